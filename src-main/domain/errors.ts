@@ -40,25 +40,25 @@ export class KernelLadderError extends Error {
   }
 }
 
-/** Bad usage or input: exit 2. */
+/** Bad usage or input: exit code 2. */
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
-/** Several faults of an input as one error, each on a line of its own. */
+/** Combines several faults of an input into one error, one per line. */
 export const inputErrors = ([first, ...more]: readonly [
   Statement,
   ...Statement[],
 ]): KernelLadderError => inputError(first, more.length === 0 ? undefined : inLines(more))
 
-/** Something is missing on this machine: exit 3. */
+/** Something is missing on this machine: exit code 3. */
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 
-/** What a thrown value says of itself. */
+/** Returns the text of a thrown value. */
 export const errorText = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** What is wrong with a value that its schema refuses, in one line: the first fault, by its place. */
+/** Returns the first fault of a schema error with its place, in one line. */
 export function schemaFault({ issues }: z.ZodError): string {
   const [{ path, message: text } = { path: [], message: 'invalid' }] = issues
   const place = z.core.toDotPath(path)
@@ -66,11 +66,11 @@ export function schemaFault({ issues }: z.ZodError): string {
   return `${inEnglish(messageOf(text)).replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
 }
 
-/** The process, or the whole system, has as many open files as it may have. */
+/** Whether the process or the system has reached its limit of open files. */
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 
-/** Any thrown value as a shape that can cross a transport; a foreign error is `internal`. */
+/** Converts any thrown value to a shape that can cross a transport; a foreign error is `internal`. */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof KernelLadderError) return error.toShape()
   if (isOutOfFiles(error))

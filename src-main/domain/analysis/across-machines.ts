@@ -1,8 +1,7 @@
 /**
- * One ladder on several machines: what each measured per rung, and what may be compared.
+ * One ladder on several machines: what each measured per rung, and what can be compared.
  *
- * Times on different GPUs are not compared. Counters are, and so is the share of each GPU's own peak that a rung
- * reaches.
+ * Times on different GPUs are not compared. Counters are, and so is the percentage of each GPU's peak that a rung reaches.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -16,11 +15,11 @@ const Side = z.object({
   status: RungStatus,
   /** Median in milliseconds; null without a time. */
   timeMs: z.number().nullable(),
-  /** What L2 held when it was timed; null without a time. */
+  /** L2 contents when it was timed; null without a time. */
   cacheState: CacheState.nullable(),
-  /** Operations or bytes per second, as the task is bound on this GPU; null without a time. */
+  /** Operations or bytes per second, depending on what bounds the task on this GPU; null without a time. */
   rate: MetricValue.nullable(),
-  /** Percentage of this GPU's own peak that the rate is; null if the peak is unknown. */
+  /** The rate as a percentage of this GPU's peak; null if the peak is unknown. */
   share: z.number().nullable(),
   /** Counters of the launch, by their ids. */
   metrics: z.record(z.string(), MetricValue),
@@ -31,13 +30,13 @@ export const Across = z.object({
     z.object({
       id: Identifier,
       title: z.string(),
-      /** A machine each, in their order; null where the session has no such rung. */
+      /** One entry per machine, in order; null if the session lacks the rung. */
       on: z.array(Side.nullable()),
     }),
   ),
-  /** Whether times may be compared: all ran on GPUs of one kind, with the same in L2. */
+  /** Whether times can be compared: all machines have the same GPU model and L2 contents. */
   timesComparable: z.boolean(),
-  /** Between the first machine and each other one: what besides the code may explain a difference. */
+  /** Differences besides the code, between the first machine and each other one. */
   reasons: z.array(Statement),
 })
 
@@ -84,5 +83,5 @@ function sideOf(session: Session, id: string): AcrossSide | null {
   }
 }
 
-/** The counter that tables show beside the share. */
+/** Returns the counter that tables show next to the share. */
 export const acrossPipe = (sessions: readonly Session[]): string => leadPipe(sessions[0]!)

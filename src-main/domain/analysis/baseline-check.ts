@@ -1,6 +1,6 @@
 /**
- * Whether a session regressed against a baseline: one verdict per rung, each with its reasons, and one overall
- * verdict, which is the fold of the others. Where the sessions are inconclusive, so is the verdict. Pure.
+ * Checks whether a session regressed against a baseline. Each rung gets a verdict with reasons; the overall verdict combines them. If the
+ * sessions are inconclusive, so is the verdict. Pure.
  */
 import type { Task } from '../task/task'
 import { message, type AnyMessage } from '../messages/message'
@@ -28,9 +28,8 @@ import {
 import type { Interval } from './confidence-intervals'
 
 /**
- * slower, faster: the whole interval is beyond the threshold. same: not slower by more than the threshold.
- * broken: passed before but not now. mended: the other way round. new: not in the baseline.
- * skipped: unsupported on this GPU in both.
+ * slower, faster: the whole interval is beyond the threshold. same: not slower by more than the threshold. broken: passed before but not
+ * now. mended: the opposite. new: not in the baseline. skipped: unsupported on this GPU in both.
  */
 export const rungVerdicts = [
   'slower',
@@ -54,9 +53,9 @@ export interface RungCheck {
   reasons: AnyMessage[]
   status: { baseline: RungStatus | null; now: RungStatus | null }
   medianMs: { baseline: number | null; now: number | null }
-  /** Of the times as measured; null if they have no interval. */
+  /** Change of the measured times; null if they have no interval. */
   change: Change | null
-  /** Of the times relative to the reference's, if the verdict is based on them. */
+  /** Change relative to the reference, if the verdict is based on it. */
   normalized: Change | null
 }
 
@@ -64,16 +63,16 @@ export interface BaselineCheck {
   verdict: CheckVerdict
   headline: AnyMessage
   thresholdPercent: number
-  /** Why no rung's times are compared. */
+  /** Why no times are compared. */
   obstacles: AnyMessage[]
-  /** What the reader should know in addition to the verdicts. */
+  /** Notes in addition to the verdicts. */
   notes: AnyMessage[]
-  /** Whether the verdicts are based on times relative to the reference's. */
+  /** Whether the verdicts use times relative to the reference. */
   normalized: boolean
   rungs: RungCheck[]
 }
 
-/** The findings of `comparability` that make times incomparable; any other may be the very change being checked. */
+/** Findings of `comparability` that make times incomparable. Any other finding may be the change being checked. */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',
   'guard.computeCapability',
@@ -82,7 +81,7 @@ const conditions: ReadonlySet<string> = new Set([
   'guard.cacheState',
 ])
 
-/** The verdict on an interval; unresolved if it contains the threshold. */
+/** Returns the verdict for an interval; unresolved if it contains the threshold. */
 function judge({ low, high }: Interval, threshold: number): RungVerdict {
   if (low > threshold) return 'slower'
   if (high > threshold) return 'unresolved'
@@ -106,17 +105,17 @@ const decided = (verdict: RungVerdict, ...reasons: AnyMessage[]): Decision => ({
 
 interface Terms {
   thresholdPercent: number
-  /** The same as a ratio of times. */
+  /** The threshold as a ratio of times. */
   threshold: number
   drift: Drift | null
   /** The task of both sessions, if it is the same. */
   task: Task | null
-  /** The sessions differ in the work done, or in the conditions. */
+  /** The sessions differ in the work or in the conditions. */
   otherWork: boolean
   otherConditions: boolean
 }
 
-/** Why the clocks leave a rung undecided; none if it is slower even after allowing for them in full. */
+/** Returns why the clocks make a rung undecided; empty if it is slower even when they are fully accounted for. */
 function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
   const [before, now] = [clockOf(a), clockOf(b)]
   if (before === null || now === null) return before === now ? [] : [message('guard.clockUnknown')]
@@ -216,7 +215,10 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
   return other.length > 0 ? undecided(other) : byTime(a, b, terms)
 }
 
-/** One regressed rung is enough to fail, else one undecided rung to be unresolved. A pass requires at least one decided time. */
+/**
+ * Combines verdicts: one regressed rung fails; otherwise one undecided rung makes it unresolved. Passing requires at least one decided
+ * time.
+ */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>
     verdicts.some((verdict) => wanted.includes(verdict))
@@ -245,7 +247,7 @@ function headlineOf(verdicts: readonly RungVerdict[], thresholdPercent: number):
   }
 }
 
-/** `only`: the rungs to check; by default all rungs of both sessions. */
+/** Compares with a baseline. `only`: the rungs to check; by default all rungs of both sessions. */
 export function checkAgainst(
   a: Session,
   b: Session,

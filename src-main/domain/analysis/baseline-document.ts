@@ -1,4 +1,4 @@
-/** The one JSON document of `report --ci --json`; docs/schemas/ci.json is made from this schema. */
+/** The JSON document of `report --ci --json`; docs/schemas/ci.json is generated from this schema. */
 import { z } from 'zod'
 import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from './baseline-check'
 import type { Change } from './time-change'
@@ -11,7 +11,7 @@ import { CacheState, RungStatus, type Session } from '../session/session'
 const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
-/** The code is for programs and stable; the text is for people and may change. */
+/** `code` is stable and meant for programs; `text` is meant for people and may change. */
 const Statement = z.object({ code: z.string(), text: z.string() })
 
 const ChangeDocument = z.object({
@@ -29,7 +29,7 @@ const CheckedSession = z.object({
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
-  /** What L2 held when its rungs were timed; null where nothing was. */
+  /** L2 contents when its rungs were timed; null if nothing was timed. */
   cacheState: CacheState.nullable(),
 })
 
@@ -45,9 +45,9 @@ export const CiDocument = z.object({
   now: CheckedSession,
   /** Why no times are compared; empty if they are. */
   obstacles: z.array(Statement),
-  /** What the reader should know in addition to the verdicts. */
+  /** Notes in addition to the verdicts. */
   notes: z.array(Statement),
-  /** Whether times were normalized by the reference because all of them moved together. */
+  /** Whether times were normalized by the reference because all of them drifted together. */
   normalized: z.boolean(),
   rungs: z.array(
     z.object({
@@ -58,9 +58,9 @@ export const CiDocument = z.object({
       /** null for a session that lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
-      /** Of the times as measured; null if they have no interval. */
+      /** Change of the measured times; null if they have no interval. */
       change: ChangeDocument.nullable(),
-      /** Of the times relative to the reference's, if the verdict took them into account. */
+      /** Change relative to the reference, if the verdict used it. */
       normalized: ChangeDocument.nullable(),
     }),
   ),

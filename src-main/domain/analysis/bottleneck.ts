@@ -1,16 +1,16 @@
 /**
- * What limits a rung: a class derived from documented thresholds, with every counter that led to it. It says
- * `unknown` and names what is missing instead of guessing. Pure; works with any profiling level.
+ * What limits a rung: a class derived from documented thresholds, with every counter that led to it. If data is missing it returns
+ * `unknown` and lists the missing counters instead of guessing. Pure; works with any profiling level.
  *
- * The first rule that applies:
+ * The first matching rule applies:
  *  1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
- *  2. the unit nearest its limit, of those busy for 60% or more. From its threshold on it limits; below, the rung
- *     leans toward it, unless warps also mostly wait in the queue in front of it.
+ *  2. the unit closest to its limit, of those busy for 60% or more. At its threshold or above it limits the rung;
+ *     below, the rung leans toward it, unless warps mostly wait in the queue in front of it.
  *  3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front of shared or
  *     global memory.
  *  4. latency: every unit is known and below 60%.
- * `also` has the classes that could as well have come first, so that a small change of a counter changes the order
- * and not the answer.
+ *
+ * `also` lists classes that were nearly chosen, so a small change of a counter changes the order but not the answer.
  */
 import { shareOfRoof } from './lead-figure'
 import { z } from 'zod'
@@ -46,14 +46,14 @@ export const bottleneckThresholds = {
   latency: 60,
   /** Stalls on one kind of queue, as a share of all warp states. */
   stallShare: 40,
-  /** Share of the slot time that is used, over the whole waves of the grid, 0 to 1. */
+  /** Share of the slot time used by the grid's whole waves, 0 to 1. */
   tailEfficiency: 0.75,
 } as const
 
 export const Derivation = z.discriminatedUnion('kind', [
   /** Traffic over the measured time, relative to the memory bandwidth in GB/s. */
   z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
-  /** Share of the slot time that is used, over whole waves, 0 to 1, assuming that all blocks take equally long. */
+  /** Share of the slot time used by whole waves, 0 to 1, assuming equally long blocks. */
   z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
   /** Warps stalled for these reasons, as a share of all warp states. */
   z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
@@ -76,12 +76,12 @@ export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
-  /** Further classes at their limit or as near to it as the first, the nearest first. */
+  /** Other classes at their limit, or as close to it as the first; closest first. */
   also: z.array(z.enum(bottleneckClasses)),
-  /** The class is based on a unit between the two thresholds: the largest of several limits. */
+  /** The unit is between the two thresholds, so the class is the strongest of several limits. */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
-  /** Ids of metrics that would be needed for a verdict, or for a firmer one. */
+  /** Ids of metrics needed for a verdict, or for a firmer one. */
   missing: z.array(z.string()),
 })
 export type Bottleneck = z.infer<typeof Bottleneck>
@@ -101,11 +101,11 @@ interface UnitFigure extends Figure {
 
 /** A unit and how much of the time it is busy. */
 export interface UnitLoad {
-  /** The metric that says so. */
+  /** The metric that measures it. */
   id: string
   /** Percent. */
   busy: number
-  /** Relative to the threshold at which it counts as being at its limit. */
+  /** Utilization relative to the threshold at which it counts as saturated. */
   height: number
 }
 
@@ -115,10 +115,7 @@ const closeShare = 0.05
 const isClose = (load: UnitLoad, first: UnitLoad): boolean =>
   load.height >= first.height * (1 - closeShare)
 
-/**
- * The units that are near their limit, the nearest first. Of those equally near, the one that does the task's own work
- * goes first.
- */
+/** Returns the units near their limit, closest first. Among equally close ones, the unit that does the task's own work comes first. */
 export function nearLimit<T extends UnitLoad>(
   session: Session,
   rung: RungResult,
@@ -132,7 +129,7 @@ export function nearLimit<T extends UnitLoad>(
   return own && isClose(own, near[0]!) ? [own, ...near.filter((load) => load !== own)] : near
 }
 
-/** More arithmetic than the FMA pipe was busy for was done elsewhere; the allowance is for clocks and the profiler. */
+/** Tolerance for clocks and the profiler; more arithmetic than the FMA pipe's busy time was done elsewhere. */
 const fmaAllowance = 1.1
 
 function exceedsFma(session: Session, rung: RungResult): boolean {
@@ -143,7 +140,7 @@ function exceedsFma(session: Session, rung: RungResult): boolean {
   )
 }
 
-/** The utilization of the unit whose work is the task's own: device memory, the tensor pipe or the FMA pipe. */
+/** Returns the utilization of the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe. */
 export function ownUtilization(
   session: Session,
   rung: RungResult,
@@ -170,7 +167,7 @@ const valueOf = ({ metrics }: RungResult, id: string): number | null => metrics[
 
 const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
 
-/** DRAM throughput relative to the memory bandwidth, if ncu's own share was not collected. */
+/** Returns DRAM throughput relative to the memory bandwidth, for sessions without ncu's percentage. */
 function dramFigure(session: Session, rung: RungResult): Figure {
   const measured = valueOf(rung, 'dramUtilization')
   if (measured !== null) return { id: 'dramUtilization', value: measured }
@@ -178,7 +175,7 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // Null where the timed launch found in L2 what the profiled one had to load.
+  // null if the timed launch found data in L2 that the profiled one had to load.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -186,11 +183,11 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   }
 }
 
-/** Share of a rung's warps by stall reason; null unless all reasons were collected. */
+/** Returns the share of a rung's warps by stall reason; null unless all reasons were collected. */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
   if (!values.every((value) => value !== null)) return null
-  // For each instruction issued, one warp was selected.
+  // Each issued instruction means one selected warp.
   const total = 1 + values.reduce((sum, value) => sum + value, 0)
   return (100 * ids.reduce((sum, id) => sum + valueOf(rung, id)!, 0)) / total
 }
@@ -273,8 +270,8 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 }
 
 /**
- * Null for a rung without any relevant counter: it was not profiled. Null for any emulated rung: it has no times, and
- * the waves of the small size that a CPU can emulate say nothing about a GPU.
+ * Returns null for a rung without any relevant counter: it was not profiled. Also returns null for emulated rungs: they have no times, and
+ * the waves of an emulated small size say nothing about a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null
@@ -317,7 +314,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
     const also: BottleneckClass[] = beside.map((figure) => figure.class)
     if (full.length > 0) return bottleneckOf(first.class, beside.map(above), { also })
     const evidence = near.map(above)
-    // Waits in front of a unit that is near its limit confirm that it is the one.
+    // Waits in front of a nearly saturated unit confirm that it is the limit.
     if (queue && also.includes(queue.class))
       return bottleneckOf(queue.class, [...queue.evidence, ...evidence], { also })
     // An unknown unit might be the saturated one.
@@ -337,7 +334,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   ])
 }
 
-/** The longest stall, listed with a latency verdict as the place to look. */
+/** Returns the longest stall, listed with a latency verdict as the place to start. */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds
     .map((id) => ({

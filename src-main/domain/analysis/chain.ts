@@ -1,8 +1,7 @@
 /**
- * From a source change to the time it bought, as far as the figures support it: the lines of a hunk, the
- * instructions executed on them by opcode, the counters that such instructions affect, the time. The link from
- * opcode to counter is knowledge of the hardware, not a measurement: a counter covers the whole kernel, and
- * several hunks may have moved it.
+ * Connects a source change to the time it saved, as far as the figures support it: a hunk's lines, the instructions executed on them by
+ * opcode, the counters that such instructions affect, and the time. The link from opcode to counter is hardware knowledge, not a
+ * measurement: a counter covers the whole kernel, and several hunks may have changed it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -46,7 +45,7 @@ export interface ChainLink {
   counters: MetricDelta[]
 }
 
-/** What ncu counts per line and that shows a change's effect on memory. */
+/** Per-line ncu counters that show a change's effect on memory. */
 const lineCounts = [
   'sharedWavefronts',
   'sharedWavefrontsExcess',
@@ -64,7 +63,7 @@ interface Chain {
   links: ChainLink[]
   /** Changes on lines outside any hunk: the compiler, or a constant from outside the source. */
   elsewhere: HistogramDelta[] | null
-  /** Counters that moved although no hunk's opcodes account for it. */
+  /** Counters that changed although no hunk's opcodes explain it. */
   unexplained: MetricDelta[]
   time: TimeDelta
 }
@@ -118,7 +117,7 @@ export const metricsMovedBy = (family: string): string[] => [
 
 const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
 
-/** The instructions that come from the given lines; null if the machine code is unknown. */
+/** Returns the instructions of the given lines; null if the machine code is unknown. */
 function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
   if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
   return deep.kernels.flatMap(({ instructions }) =>
@@ -129,7 +128,7 @@ function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instructio
   )
 }
 
-/** Warp-level instructions by opcode family; null if any was not counted. */
+/** Returns warp-level instructions by opcode family; null if any was not counted. */
 function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
   if (!instructions || instructions.some((instruction) => instruction.executed === null))
     return null
@@ -141,7 +140,7 @@ function executed(instructions: readonly Instruction[] | null): Map<string, numb
   return found
 }
 
-/** An instruction without the counter does not access that memory and adds nothing. */
+/** Instructions without the counter do not access that memory and count as zero. */
 const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
   instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)
 
@@ -155,7 +154,7 @@ function countsThatDiffer(
     .filter((count) => count.a !== count.b)
 }
 
-/** The hunk's families whose memory traffic differs, even if they are executed equally often. */
+/** Returns the hunk's families whose memory traffic differs, even if they are executed equally often. */
 function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
   const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))
   return families.filter(

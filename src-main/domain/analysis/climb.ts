@@ -8,11 +8,11 @@ import { code } from '../messages/sentence'
 interface Climb {
   /** Each rung builds on the one before it; at least two, all timed. */
   rungs: RungResult[]
-  /** The first rung's time over the last one's: the product of the steps between them. */
+  /** The first rung's time divided by the last one's: the product of the steps. */
   factor: number
 }
 
-/** Null where nothing was climbed. Steps that lead elsewhere are left out, so a product of steps is that of one chain. */
+/** Returns null if there is no climb. Branches are excluded, so the product of steps belongs to one chain. */
 export function climbOf(session: Session): Climb | null {
   if (!climbs(session)) return null
   const timed = session.rungs.filter(
@@ -29,7 +29,7 @@ export function climbOf(session: Session): Climb | null {
     if (seen.has(at)) break
     seen.add(at)
     if (at.status !== 'ok' || !at.timing) continue
-    // Times with different contents of L2 have no factor between them.
+    // Times with different L2 contents cannot be divided.
     if (at.timing.cacheState !== fastest.timing!.cacheState) break
     rungs.unshift(at)
   }
@@ -40,13 +40,13 @@ export function climbOf(session: Session): Climb | null {
 export interface TakenStep {
   /** The rung that this one builds on. */
   from: RungResult
-  /** That rung's time over this one's. */
+  /** That rung's time divided by this one's. */
   factor: number
-  /** It is not the row above, so a table has to name it. */
+  /** It is not the row above, so a table must name it. */
   isElsewhere: boolean
 }
 
-/** The step to a rung; null for the reference, and where one of the two times is missing. */
+/** Returns the step to a rung; null for the reference, or if one of the two times is missing. */
 export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   if (!climbs(session) || rung.id === session.ladder.reference) return null
   const from = rungBefore(session, rung.id)
@@ -56,7 +56,7 @@ export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   return { from, factor, isElsewhere: from.id !== above?.id }
 }
 
-/** `1.16×`, or `1.16× from 03_shared_tile` where that is not the row above. */
+/** Returns `1.16×`, or `1.16× from 03_shared_tile` if that is not the row above. */
 export function stepWords(session: Session, rung: RungResult): Statement | null {
   const step = stepTo(session, rung)
   if (!step) return null
@@ -64,7 +64,7 @@ export function stepWords(session: Session, rung: RungResult): Statement | null 
   return step.isElsewhere ? message('summary.stepFrom', { factor, from: step.from.id }) : factor
 }
 
-/** In a sentence: the factor, and the rungs between whose times it is. */
+/** Returns a sentence with the factor and the two rungs whose times it compares. */
 export function climbWords(session: Session): AnyMessage | null {
   const climb = climbOf(session)
   if (!climb) return null

@@ -1,4 +1,4 @@
-/** Whether figures of two sessions can be compared, and what the reader should know. */
+/** Whether figures of two sessions can be compared, and what the reader needs to know. */
 import { message, type AnyMessage, Statement } from '../messages/message'
 import { inEnglish } from '../text/english'
 import { named, problemLabel } from '../task/problem'
@@ -15,7 +15,7 @@ export interface Comparability {
   warnings: AnyMessage[]
 }
 
-/** Clocks vary by a few MHz between samples; beyond this share they affect the times noticeably. */
+/** Clocks vary by a few MHz between samples; beyond this share they visibly affect the times. */
 const clockTolerance = 0.02
 
 export const clocksDiffer = (a: number, b: number): boolean =>
@@ -26,7 +26,7 @@ const unknown = message('guard.unknown')
 const word = (value: string | number | boolean | null | undefined): Statement =>
   value == null || value === '' ? unknown : String(value)
 
-/** The median SM clock over all timings; null if the driver reported none. */
+/** Returns the median SM clock over all timings; null if the driver reported none. */
 function medianClock(session: Session): number | null {
   const clocks = session.rungs
     .flatMap(({ timing }) => [timing?.smClockBeforeMHz, timing?.smClockAfterMHz])
@@ -43,7 +43,7 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
 
 type Measured = Pick<Session, 'settings' | 'device'>
 
-/** Whether both ran on GPUs, or were predicted for them, and for different ones. */
+/** Whether both ran on (or were predicted for) GPUs, and the GPUs differ. */
 export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
   if (a.device && b.device) return a.device.name !== b.device.name
   const [left, right] = [predictedFor(a), predictedFor(b)]
@@ -54,17 +54,17 @@ export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
 
 type OnGpu = Pick<Session, 'device'> & Partial<Pick<Session, 'target'>>
 
-/** The GPU of the table that times are predicted for. */
+/** Returns the GPU of the table that times are predicted for. */
 const predictedFor = ({ target }: OnGpu): string | null =>
   target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
-/** Whether the times of two sessions may be ranked: one GPU, and L2 held the same, as far as both say. */
+/** Whether the times of two sessions can be ranked: same GPU and same L2 contents, as far as known. */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {
   const [left, right] = [a.settings.cacheState, b.settings.cacheState]
   return !haveOtherGpus(a, b) && (left === undefined || right === undefined || left === right)
 }
 
-/** Times with different contents of L2 are not ranked. The command measures what was not measured with a cold L2. */
+/** Times with different L2 contents are not ranked. The suggested command remeasures with a cold L2. */
 function cacheStateWarning(a: Session, b: Session): AnyMessage[] {
   const [left, right] = [a, b].map(({ settings }) => settings.cacheState)
   if (left === undefined || right === undefined || left === right) return []
@@ -83,7 +83,7 @@ function problemWords({ problem }: Session): Statement {
 
 type Computing = Pick<RungResult, 'flags'>
 
-/** What a rung computes, as a sentence fragment. */
+/** Returns what a rung computes, as a sentence fragment. */
 function computed(task: Task | null, { flags }: Computing): AnyMessage {
   const what = resultOf(task)
   const titles = flags.map((flag) => flagTitle(task, flag))
@@ -98,7 +98,7 @@ function computed(task: Task | null, { flags }: Computing): AnyMessage {
 
 const computeTheSame = (a: Computing, b: Computing): boolean => a.flags.join() === b.flags.join()
 
-/** What the reader should know when comparing two rungs of a task; empty if they compute the same. */
+/** Returns warnings for a comparison of two rungs of a task; empty if they compute the same. */
 export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -109,7 +109,7 @@ export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): A
         }),
       ]
 
-/** A warning about the ratio of a rung that does more than the reference; null if it does not. */
+/** Returns a warning about the ratio of a rung that does more work than the reference. */
 export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage | null {
   const { reference, task } = ladder
   if (rung.flags.length === 0 || reference === null) return null
@@ -124,7 +124,7 @@ export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
-/** A statement if a rung kept its name but computes something else; otherwise empty. */
+/** Returns a statement if a rung kept its name but computes something else; otherwise empty. */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -136,7 +136,7 @@ export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResul
         }),
       ]
 
-/** Each option in which the sessions differ, by title. */
+/** Returns each option in which the sessions differ, by title. */
 function optionsDiffer(a: Session, b: Session): AnyMessage[] {
   const options = { ...a.problem?.options, ...b.problem?.options }
   return Object.keys(options).flatMap((option) => {

@@ -1,4 +1,4 @@
-/** Compares two rungs: how each metric changed and what it bought. Pure; the source diff is made where it is shown. */
+/** Compares two rungs: how each metric changed and how the time changed. Pure; the source diff is computed where it is shown. */
 import { z } from 'zod'
 import { haveOtherGpus } from './comparability'
 import { expectDirections } from '../ladder/rung'
@@ -9,8 +9,8 @@ import { units, type Unit } from '../metrics/units'
 import { predictedRatio } from '../metrics/predicted-range'
 
 /**
- * better, worse: by the metric's better-direction. changed: it moved, and neither direction is better in itself.
- * same: no difference, or one too small to mean anything. unknown: one of the rungs has no value.
+ * better, worse: according to the metric's better direction. changed: it changed, and neither direction is better. same: no significant
+ * difference. unknown: one of the rungs has no value.
  */
 export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
 export type Verdict = z.infer<typeof Verdict>
@@ -26,7 +26,7 @@ export const MetricDelta = z.object({
   /** b / a; null when a is 0. */
   ratio: z.number().nullable(),
   verdict: Verdict,
-  /** What the header of rung b predicted for this step, and whether it came true; null if it predicted nothing. */
+  /** What the header of rung b predicted for this step, and whether it was right; null without a prediction. */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
     .nullable(),
@@ -36,19 +36,19 @@ export type MetricDelta = z.infer<typeof MetricDelta>
 export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
-  /** What L2 held when each was timed; null without a time of the runner. Different ones are not compared, nor are GPUs. */
+  /** L2 contents when each was timed; null without a runner's time. Times with different contents or on different GPUs are not compared. */
   cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
   /** a's time divided by b's: above 1, b is faster. */
   speedup: z.number().nullable(),
-  /** The sum of both spreads. A difference within it, or below half a percent, is no verdict. */
+  /** The sum of both spreads. A smaller difference, or one below half a percent, gives no verdict. */
   noise: z.number().nullable(),
   verdict: Verdict,
-  /** Of rungs that were predicted; null for the one that was not. Verdicts take the whole range into account. */
+  /** Predicted times; null for a rung that was not predicted. Verdicts account for the whole range. */
   predicted: z.object({ a: PredictedTime.nullable(), b: PredictedTime.nullable() }).optional(),
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
 
-/** A parameter in which two builds of one source differ; null for a build that does not have it. */
+/** A parameter that differs between two builds of one source; null for a build without it. */
 const ParameterDelta = z.object({
   name: z.string(),
   a: z.number().nullable(),
@@ -67,13 +67,13 @@ export const RungComparison = z.object({
 })
 export type RungComparison = z.infer<typeof RungComparison>
 
-/** Structural counters repeat exactly, but a change printed as 1.00× is none. */
+/** Structural counters are reproducible, but a change that prints as 1.00× counts as none. */
 const structuralNoise = 0.005
 
 /** Dynamic counters vary by about this much between launches. */
 export const dynamicMetricNoise = 0.01
 
-/** Times closer than this are the same however small their spread: clocks and neighbors are not repeated. */
+/** Times closer than this count as equal whatever their spread: clocks and GPU neighbors are not reproducible. */
 const leastTimeChange = 0.005
 
 export const timesAreSame = (aMs: number, bMs: number, spreads: number): boolean =>
@@ -82,7 +82,7 @@ export const timesAreSame = (aMs: number, bMs: number, spreads: number): boolean
 const near = (a: number, b: number, share: number): boolean =>
   Math.abs(b - a) <= share * Math.max(Math.abs(a), Math.abs(b))
 
-/** Whether a change is below the metric's own floor. */
+/** Whether a change is below the metric's noise floor. */
 export function isBelowFloor(id: string, change: number, a: RungResult, b: RungResult): boolean {
   const floor = metricDefinition(id)?.floor
   if (!floor) return false
@@ -108,7 +108,7 @@ function metricVerdict(
   return right > left === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
-/** A prediction of “same” tolerates this much, such as the few loads of a pipeline's first tile. */
+/** A prediction of “same” tolerates this much, such as the few extra loads of a pipeline's first tile. */
 const sameWithin = 0.01
 
 function expectationMet(
@@ -127,7 +127,7 @@ function expectationMet(
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
-/** Empty for different sources, where equal names may have different meanings. */
+/** Returns an empty list for different sources, where equal names may have different meanings. */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file
     ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]
@@ -155,7 +155,7 @@ function compareMetric(
   const met = expectation
     ? expectationMet(expectation.direction, moved, left?.value, right?.value)
     : null
-  // What came out the same as predicted did not get worse.
+  // A value that stayed the same as predicted did not get worse.
   const verdict = expectation?.direction === 'same' && met === true ? 'same' : moved
   return {
     id,
@@ -170,10 +170,10 @@ function compareMetric(
   }
 }
 
-/** How far single launches under ncu lie apart, where nothing measured it. */
+/** Assumed spread of single launches under ncu, if none was measured. */
 const unmeasuredSpread = 0.025
 
-/** A runner's time or, where neither rung has one, the median launch under ncu; the two are never compared. */
+/** Returns the runner's time, or the median under ncu if neither rung has one; the two are never compared. */
 function timeOf(
   { timing, profiledTime }: RungResult,
   other: RungResult,
@@ -184,7 +184,7 @@ function timeOf(
     : null
 }
 
-/** Of predicted times; a predicted and a measured one have no ratio. */
+/** Compares predicted times; a predicted and a measured time have no ratio. */
 function comparePredicted(
   a: PredictedTime | null,
   b: PredictedTime | null,
@@ -249,7 +249,7 @@ export function compareRungs(
   }
 }
 
-/** How much faster a rung is than another, with the spread of both; null when either has no time. */
+/** Returns how much faster a rung is than another, with the spread of both; null if either has no time. */
 export const speedup = (a: RungResult | undefined, b: RungResult): number | null =>
   a?.timing && b.timing && a.timing.cacheState === b.timing.cacheState
     ? a.timing.medianMs / b.timing.medianMs

@@ -21,8 +21,8 @@ export const ascending = (samples: readonly number[]): number[] =>
   [...samples].sort((a, b) => a - b)
 
 /**
- * The most samples that may lie outside the interval at each end: the number of samples below the true
- * median is binomial, and the probability of this many or fewer is at most 2.5 %. −1 if there is no such number.
+ * Returns the most samples that may be outside the interval at each end, or −1 if there is no such number. The number of samples below the
+ * true median is binomial; this many or fewer have a probability of at most 2.5 %.
  */
 function outside(count: number): number {
   // As a logarithm, because the probability of a single outcome can be below the smallest double.
@@ -38,9 +38,8 @@ function outside(count: number): number {
 }
 
 /**
- * The 95 % confidence interval of the median, between two order statistics, widened to the quartiles:
- * clocks and temperature drift while samples are taken, so many samples carry less information than their
- * number suggests. Null below six samples, which have no such interval.
+ * Returns the 95 % confidence interval of the median, between two order statistics and widened to the quartiles. Clocks and temperature
+ * drift while samples are taken, so many samples carry less information than their number suggests. Returns null below six samples.
  */
 export function medianInterval(samples: readonly number[]): Interval | null {
   if (samples.length < fewestSamples) return null
@@ -52,7 +51,7 @@ export function medianInterval(samples: readonly number[]): Interval | null {
   }
 }
 
-/** The range of b / a when each is within its interval. */
+/** Returns the range of b / a if each is within its interval. */
 export const ratioInterval = (a: Interval, b: Interval): Interval => ({
   low: b.low / a.high,
   high: b.high / a.low,

@@ -15,9 +15,9 @@ export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 const product = (extent: readonly [number, number, number] | null): number | null =>
   extent && extent[0] * extent[1] * extent[2]
 
-/** null if the launch comes from an import without that information. */
+/** Returns null if the launch comes from an import without that information. */
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
-/** Threads per block, as seen by ncu or else by the runner; null if unknown or if kernels differ. */
+/** Returns the threads per block from ncu, or from the runner without ncu; null if unknown or if kernels differ. */
 export function threadsPerBlock({
   profile,
   launches,
@@ -56,7 +56,7 @@ function resident(
   })
 }
 
-/** The occupancy of one launch on a GPU, or why it is unknown. */
+/** Returns the occupancy of one launch on a GPU, or why it is unknown. */
 export const launchOccupancy = resident
 
 const computedFrom = (launch: LaunchLike, { computeCapability }: DeviceLike) => {
@@ -108,7 +108,7 @@ function registers({ resources }: LaunchLike): Answer {
       }
 }
 
-/** A rung of several kernels has one figure only if they agree, because it is unknown which one runs longest. */
+/** A rung with several kernels has a figure only if they agree, because it is unknown which one runs longest. */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
   const failed = answers.find((answer) => 'reason' in answer)
@@ -121,8 +121,8 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
 }
 
 /**
- * Registry metrics derived from the launches and the GPU alone: `registersPerThread`,
- * `theoreticalOccupancy` and `wavesPerSm`, each derived, or unavailable with the reason.
+ * Returns registry metrics derived from the launches and the GPU alone: `registersPerThread`, `theoreticalOccupancy` and `wavesPerSm`, each
+ * derived, or unavailable with the reason.
  */
 export function derivedMetrics(
   launches: readonly LaunchLike[],
@@ -141,10 +141,7 @@ export function derivedMetrics(
   }
 }
 
-/**
- * Metrics with the waves of a launch so small that ncu, which prints two decimals, rounded them to 0: derived from the
- * launch, or unavailable with that reason.
- */
+/** Replaces waves that ncu, which prints two decimals, rounded to 0: derived from the launch, or unavailable with that reason. */
 export function withSmallWaves(
   metrics: Record<string, MetricValue>,
   launches: readonly LaunchLike[],
@@ -166,8 +163,8 @@ export function withSmallWaves(
 const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] as const
 
 /**
- * An import or a program as earlier versions saved it, with a range of different kernels as one row: occupancy and waves
- * are of a launch, and such a row never had one.
+ * Removes occupancy and waves from rows that combine different kernels of a range, as earlier versions saved imports and programs. Both
+ * describe a single launch.
  */
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session

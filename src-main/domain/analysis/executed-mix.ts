@@ -1,4 +1,4 @@
-/** What a rung's threads execute by category, as shares of 32 lanes per warp instruction. */
+/** What a rung's threads execute, by category, as shares of 32 lanes per warp instruction. */
 import type { RungResult } from '../session/session'
 import { instructionKinds, lanes } from '../metrics/instruction-mix-metrics'
 
@@ -12,7 +12,7 @@ export interface Mix {
   whole: number
 }
 
-/** Null if a category or the number of instructions is unknown, since the parts would not add up. */
+/** Returns null if a category or the number of instructions is unknown, because the parts would not add up. */
 export function mixOf(rung: RungResult): Mix | null {
   const value = (id: string): number | null => rung.metrics[id]?.value ?? null
   const counted = instructionKinds.map((id) => [id, value(id)] as const)
@@ -21,6 +21,6 @@ export function mixOf(rung: RungResult): Mix | null {
   if (!counted.every((entry): entry is readonly [string, number] => entry[1] !== null)) return null
   const whole = lanes * instructions
   const sum = counted.reduce((so, [, count]) => so + count, 0)
-  // Instructions of a spin loop differ between the passes in which the two are counted.
+  // Spin loops execute different counts in the passes that count the two.
   return { rung, kinds: Object.fromEntries(counted), none: Math.max(0, whole - sum), whole }
 }

@@ -10,7 +10,7 @@ import { formatPercent, formatValue } from '../metrics/units'
 import { inEnglish } from '../text/english'
 import type { RungResult, Session } from '../session/session'
 
-/** What of a session, or of a run so far, decides it. */
+/** The parts of a session, or of a run in progress, that decide it. */
 export type LeadContext = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
   ladder: Pick<Session['ladder'], 'task'>
 }
@@ -49,7 +49,7 @@ export function leadOf(session: LeadContext): Lead {
     : { of: 'operations', roof: peak }
 }
 
-/** The utilization of the unit that bounds the task; the first counter in tables. */
+/** Returns the utilization of the unit that bounds the task: the first counter in tables. */
 const pipes = {
   fp32: 'fmaUtilization',
   tensor: 'tensorUtilization',
@@ -62,7 +62,7 @@ export function leadPipe(context: LeadContext): (typeof pipes)[keyof typeof pipe
   return pipes[leadOf(context).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
 }
 
-/** Whether most rungs keep the tensor pipe busier than the FMA pipe, whatever the type of the result: 3xTF32 has FP32. */
+/** Whether most rungs keep the tensor pipe busier than the FMA pipe. The result's type does not tell: 3xTF32 has FP32 results. */
 function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   const both = rungs.flatMap(({ metrics }) => {
     const [tensor, fma] = [metrics[pipes.tensor]?.value, metrics[pipes.fp32]?.value]
@@ -71,7 +71,7 @@ function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   return both.filter(Boolean).length > both.length / 2
 }
 
-/** Falls back to FMA if no rung has the more telling counter: the card level collects no other. */
+/** Falls back to FMA if no rung has the tensor counter, which the card level does not collect. */
 export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): string {
   const bound = leadPipe(session)
   const id = bound === pipes.fp32 && isMostlyTensor(session) ? pipes.tensor : bound
@@ -80,13 +80,13 @@ export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): strin
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof; null if the roof is unknown, or below the rate. */
+  /** Percentage of the roof; null if the roof is unknown or below the rate. */
   share: number | null
-  /** Why a known roof is no limit of the rate; null where the share is known, and where the roof is not. */
+  /** Why a known roof does not limit the rate; null if the share is known or the roof is unknown. */
   aboveRoof: AnyMessage | null
 }
 
-/** The minimum bytes of a launch, or the task's operations, over the time; null without a time. */
+/** Returns the minimum bytes of a launch, or the task's operations, divided by the time; null without a time. */
 export function leadFigure(
   session: LeadContext,
   { timing, flags }: Pick<RungResult, 'timing' | 'flags'>,
@@ -107,7 +107,7 @@ export function leadFigure(
   }
 }
 
-/** A rate as a percentage of its roof. A limit that is exceeded is none, so there is no share above 100 %. */
+/** Returns a rate as a percentage of its roof. A roof that is exceeded is not a limit, so no share is above 100 %. */
 export function shareOfRoof(
   rate: number | null,
   roof: number | null,

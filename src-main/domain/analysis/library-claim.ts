@@ -1,6 +1,6 @@
 /**
- * Whether a rung may be called faster than the reference. Interleaved launches run in each other's heat, bursts on a
- * rested GPU, sustained ones at the clock that their own power allows: only where all three agree is it the code. Pure.
+ * Whether a rung can be called faster than the reference. Interleaved launches heat each other, bursts run on a rested GPU, and sustained
+ * launches run at the clock that their own power allows. Only if all three agree is the code faster. Pure.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
@@ -21,15 +21,18 @@ const ratioOf: Record<Way, (timing: Timing) => number | null | undefined> = {
 
 interface LibraryClaim {
   claim: Claim
-  /** The reference's time over the rung's, by the ways that the session has. */
+  /** The reference's time divided by the rung's, by the timing kinds that the session has. */
   ratios: Partial<Record<Way, number>>
 }
 
-/** Null without a time beside the reference's, for the reference itself, and for a rung with other types than the reference. */
+/**
+ * Returns null without a time next to the reference's, for the reference itself, and for a rung with data types that differ from the
+ * reference's.
+ */
 export function libraryClaim({ ladder }: Session, rung: RungResult): LibraryClaim | null {
   const { timing } = rung
   if (!timing || rung.status !== 'ok' || rung.id === ladder.reference) return null
-  // With other types than the reference it is no faster product, but another one.
+  // With different data types it is a different product, not a faster one.
   if (ladder.rungs.find(({ id }) => id === rung.id)?.options) return null
   const known = ways.flatMap((way): [Way, number][] => {
     const ratio = ratioOf[way](timing)
@@ -48,7 +51,7 @@ export function libraryClaim({ ladder }: Session, rung: RungResult): LibraryClai
   return { claim, ratios: Object.fromEntries(known) }
 }
 
-/** In a sentence, about the fastest rung of a session; null without one that has a reference beside it. */
+/** Returns a sentence about a session's fastest rung; null if none has a reference. */
 export function claimWords(session: Session): AnyMessage | null {
   const beside = session.rungs.flatMap((rung) => {
     const claimed = libraryClaim(session, rung)
@@ -62,7 +65,7 @@ export function claimWords(session: Session): AnyMessage | null {
     const ratio = claimed.ratios[way]
     return ratio === undefined ? [] : [message(`claim.${way}`, { ratio: formatRatio(ratio) })]
   })
-  // A ratio of at most 1 settles that it is not faster: no further run is asked for.
+  // A ratio of at most 1 settles that it is not faster, so no further run is suggested.
   const isOpen = Object.values(claimed.ratios).every((ratio) => ratio > 1)
   const claim = claimed.claim === 'incomplete' && !isOpen ? 'ratios' : claimed.claim
   return message(`claim.${claim}`, {

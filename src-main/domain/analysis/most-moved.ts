@@ -1,4 +1,4 @@
-/** The counters that moved most between two rungs, for sessions that count and do not time. */
+/** The counters that changed most between two rungs, for sessions without times. */
 import { message, type AnyMessage } from '../messages/message'
 import { mixMetrics } from '../metrics/instruction-mix-metrics'
 import { formatValue } from '../metrics/units'
@@ -15,13 +15,12 @@ const factor = ({ ratio }: MetricDelta): number =>
 
 const categories = new Set(mixMetrics.map(({ id }) => id))
 
-/** A category can appear or disappear although it is a small part of all instructions. */
+/** A category may appear or disappear although it is a small part of all instructions. */
 const rank = ({ id, verdict }: MetricDelta): number =>
   categories.has(id) ? 2 : verdict === 'changed' ? 1 : 0
 
 /**
- * Counters that are better one way first, categories of instructions last, each by the largest factor. null if none was
- * counted in both.
+ * Returns counters with a better direction first and instruction categories last, each by largest factor. null if none was counted in both.
  */
 export function mostMoved(a: Side, b: Side, most = 3): MetricDelta[] | null {
   const counted = compareRungs(a, b).metrics.filter(({ verdict }) => verdict !== 'unknown')

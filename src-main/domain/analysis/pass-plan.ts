@@ -1,7 +1,6 @@
 /**
- * The estimated cost of profiling. ncu replays a kernel for each group of counters that can be collected
- * together; the number of passes per level is known from recorded runs, so for another GPU both the passes
- * and their cost are estimates. Pure.
+ * Estimates the cost of profiling. ncu replays a kernel for each group of counters that can be collected together. The number of passes per
+ * level is known from recorded runs, so for another GPU both the passes and their cost are estimates. Pure.
  */
 import { z } from 'zod'
 import { message, Statement } from '../messages/message'
@@ -29,10 +28,9 @@ interface LevelCost {
 }
 
 /**
- * Fitted on an H200: card to gemm-fp32 at 4096, accurate to a seventh over the whole ladder; standard to
- * gemm-tensor and gemm-3xtf32 at 4096, to a tenth (recordings.test.ts). At the deep level some
- * passes count inside the kernel, at about a nanosecond per instruction, which the unprofiled time does not
- * show; a rung without any waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
+ * Fitted on an H200. card: gemm-fp32 at 4096, accurate to a seventh over the whole ladder. standard: gemm-tensor and gemm-3xtf32 at 4096,
+ * to a tenth (recordings.test.ts). At the deep level some passes count inside the kernel, at about a nanosecond per instruction, which the
+ * unprofiled time does not show: a rung without any waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
@@ -43,7 +41,7 @@ const costs: Record<CollectingLevel, LevelCost> = {
 /** Starting ncu, the runner and CUDA, making the inputs, and ncu's own preparation; seconds. */
 const startSeconds = 2
 
-/** Starting Python and importing a framework, where the run did not measure it: 2.3 to 4.9 s on the H200's machine. */
+/** Starting Python and importing a framework, if the run did not measure it: 2.3 to 4.9 s on the H200's machine. */
 const importSeconds = 4
 
 export const ProfilePlan = z.object({
@@ -68,21 +66,21 @@ export const ProfilePlan = z.object({
 })
 export type ProfilePlan = z.infer<typeof ProfilePlan>
 
-/** What decides how long a rung takes under ncu. */
+/** What determines a rung's time under ncu. */
 interface PlannedRung {
   id: string
   /** The unprofiled time of a launch. */
   medianMs: number | null
   /** Kernels of a launch; 1 by default. */
   kernels?: number | undefined
-  /** Of a rung that compiles its kernels when it is loaded, which it does again under ncu. */
+  /** Set for a rung that compiles its kernels when loaded, which it repeats under ncu. */
   prepared?: Preparation | undefined
 }
 
 interface Preparation {
   /** Compiling and the first launches. */
   seconds: number
-  /** What loading took before that, such as starting Python and importing; absent if it was not measured. */
+  /** Loading time before that, such as starting Python and importing; absent if not measured. */
   loadSeconds?: number | undefined
 }
 
@@ -97,7 +95,7 @@ interface PlanRequest {
   limitSeconds?: number
 }
 
-/** The time of a rung under ncu in seconds: its preparation and its unprofiled launch, then each pass. */
+/** Returns a rung's time under ncu in seconds: its preparation, its unprofiled launch, and each pass. */
 export function profileSeconds(
   level: CollectingLevel,
   { medianMs, kernels = 1, prepared }: Omit<PlannedRung, 'id'> & { medianMs: number },
@@ -108,7 +106,7 @@ export function profileSeconds(
   return preparation + launch + passes * (launch * slowdown + kernels * secondsPerPass)
 }
 
-/** Imports happen once per process, in the first rung that has any. */
+/** Imports happen once per process, in the first rung that has them. */
 function withImports(rungs: readonly PlannedRung[]): readonly PlannedRung[] {
   const first = rungs.find(({ prepared }) => prepared)
   if (!first?.prepared || first.prepared.loadSeconds !== undefined) return rungs

@@ -1,11 +1,11 @@
-/** What a predicted deep profile says of a whole rung, over its launches. Pure. */
+/** Summarizes a predicted deep profile over a rung's launches. Pure. */
 import type { DeepKernel, DeepProfile } from '../session/deep'
 import type { Limiter, StallReason } from '../session/prediction-words'
 
 const launchesOf = (profile: DeepProfile | null) =>
   (profile?.kernels ?? []).flatMap(({ predicted }) => predicted ?? [])
 
-/** How busy each unit is, by the time of each launch; busiest first. */
+/** Returns how busy each unit is, weighted by launch time; busiest first. */
 export function utilizationsOf(profile: DeepProfile | null): { unit: Limiter; value: number }[] {
   const launches = launchesOf(profile)
   const ms = launches.reduce((sum, launch) => sum + launch.ms, 0)
@@ -19,7 +19,7 @@ export function utilizationsOf(profile: DeepProfile | null): { unit: Limiter; va
     .toSorted((a, b) => b.value - a.value)
 }
 
-/** The share of the stalled cycles of warps by reason, most first. */
+/** Returns the share of stalled warp cycles by reason, largest first. */
 export function stallHistogramOf(
   profile: DeepProfile | null,
 ): { reason: StallReason; value: number }[] {
@@ -39,11 +39,11 @@ interface CycleLine {
   file: string
   line: number
   text: string | null
-  /** Of the cycles of all warps of the rung. */
+  /** Share of all warp cycles of the rung. */
   share: number
 }
 
-/** Where the cycles go by source line, most first; inlined code counts for its own line alone. */
+/** Returns the cycles by source line, most first; inlined code counts only for its own line. */
 export function cycleLines({ kernels }: DeepProfile): CycleLine[] {
   const all = kernels.reduce((sum, { predicted }) => sum + (predicted?.ms ?? 0), 0)
   const lines = new Map<string, CycleLine>()

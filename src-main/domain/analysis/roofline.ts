@@ -1,10 +1,10 @@
 /**
- * Hierarchical roofline of a session: each rung's throughput over its operations per byte from L1, L2 and
- * device memory, below the roofs of its GPU. Pure; every figure states its origin.
+ * Hierarchical roofline of a session: each rung's throughput over its operations per byte from L1, L2 and device memory, below the roofs of
+ * its GPU. Pure; every figure states its origin.
  *
- * Operations are the FP32 operations counted by ncu, if available. Those exclude the tensor pipe, and a session
- * below the standard level has none: then the task's operation count is used. Each point says which of the two
- * it uses. An import does not know its problem, and its time is ncu's.
+ * Operations are the FP32 operations counted by ncu, if available. Those exclude the tensor pipe, and sessions below the standard level
+ * lack them: then the task's operation count is used. Each point states which of the two it uses. An import does not know its problem, and
+ * its time comes from ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
@@ -14,7 +14,7 @@ import { flops, isTensor } from '../task/problem'
 import { resultOf, type Task } from '../task/task'
 import { type NcuMetrics, type RungResult, type Session } from '../session/session'
 
-/** Counted by ncu; from the task, because not counted; from the task, because the tensor pipe executed them. */
+/** Counted by ncu; from the task, because they were not counted; from the task, because the tensor pipe executed them. */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
 /** A basis as a sentence. */
@@ -26,8 +26,8 @@ export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
 }
 
 /**
- * The share of the SM's active cycles, in percent, from which the tensor pipe counts as computing.
- * Kernels without a tensor instruction show up to 0.04% on an H200: test/captures/ncu, `standard-mix`.
+ * Percentage of the SM's active cycles above which the tensor pipe counts as computing. Kernels without tensor instructions show up to
+ * 0.04% on an H200: test/captures/ncu, `standard-mix`.
  */
 const tensorWorks = 1
 
@@ -47,7 +47,7 @@ interface RooflinePoint {
   bound: 'compute' | 'memory' | null
 }
 
-/** The point's percentage of its roof, or why the roof is no limit of it. */
+/** Returns the point's percentage of its roof, or why the roof does not limit it. */
 export const shareOfPoint = ({
   throughput,
   roofGflops,
@@ -72,7 +72,7 @@ export const trafficMetric: Record<MemoryLevel, string> = {
   dram: 'dramBytes',
 }
 
-/** Why something has no value. */
+/** Why a value is missing. */
 interface Gap {
   reason: Statement
 }
@@ -90,7 +90,7 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
   return typeof value === 'number' ? value : null
 }
 
-/** Of a session that does not know what was computed: what ncu counted, in the time that it took under ncu. */
+/** Returns the work of a session with an unknown task: what ncu counted, over the time under ncu. */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
     metrics[`${op}Instructions`]?.value ??
@@ -109,8 +109,8 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Whether the tensor pipe computes; false if that was not measured. Where the FP32 pipe did all that the task counts,
- * a busy tensor pipe did something else.
+ * Whether the tensor pipe computes; false if that was not measured. If the FP32 pipe did all the operations that the task counts, a busy
+ * tensor pipe did something else.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null
@@ -144,7 +144,7 @@ function workOf(session: Session, rung: RungResult): Work | Gap {
   }
 }
 
-/** Operations per byte; derived, being a count divided by a counter. */
+/** Returns operations per byte; derived, because it divides a count by a counter. */
 function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
   const metric = { metric: trafficMetric[level] }
   const traffic = rung.metrics[metric.metric]
@@ -192,7 +192,7 @@ export function roofline(session: Session): Roofline {
   return { arithmetic, ceilings, paths, missing }
 }
 
-/** The intensity, in operations per byte, where a memory roof meets the arithmetic roof; null unless both are known. */
+/** Returns the intensity, in operations per byte, at which a memory roof meets the arithmetic roof; null unless both are known. */
 export function ridge(
   { ceilings, arithmetic }: Pick<Roofline, 'ceilings' | 'arithmetic'>,
   level: MemoryLevel,
@@ -202,7 +202,7 @@ export function ridge(
   return peak === null || bandwidth === null ? null : peak / bandwidth
 }
 
-/** Whether any rung is drawn: logarithmic axes have no place for zero. */
+/** Whether any rung can be drawn: logarithmic axes cannot show zero. */
 export const hasPlaces = ({ paths }: Pick<Roofline, 'paths'>): boolean =>
   Object.values(paths).some((path) =>
     path.some(

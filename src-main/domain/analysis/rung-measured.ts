@@ -1,6 +1,6 @@
 /**
- * What recordings measured for a ladder's rung and for the step to it from the previous rung. A pure function
- * of the recordings: the result is stored nowhere, least of all in the source that was measured.
+ * What recordings measured for a ladder's rung and for the step to it from the previous rung. Computed from the recordings each time: the
+ * result is stored nowhere, least of all in the source that was measured.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -21,10 +21,10 @@ const MeasuredStep = z.object({
   from: z.number().nullable(),
   to: z.number().nullable(),
   moved: z.enum(['up', 'down', 'same']).nullable(),
-  /** What the rung's header expects of the step today, and whether it came true; absent if it expects nothing. */
+  /** What the rung's current header expects of the step, and whether it came true; absent if it expects nothing. */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /** The recording of the same step that collected it, if it is another one. */
+  /** The recording of the same step that collected it, if it differs. */
   recording: z.string().optional(),
 })
 type MeasuredStep = z.infer<typeof MeasuredStep>
@@ -37,29 +37,29 @@ export const RungMeasured = z.object({
   /** Scalars of the problem that differ from the task's defaults. */
   unusual: Scalars,
   medianMs: z.number(),
-  /** What L2 held when this rung and the previous one were timed. */
+  /** L2 contents when this rung and the previous one were timed. */
   cacheState: CacheState,
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
-  /** Ratio to the rung `to`; `alone`: what `to` computes if it lacks this rung's flags, or null. */
+  /** Ratio to the rung `to`. `alone`: what `to` computes if it lacks this rung's flags, or null. */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
-  /** The metrics that the header expects to move, and the utilization of the tensor pipe or else the FMA pipe. */
+  /** The metrics that the header expects to change, and the utilization of the tensor pipe or else the FMA pipe. */
   steps: z.array(MeasuredStep),
-  /** Which of this rung and the previous one have changed code since they were measured. */
+  /** Which of this rung and the previous one have changed since they were measured. */
   changed: z.array(Identifier),
 })
 export type RungMeasured = z.infer<typeof RungMeasured>
 
-/** A recording with the sources that it was made from, by rung id. */
+/** A recording with the sources it was made from, by rung id. */
 export interface MeasuredRecording {
   name: string
   session: Session
   sources: Readonly<Record<string, string>>
 }
 
-/** A rung's source as it is today. */
+/** A rung's current source. */
 export interface RungToday {
   id: string
   file: string
@@ -67,7 +67,7 @@ export interface RungToday {
   text: string
 }
 
-/** What a rung is compared with: the rung that it builds on, or the variant of its file before it. */
+/** What a rung is compared with: the rung that it builds on, or the previous variant of its file. */
 interface Before {
   after: RungToday | null
   variant: LadderRung | undefined
@@ -79,7 +79,7 @@ interface Finding {
   before: RungResult | null
 }
 
-/** The lines that the compiler sees; a recording stays valid for a rung as long as these are the same. */
+/** Returns the lines that the compiler sees. A recording stays valid for a rung as long as these are unchanged. */
 export const codeOf = (text: string): string =>
   text
     .split(/\r?\n/)
@@ -97,7 +97,10 @@ const unusual = ({ params }: RungToday, rung: RungResult): Parameters =>
 const hasParams = (rung: RungResult, params: Parameters): boolean =>
   Object.entries(params).every(([name, value]) => rung.params[name] === value)
 
-/** The rung with the ladder's parameters, and the previous rung: of a variant the one of its file, else with its defaults if possible. */
+/**
+ * Returns the rung with the ladder's parameters, and the previous rung: for a variant, the previous one of its file; otherwise with default
+ * parameters if possible.
+ */
 function findIn(
   recording: MeasuredRecording,
   { id, file, params }: LadderRung,
@@ -113,16 +116,15 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** 4096 is the size whose recording is preferred. */
+/** Recordings at 4096 are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
- * The first recording of the ladder that has both the rung and the previous one, else the first with the rung;
- * then those of the same problem on the same GPU, which may have counters that the first lacks. Recordings of the GPU
- * that the first one given is of come before the others.
+ * Returns the first recording of the ladder that has both rungs, otherwise the first with the rung, followed by those of the same problem
+ * on the same GPU, which may have additional counters. Recordings on the GPU of the first given one are preferred.
  */
 function findRung(
   ladder: string,
@@ -154,7 +156,7 @@ function stepOf(
   metric: string,
 ): MetricDelta | null {
   if (!before) return null
-  // The header's expectation of today; the recording may contain an older header.
+  // Uses the current header's expectation; the recording may contain an older header.
   const { metrics } = compareRungs(
     { session, rung: before },
     { session, rung: { ...rung, expect } },
@@ -167,7 +169,7 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   const [first] = findings
   if (!first?.before) return []
   const wanted = expect.map(({ metric }) => metric)
-  // Some other instructions count a little toward the tensor pipe: below one percent it is not in use.
+  // A few other instructions count toward the tensor pipe; below one percent it is not in use.
   const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
   if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
@@ -196,12 +198,12 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   })
 }
 
-/** What was measured for each rung of a ladder that a recording contains, by rung id. */
+/** Returns what was measured for each rung of a ladder in a recording, by rung id. */
 export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,
   recordings: readonly MeasuredRecording[],
-  /** Whether two codes compile to the same machine code. */
+  /** Whether two sources compile to the same machine code. */
   compilesAlike: (then: string, now: string) => boolean,
 ): Record<string, RungMeasured> {
   const byFile = new Map([...today.values()].map((source) => [source.file, source]))
@@ -266,7 +268,7 @@ function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
   return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
 }
 
-/** The change of a value as text: `15.3 → 32.2 %`. */
+/** Returns the change of a value as text: `15.3 → 32.2 %`. */
 function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
@@ -289,7 +291,7 @@ function stepWords(step: MeasuredStep): string {
   return `${metric} ${valueWords(step)}${judged}${recording ? ` in ${recording}` : ''}`
 }
 
-/** `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
+/** Returns a summary such as `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
 export function measuredWords(measured: RungMeasured): string {
   const { device, problem, unusual, before, reference, medianMs, cacheState } = measured
   const { recording, changed, steps } = measured

@@ -5,7 +5,7 @@ import { MetricDelta, RungComparison } from './compare'
 export interface Slowdown {
   /** The ladder declares it slower on purpose. */
   deliberate: boolean
-  /** Whether it was measured to be slower, beyond the spread of both; null if either rung has no time. */
+  /** Whether it was measured to be slower, beyond both spreads; null if either rung has no time. */
   slower: boolean | null
   /** The ladder's note. */
   note: string | null
@@ -13,7 +13,7 @@ export interface Slowdown {
   metric: MetricDelta | null
 }
 
-/** How far two values are apart as a factor; from zero to nonzero exceeds any factor. */
+/** Returns the distance of two values as a factor; zero to nonzero exceeds any factor. */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]
   if (left === right) return 0
@@ -27,8 +27,8 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
   )
 
 /**
- * Null for a rung that is neither meant to be slower nor measured slower. A counter with a better-direction
- * takes precedence over one without; counters that moved within their noise are ignored.
+ * Returns null for a rung that is neither declared nor measured slower. Counters with a better direction take precedence; changes within
+ * the noise are ignored.
  */
 export function slowdownOf(
   entry: Pick<LadderRung, 'negative' | 'note'> | undefined,

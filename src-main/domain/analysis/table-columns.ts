@@ -7,7 +7,7 @@ import type { RungResult, Session } from '../session/session'
 export const hasTimes = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ timing, profiledTime }) => timing !== null || profiledTime != null)
 
-/** What stands in place of times: work, its mix, and how memory is accessed. */
+/** Columns shown instead of times: work, its mix, and how memory is accessed. */
 const counted = [
   'instructions',
   'ffmaShare',
@@ -21,21 +21,21 @@ const counted = [
   'theoreticalOccupancy',
 ] as const
 
-/** Categories that no rung executes. */
+/** Categories whose column is hidden if no rung executes them. */
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
-/** The launches of an emulated lab are those at its full size, where its counts are of a smaller one. */
+/** Launches of an emulated lab are those of its full size; its counts are of a smaller size. */
 const isOfProblem = ({ metrics }: RungResult, id: string): boolean =>
   metrics[id]?.value != null && !says(metrics[id].reason, 'emulation.launchesAt')
 
-/** The counters of a table without times. */
+/** Returns the counters of a table without times. */
 export const countedColumns = ({ rungs }: Pick<Session, 'rungs'>): string[] =>
   counted.filter((id) => {
     const known = rungs.filter((rung) => isOfProblem(rung, id))
     return idle.has(id) ? known.some(({ metrics }) => metrics[id]!.value! > 0) : known.length > 0
   })
 
-/** Whether an author's published figures are of the problem that was run, so that they can be in one table with ours. */
+/** Whether an author's published figures apply to the problem that was run, so that they fit in the same table. */
 export const isPublishedSize = ({ ladder, problem }: Session): boolean =>
   ladder.published !== undefined &&
   problem !== null &&

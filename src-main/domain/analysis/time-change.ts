@@ -1,6 +1,6 @@
 /**
- * How far a rung's time moved between two sessions: as measured, and relative to the reference's time if the
- * reference itself moved. If the samples are inconclusive, the result is the reason. Pure.
+ * How a rung's time changed between two sessions: as measured, and relative to the reference if the reference's time changed too. If the
+ * samples are inconclusive, the result is the reason. Pure.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
@@ -19,7 +19,7 @@ export interface Change extends Interval {
   ratio: number
 }
 
-/** Beyond this drift, a memory-bound rung and a compute-bound reference may move differently. */
+/** Beyond this drift, a memory-bound rung and a compute-bound reference may change differently. */
 const farthestDrift = 1.25
 
 /** The runner prints nine significant digits. */
@@ -57,7 +57,7 @@ function followsFromSamples({ medianMs, spread, samplesMs }: Timing): boolean {
   )
 }
 
-/** The change of a rung's time, or why its samples are inconclusive. */
+/** Returns the change of a rung's time, or why its samples are inconclusive. */
 export function changeOf(a: RungResult, b: RungResult): Change | AnyMessage[] {
   if (!isTimed(a) || !isTimed(b))
     return [message('baseline.noTime', { where: where(!isTimed(a), !isTimed(b)) })]
@@ -94,7 +94,7 @@ export const clockOf = ({
 export interface Drift {
   reference: string
   change: Change
-  /** Judge by the times relative to the reference's; otherwise a verdict requires both to agree. */
+  /** Judges by the times relative to the reference; otherwise a verdict requires both to agree. */
   normalize: boolean
   note: AnyMessage
 }
@@ -127,8 +127,8 @@ export function driftOf(
 }
 
 /**
- * The change relative to that of the reference while it was timed alternately with the rung. A session keeps
- * no samples of those alternations; the reference's own samples stand in for their noise.
+ * Returns the change relative to that of the reference while it was interleaved with the rung. A session keeps no samples of the
+ * interleaved reference; the reference's own samples provide the noise.
  */
 export function relativeTo(
   { change: own }: Drift,

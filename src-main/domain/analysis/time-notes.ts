@@ -1,13 +1,13 @@
-/** What a reader must know beside a time, in a few words each. Pure. */
+/** Short notes that a reader needs next to a time. Pure. */
 import { message, type AnyMessage } from '../messages/message'
 import { formatMs } from '../metrics/units'
 import type { Timing } from '../session/session'
 import { clocksDiffer } from './comparability'
 
-/** A kernel this short is a small part of what lies between two events. */
+/** Below this a kernel is a small part of the time between two events. */
 const shortMs = 0.01
 
-/** The GPU's own time of a short launch; null where the events tell it well enough, or where it is unknown. */
+/** Returns the GPU's own time of a short launch; null if the events measure it well enough, or if it is unknown. */
 export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
   medianMs < shortMs ? (gpuMs ?? null) : null
 

@@ -1,6 +1,6 @@
 /**
- * The effect of a save on the rungs of a watched ladder: each rung of a round against its last successful
- * run. A round may cover only some rungs, and a rung that fails in one keeps its earlier result. Pure.
+ * The effect of a save on a watched ladder's rungs: each rung of a round against its last successful run. A round may cover only some
+ * rungs, and a rung that fails keeps its earlier result. Pure.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -17,9 +17,9 @@ export const WatchedRung = z.object({
   status: RungStatus,
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
-  /** The new time over the previous one with its interval; relative to the reference if that itself changed. */
+  /** The new time divided by the previous one, with its interval; relative to the reference if that changed too. */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
-  /** Counters that differ from its last successful run; null if either has none. */
+  /** Counters that differ from the last successful run; null if either has none. */
   counters: z.array(MetricDelta).nullable(),
   /** Whether it ran in the last round. */
   fresh: z.boolean(),
@@ -53,7 +53,7 @@ function changedCounters(
   return known.length === 0 ? null : known.filter(({ verdict }) => verdict !== 'same')
 }
 
-/** `order`: ids of the ladder's current rungs. */
+/** Compares a round. `order`: ids of the ladder's current rungs. */
 export function watchRound(
   { rungs, known }: Watched,
   now: Session,
@@ -70,7 +70,7 @@ export function watchRound(
       id,
       title,
       verdict,
-      // An edit of the task or its sizes makes both runs incomparable, which a verdict alone does not explain.
+      // Editing the task or its sizes makes both runs incomparable, which a verdict alone does not explain.
       reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,

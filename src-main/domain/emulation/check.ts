@@ -1,6 +1,6 @@
 /**
- * Holds results against what is expected, as the runner does on a GPU (`cuda-kernels/runner/reference.hpp`): the same
- * bounds, the same words.
+ * Checks results against expected values, as the runner does on a GPU (`cuda-kernels/runner/reference.hpp`): the same bounds, the same
+ * messages.
  */
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
@@ -18,19 +18,19 @@ export interface CheckedOutput {
   shape: readonly number[]
   rule: CheckRule
   actual: Uint8Array
-  /** Doubles, or the same type where the check is exact. */
+  /** Doubles, or the buffer's own type for an exact check. */
   expected: Uint8Array
-  /** Doubles; null where the rule has no scale. */
+  /** Doubles; null if the rule has no scale. */
   scale: Uint8Array | null
-  /** 0 for each element that does not count; null where all do. */
+  /** 0 for each ignored element; null if all elements count. */
   mask: Uint8Array | null
-  /** Inputs hold infinities or NaN, so that NaN may be what is expected. */
+  /** The inputs contain infinities or NaN, so NaN may be the expected value. */
   special: boolean
 }
 
 type Load = (index: number) => number
 
-/** The elements of an array as numbers. */
+/** Returns a reader of an array's elements as numbers. */
 export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (dtype) {
@@ -63,7 +63,7 @@ export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   }
 }
 
-/** Each element as a double, as a trusted rung's results are kept. */
+/** Converts each element to a double, the form in which a trusted rung's results are stored. */
 export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
   const load = valueReader(bytes, dtype)
   const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)
@@ -108,12 +108,12 @@ function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutpu
     const error = Math.abs(value - wanted)
     const by = scaleOf?.(index) ?? Math.max(Math.abs(wanted), floor)
     const most = rule.kind === 'bound' ? rule.bound * by : rule.atol + rule.rtol * Math.abs(wanted)
-    // Written so that a NaN, which compares false with everything, does not pass.
+    // Written so that a NaN, for which every comparison is false, does not pass.
     return { passed: error <= most && error !== Infinity, relative: error / by }
   }
 }
 
-/** The place of an element, from its number. */
+/** Returns the indices of an element from its linear index. */
 function indexOf(shape: readonly number[], at: number): number[] {
   const index = shape.map(() => 0)
   let rest = at
@@ -126,7 +126,7 @@ function indexOf(shape: readonly number[], at: number): number[] {
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-/** As a session keeps an element: null for NaN, but with its bits where a check is exact. */
+/** Returns an element as a session stores it: null for NaN, or the NaN's bits for an exact check. */
 function kept(
   value: number,
   bytes: Uint8Array,
@@ -146,7 +146,7 @@ function kept(
   return String(dtype === 'i64' ? BigInt.asIntN(64, bits) : bits)
 }
 
-/** `outOfBounds` and `changedInputs` are names of buffers. */
+/** Verifies a result. `outOfBounds` and `changedInputs` are names of buffers. */
 export function verify(
   outputs: readonly CheckedOutput[],
   { outOfBounds, changedInputs }: Pick<Verify, 'outOfBounds' | 'changedInputs'>,
@@ -188,10 +188,7 @@ export function verify(
   }
 }
 
-/**
- * The lowest number of an element that counts and that a reference left NaN, which no result can equal; null where there
- * is none.
- */
+/** Returns the lowest index of a counted element that is NaN in the reference, which no result can equal; null if there is none. */
 export function firstNan(doubles: Uint8Array, mask?: Uint8Array): number | null {
   const load = valueReader(doubles, 'f64')
   for (let index = 0; index < doubles.length / 8; index++)

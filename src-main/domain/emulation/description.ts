@@ -1,4 +1,4 @@
-/** Checks what host code described against the machine code that the judge compiled. Pure. */
+/** Checks the launches that host code described against the machine code that the judge compiled. Pure. */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 
@@ -7,7 +7,7 @@ interface DescribedLaunches {
   symbols: readonly string[]
 }
 
-/** Why these launches are none of this code's; null if they are. */
+/** Returns why these launches do not match the code; null if they do. */
 export function descriptionFault(
   modules: readonly MachineCode[],
   { kernels, symbols }: DescribedLaunches,

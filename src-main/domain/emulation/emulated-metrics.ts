@@ -1,7 +1,7 @@
 /**
- * Registry metrics computed from the emulator's counts.
+ * Computes registry metrics from the emulator's counts.
  *
- * Which instructions a counter of ncu covers was read off deep profiles of an H200: see docs/EMULATION.md.
+ * Deep profiles of an H200 show which instructions each ncu counter covers: see docs/EMULATION.md.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'
@@ -12,7 +12,7 @@ import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 import { instructionKinds } from '../metrics/instruction-mix-metrics'
 import { instructionKind } from './instruction-kinds'
 
-/** One launch: its counts, and the opcode of each instruction, with modifiers. */
+/** One launch: its counts, and the opcode of each instruction with modifiers. */
 interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts
@@ -20,7 +20,7 @@ interface CountedLaunch {
 
 type Column = Exclude<keyof Counts, never>
 
-/** Instructions that look addresses up in L1; what bulk copies move passes it by. */
+/** Instructions that look addresses up in L1; bulk copies bypass it. */
 const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
 
 const sharedLoads = new Set<string>(sharedAccesses.loads)
@@ -33,12 +33,12 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 
 const globalStores = new Set(['STG'])
 
-/** Generic accesses, which are of shared or of global memory when they are executed. */
+/** Generic accesses; whether they hit shared or global memory is known only at run time. */
 const genericLoads = new Set(['LD'])
 
 const genericStores = new Set(['ST'])
 
-/** Thread instructions by category; unavailable where one was executed whose category is not known. */
+/** Returns thread instructions by category; unavailable if an instruction of unknown category was executed. */
 function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | Statement> {
   const sums: Record<string, number> = Object.fromEntries(instructionKinds.map((kind) => [kind, 0]))
   for (const { opcodes, counts } of launches)
@@ -54,7 +54,7 @@ function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | St
   return sums
 }
 
-/** Of `launches`, which are a rung's: every metric that does not depend on time. */
+/** Returns every metric that does not depend on time, from the launches of a rung. */
 export function emulatedMetrics(
   launches: readonly CountedLaunch[],
   notEmulated: Statement,

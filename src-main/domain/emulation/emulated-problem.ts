@@ -13,23 +13,23 @@ import {
 } from '../task/problem'
 import type { Task } from '../task/task'
 
-/** A product of 512³: a fifth of a second to two seconds for a kernel that is not naive. */
+/** A 512³ product: a kernel that is not naive takes 0.2 to 2 seconds. */
 const mostFlops = 3e8
 
 const mostBytes = 4e7
 
-/** Values that are tried for a size before it is given up to make it smaller: a constraint with a larger step keeps it. */
+/** Values tried before a size is left unreduced: a constraint with a larger step keeps the size. */
 const mostTried = 4096
 
-/** The names in a constraint. */
+/** Returns the names in a constraint. */
 const constrained = (text: string): string[] => {
   const { left, right } = parseConstraint(text)
   return [...namesIn(left), ...namesIn(right)]
 }
 
 /**
- * The sizes halved as far as the task allows: fixed ones stay, and where a half breaks a constraint, the next larger value
- * that fulfills it is taken, or all sizes of the constraint stay.
+ * Halves the sizes as far as the task allows. Fixed sizes stay. If a half violates a constraint, the next larger valid value is used; if
+ * there is none, all sizes of the constraint stay.
  */
 function halved(task: Task, problem: Problem): Sizes {
   const { sizes } = problem
@@ -60,7 +60,7 @@ function halved(task: Task, problem: Problem): Sizes {
   return found
 }
 
-/** The problem with its sizes halved until `fits` holds, or until nothing is left to halve. */
+/** Halves the problem's sizes until `fits` is true or nothing can be halved further. */
 export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) => boolean): Problem {
   let found = problem
   while (!fits(found)) {
@@ -71,11 +71,11 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
   return found
 }
 
-/** How much work a problem is, to compare sizes by: operations, or bytes where they are not counted. */
+/** Returns the amount of work of a problem, for comparing sizes: the larger of its operations and its minimum bytes. */
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
-/** Bytes of all buffers of a case. */
+/** Returns the bytes of all buffers of a case. */
 export const bufferBytes = (task: Task, own: Case): number =>
   buffersOf(task, own).reduce(
     (sum, { dtype, shape }) =>
@@ -83,7 +83,7 @@ export const bufferBytes = (task: Task, own: Case): number =>
     0,
   )
 
-/** A kernel may touch little of large buffers, which take long to fill all the same. */
+/** Ratio of buffer bytes to traffic above which buffers dominate: filling them takes long even if a kernel touches little of them. */
 const buffersPerTraffic = 4
 
 const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
@@ -96,10 +96,10 @@ const within = (task: Task, problem: Problem, mostOperations: number, most: numb
       bufferBytes(task, { flags: [], ...found }) <= buffersPerTraffic * most,
   )
 
-/** The problem at the size that is emulated unless another is asked for. */
+/** Returns the problem at the default size for emulation. */
 export const emulatedProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, mostFlops, mostBytes)
 
-/** The problem at a size that is emulated between two keystrokes: a product of 290³ takes half a second. */
+/** Returns the problem at a size that can be emulated between two keystrokes: a 290³ product takes half a second. */
 export const lookedAtProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, 5e7, 5e6)

@@ -1,4 +1,4 @@
-/** The emulator's counts per instruction and source line, in the shape of a deep profile. */
+/** Converts the emulator's counts per instruction and source line to a deep profile. */
 import type { Counts } from '../emulator/warp'
 import { message, says } from '../messages/message'
 import {
@@ -12,7 +12,7 @@ import {
   type Work,
 } from '../session/deep'
 
-/** Instructions that have a figure for shared memory, or for global memory; ncu leaves the others' empty. */
+/** Instructions with counters for shared memory or global memory; ncu leaves the other cells empty. */
 const shared = new Set(
   ['LDS', 'LDSM', 'STS', 'STSM', 'LDGSTS', 'ATOMS', 'LD', 'ST', 'ATOM'].concat('HGMMA', 'QGMMA'),
 )
@@ -48,7 +48,7 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
     const work = workOf(counts, instruction.index, instruction.opcode)
     const { file, line, inlinedFrom = [], opcode } = instruction
     opcodes[opcode] = (opcodes[opcode] ?? 0) + work.executed!
-    // As ncu does: the work of inlined code counts for its own line and for each that it was inlined at.
+    // As in ncu, work of inlined code counts for its own line and for each call site.
     const places = new Set(
       [...(file !== null && line !== null ? [{ file, line }] : []), ...inlinedFrom].map(
         (place) => `${place.file}:${place.line}`,
@@ -70,7 +70,7 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
   }
 }
 
-/** `listing` has the launches of the rung in order, without counters; `counts` those of each. */
+/** Returns a deep profile. `listing` has the rung's launches in order, without counters; `counts` has the counts of each launch. */
 export const emulatedProfile = (listing: DeepProfile, counts: readonly Counts[]): DeepProfile => ({
   ...listing,
   kernels: listing.kernels.map((kernel, index) => {

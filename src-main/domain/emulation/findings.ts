@@ -1,4 +1,4 @@
-/** Faults that the emulator found, as compute-sanitizer records and as reasons for a rung's status. */
+/** Converts the emulator's findings to compute-sanitizer records and to status reasons of a rung. */
 import type { Finding, FindingKind } from '../emulator/site'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import type { Extent } from '../emulator/launch'
@@ -8,19 +8,19 @@ import type { EmulatedKernel, EmulationAnswer, Stop } from './job'
 import { userPlace } from '../sass/line-table'
 
 const instructionBytes = 16
-/** Prints of a rung that are shown. */
+/** Lines of a rung's printf output that are shown. */
 const mostShown = 32
 
-/** A launch as findings name its places. */
+/** The source locations of a launch, used by findings. */
 export interface LaunchPlaces {
   kernel: MachineKernel
-  /** As a person writes it. */
+  /** The readable name. */
   name: string
   grid: Extent
   block: Extent
 }
 
-/** Which of compute-sanitizer's tools looks for it. */
+/** The compute-sanitizer tool that checks for each kind. */
 export const toolOf: Readonly<Record<FindingKind, SanitizerTool>> = {
   'outside-global': 'memcheck',
   'outside-shared': 'memcheck',
@@ -41,7 +41,7 @@ export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[ki
 const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
 const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
 
-/** In compute-sanitizer's words. */
+/** Describes a finding in compute-sanitizer's words. */
 function wordsOf(finding: Finding): string {
   const size = `${direction(finding)} of size ${finding.bytes} bytes`
   switch (finding.kind) {
@@ -96,7 +96,7 @@ function toRecord(
     count: 1,
     thread: triple(finding.thread, launch.block),
     block: triple(finding.block, launch.grid),
-    // An address that no buffer can have is not a number.
+    // An address outside every possible buffer is NaN here.
     address:
       finding.kind === 'divergent-barrier' || Number.isNaN(finding.address)
         ? null
@@ -123,7 +123,7 @@ const where = (
       ? ''
       : message('emulation.placeAt', { address: `0x${address.toString(16)}`, kernel: name ?? '' })
 
-/** The reason for a rung's status; null where nothing was found. */
+/** Returns the reason for a rung's status; null without findings. */
 export function faultReason(records: readonly SanitizerRecord[]): Statement | null {
   const [first] = records
   if (!first) return null
@@ -138,7 +138,7 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
     : message('emulation.faults', { count: records.length, first: faultStatement })
 }
 
-/** What threads printed, a line each, and how much is left out. */
+/** Returns what threads printed, line by line, and how much was omitted. */
 export function printedLines(
   rung: string,
   { printed, prints }: Pick<EmulationAnswer, 'printed' | 'prints'>,
@@ -156,10 +156,10 @@ export function printedLines(
   return rest > 0 ? [...shown, message('emulation.printedMore', { rung, count: rest })] : shown
 }
 
-/** What a call of a function with code of its own begins with. */
+/** Prefix of instructions that call functions with separate code. */
 const callsOut = new Set(['CALL'])
 
-/** Thread and block of a stop, as a person writes them. */
+/** Returns the thread and block that caused a stop, in readable form. */
 const blamed = (
   { by }: Stop,
   launch: LaunchPlaces | undefined,
@@ -170,8 +170,8 @@ const blamed = (
 
 const millions = (count: number): number => Math.round(count / 1e6)
 
-/** Why a rung did not run to its end. */
-/** As NVIDIA's disassembler prints it. */
+/** Returns why a rung stopped before its end. */
+/** Formats an address as NVIDIA's disassembler does. */
 const printedAddress = (address: number | null): string =>
   address === null ? '' : `/*${address.toString(16).padStart(4, '0')}*/ `
 

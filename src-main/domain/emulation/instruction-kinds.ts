@@ -1,8 +1,8 @@
 /**
- * The categories in which ncu counts thread instructions, by the family of an opcode.
+ * ncu's categories of thread instructions, by opcode family.
  *
- * Read off the deep recordings of an H200, whose instructions and categories were counted in the same run: every
- * category of every rung there is the sum over these families (test/domain/emulation/instruction-kinds.test.ts).
+ * Derived from deep recordings of an H200, which counted instructions and categories in the same run. Every category of every recorded rung
+ * is the sum over these families (test/domain/emulation/instruction-kinds.test.ts).
  */
 
 const families = {
@@ -22,11 +22,11 @@ const families = {
 
 export type InstructionKind = keyof typeof families
 
-/** Half, double and matrix arithmetic, which is in none of these categories. */
+/** Half, double and matrix arithmetic, which belongs to none of these categories. */
 const outside =
   'DADD DFMA DMNMX DMUL DSETP HADD2 HFMA2 HGMMA HMMA HMNMX2 HMUL2 HSETP2 IGMMA IMMA QGMMA'
 
-/** By family; null for one outside all categories. */
+/** By family; null for a family outside all categories. */
 const kindOfFamily = new Map<string, InstructionKind | null>([
   ...Object.entries(families).flatMap(([kind, names]) =>
     names.split(' ').map((name) => [name, kind as InstructionKind] as const),

@@ -1,8 +1,8 @@
-/** The memory of a job: its device, and its buffers in it. */
+/** The memory of an emulation job: its device, and its buffers in it. */
 import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
 import { firstAllocation } from '../emulator/rung'
 
-/** What a job says of its memory. */
+/** The part of a job that describes its memory. */
 interface JobMemory {
   readonly workspaceBytes: number
   readonly zeroWorkspace?: boolean
@@ -16,24 +16,24 @@ interface JobMemory {
   }[]
 }
 
-/** What an output holds before a rung runs: NaN, as on a GPU. */
+/** Initial byte of outputs: they start as NaN, as on a GPU. */
 export const unwritten = 0xff
 
 /**
- * Memory of a job that has ended, for the next one of this thread: each page of a new one is a fault, and letting go of
- * it a collection of garbage.
+ * Memory of the last job on this thread, kept for the next one. New memory costs a page fault per page, and releasing it costs a garbage
+ * collection.
  */
 let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28
 
-/** A device whose memory is all zero. */
+/** Returns a device with zeroed memory. */
 export function deviceFor({ memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>): Device {
   const found = spare?.limit === limit ? spare.memory : newMemory(limit)
   spare = null
   return createDevice(found)
 }
 
-/** Keeps the memory of a job that has ended for the next one. */
+/** Keeps a finished job's memory for the next job. */
 export function giveBack(
   { memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>,
   device: Device,
@@ -45,16 +45,16 @@ export function giveBack(
 }
 
 export interface LoadedJob {
-  /** By the number of the probe's range. */
+  /** By the probe's range number. */
   readonly places: ReadonlyMap<number, Allocation>
   readonly workspace: Allocation | null
   /** The rung's own allocations. */
   readonly allocated: readonly Allocation[]
-  /** Fills the buffers as they are before a run. */
+  /** Fills the buffers as they are before a run, with the job's contents or those of an earlier run. */
   readonly reset: (which: 'contents' | 'earlier') => void
 }
 
-/** Allocates the buffers of a job; throws where the device has too little memory. */
+/** Allocates a job's buffers; throws if the device has too little memory. */
 export function loadJob(job: JobMemory, device: Device): LoadedJob {
   const places = new Map<number, Allocation>()
   const workspace = job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null

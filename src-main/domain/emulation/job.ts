@@ -1,6 +1,6 @@
 /**
- * What one worker does: a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings
- * and results. Everything in a job and its answer can be sent between threads.
+ * What one worker does: run a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings and results.
+ * Jobs and their answers can be sent between threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch'
@@ -16,91 +16,91 @@ import { deviceFor, giveBack, loadJob, unwritten } from './job-memory'
 export interface EmulatedBuffer {
   name: string
   bytes: number
-  /** What it holds at first; null for what is only written. */
+  /** Initial contents; null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * What it holds in a run before, whose results nobody looks at. With it, a rung that can keep state in device memory runs
-   * several times: its results must be right however often it ran, and whatever it was given before.
+   * Contents for an earlier run whose results are ignored. If set, a rung that can keep state in device memory runs several times: its
+   * results must be right after any number of runs and any previous input.
    */
   earlier?: Uint8Array | null
-  /** Whether a rung may write to it. */
+  /** Whether a rung is allowed to write to it. */
   writable: boolean
 }
 
 export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
-  /** What comes once before the first run, while the buffers hold no data. */
+  /** One-time work before the first run, while the buffers hold no data. */
   prepared?: RungWork
-  /** Bytes of each allocation of the rung, in the order of the probe's dummy addresses. */
+  /** Bytes of each allocation by the rung, in the order of the probe's dummy addresses. */
   allocations?: readonly number[]
   workspaceBytes: number
-  /** Zeroes the workspace before each run; otherwise it holds at first what an output does, and then what was left there. */
+  /** Zeroes the workspace before each run. Otherwise it starts like an output and keeps its contents between runs. */
   zeroWorkspace?: boolean
-  /** Variables that the host knows, in the order of the probe's dummy addresses for them. */
+  /** Variables that the host knows, in the order of the probe's dummy addresses. */
   symbols: string[]
-  /** What cudaDeviceSetLimit asked for a thread's stack; null where it did not. */
+  /** Stack size per thread set with cudaDeviceSetLimit; null if it was not set. */
   stackBytes: number | null
-  /** In the order of the probe's dummy addresses, from 1 on. */
+  /** In the order of the probe's dummy addresses, starting at 1. */
   buffers: EmulatedBuffer[]
-  /** Looks for races and for reads of memory that nothing was written to; several times slower. */
+  /** Checks for races and for reads of uninitialized memory; several times slower. */
   checks: boolean
-  /** Warp instructions that a launch may execute. */
+  /** Maximum number of warp instructions per launch. */
   limit: number
-  /** Bytes of memory that the emulated GPU has. */
+  /** Memory size of the emulated GPU. */
   memoryBytes: number
-  /** Runs the middle block of each launch alone, to learn what the whole takes. */
+  /** Runs only the middle block of each launch, to estimate the whole. */
   sample?: true
-  /** Runs only these blocks of each launch, in linear order. */
+  /** Runs only these blocks of each launch, by linear index. */
   blocks?: { first: number; count: number }
 }
 
 export interface EmulatedKernel {
-  /** Mangled. */
+  /** The mangled name. */
   kernel: string
   instructions: number
   barriers: number
   counts: Counts
   findings: Finding[]
-  /** Whether its code reads clock64 or globaltimer, which tell no time here. */
+  /** Whether its code reads clock64 or globaltimer, which do not measure time here. */
   readsClock: boolean
 }
 
-/** Why a rung did not run to its end. */
+/** Why a rung stopped before its end. */
 export interface Stop {
   kind: HaltReason
-  /** More about it: the name of an instruction, a limit. */
+  /** Details, such as the name of an instruction or a limit. */
   detail: string
-  /** Which launch, from 0 on, behind the last of them those of `prepared`, and where in its code; null where unknown. */
+  /** The launch, counted from 0 with those of `prepared` last, and the place in its code; null if unknown. */
   launch: number | null
   address: number | null
   mnemonic: string | null
-  /** The thread of the block and the block that are to blame, both linear; null where it is not one thread. */
+  /** The thread and block that caused it, both linear; null if it was not a single thread. */
   by: { thread: number; block: number } | null
 }
 
 export interface EmulationAnswer {
-  /** Those that ran to their end. */
+  /** Launches that completed. */
   kernels: EmulatedKernel[]
-  /** The same of what is prepared. */
+  /** Launches of the one-time work that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** What threads printed, in the order in which they did; the first of it. */
+  /** What threads printed first, in order. */
   printed: (Printed & { launch: number })[]
-  /** How many prints there were. */
+  /** Total number of printf calls. */
   prints: number
-  /** What the writable buffers hold, by name; of a sample, nothing. */
+  /** Contents of the writable buffers by name; empty for a sample. */
   outputs: Map<string, Uint8Array>
-  /** The same of further runs. */
+  /** The same for further runs. */
   again: Map<string, Uint8Array>[]
-  /** Whether the state that it keeps was still changing in the last of them. */
+  /** Whether the rung's persistent state still changed in the last run. */
   unsettled: boolean
-  /** Buffers that are not writable and that were changed. */
+  /** Read-only buffers that were changed. */
   changedInputs: string[]
-  /** Processor time of the launches alone. */
+  /** Processor time of the launches only. */
   seconds: number
 }
 
-/** Prints that are kept: a GPU's own buffer for them, 1 MiB, holds some thousands. */
+/** Printf calls kept; a GPU's 1 MiB printf buffer holds a few thousand. */
 const mostPrinted = 4096
 
 const middle = ({ grid }: RungLaunch) => ({
@@ -108,7 +108,7 @@ const middle = ({ grid }: RungLaunch) => ({
   count: 1,
 })
 
-/** Two equal buffers. */
+/** Whether two buffers are equal. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   const words = (bytes: Uint8Array) =>
     new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
@@ -118,10 +118,10 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** How often a rung may run until the state that it keeps no longer changes. */
+/** How often a rung is rerun until its persistent state stops changing. */
 const mostAgain = 3
 
-/** Whether a rung is run again: where that is asked for and its kernels can keep anything. */
+/** Whether to run a rung again: the job asks for it and its kernels can keep state. */
 export const isRepeated = ({
   buffers,
   machineCode,
@@ -135,7 +135,7 @@ export const isRepeated = ({
     allocations.length > 0 ||
     machineCode.some(({ globals }) => globals.length > 0))
 
-/** `onProgress` is told how many warp instructions were executed, at most about once a second. */
+/** Runs a job. `onProgress` receives the number of executed warp instructions, at most about once a second. */
 export function emulate(
   job: EmulationJob,
   onProgress?: (instructions: number) => void,
@@ -157,7 +157,7 @@ export function emulate(
   let launch = -1
   try {
     const { places, workspace, allocated, reset } = loadJob(job, device)
-    // Of what is prepared, and of the first run whose results count; the others are only held to their results.
+    // Only the one-time work and the first counted run are recorded; further runs only check results.
     let recordTo: EmulatedKernel[] | null = answer.prepared
     const rung = linkRung({
       device,

@@ -1,4 +1,6 @@
-/** What a rung's machine code does with each buffer: which it reads before it writes them, and which it writes, and how much. */
+/**
+ * Observes what a rung's machine code does with each buffer: whether it reads it before writing, whether it writes it, and how much of it.
+ */
 import { createDevice, newMemory, type Allocation } from '../emulator/device'
 import { firstAllocation, linkRung } from '../emulator/rung'
 import { Halt, type HaltReason } from '../emulator/warp'
@@ -6,19 +8,19 @@ import type { EmulationJob } from './job'
 
 export interface ObservedBuffer {
   name: string
-  /** Whether an element is read that was not written before. */
+  /** Whether an element is read before it is written. */
   isRead: boolean
-  /** Bytes that differ after the launches from what was there; null where only parts ran. */
+  /** Whether the contents differ after the launches; null if only some blocks ran. */
   changed: boolean
-  /** Whether every byte was written: only that is told by two runs over different contents. */
+  /** Whether every byte was written; only two runs over different contents can tell. */
   isWhole: boolean
-  /** What it holds after the launches. */
+  /** Contents after the launches. */
   after: Uint8Array
 }
 
 export interface Observed {
   buffers: ObservedBuffer[]
-  /** Why a launch did not run to its end; what was observed until then is in `buffers`. */
+  /** Why a launch stopped before its end; `buffers` has what was observed until then. */
   stop: { kind: HaltReason; detail: string } | null
 }
 
@@ -33,7 +35,7 @@ interface Execution {
   stop: Observed['stop']
 }
 
-/** @param unwritten the buffer whose reads are looked for; null to look for none */
+/** @param unwritten the buffer to check for reads; null to check none */
 function executed(
   job: EmulationJob,
   contentsOf: (index: number) => Uint8Array | null,
@@ -96,7 +98,7 @@ function executed(
   return { bytes: places.map((place) => device.bytes(place).slice()), unwrittenReads, stop }
 }
 
-/** Runs the launches of a job several times, here and now: it must be small. */
+/** Runs the launches of a job several times in this thread, so the job must be small. */
 export function observeAccesses(job: EmulationJob): Observed {
   const own = (index: number): Uint8Array | null => job.buffers[index]!.contents
   const first = executed(job, own, null)
@@ -108,7 +110,7 @@ export function observeAccesses(job: EmulationJob): Observed {
       return { name, isRead: true, changed, isWhole: false, after }
     const isRead = executed(job, own, index).unwrittenReads
     if (isRead) return { name, isRead, changed, isWhole: false, after }
-    // A byte that keeps either of two contents was not written.
+    // A byte that keeps both contents was not written.
     const inverted = new Uint8Array(bytes).map((_, at) => ~(contents?.[at] ?? 0) & 255)
     const second = executed(job, (other) => (other === index ? inverted : own(other)), null)
     const again = second.bytes[index]!

@@ -1,7 +1,6 @@
 /**
- * A rung in parts, for threads that would be idle: each executes a share of the blocks of its launch over memory of its own,
- * and what they counted and wrote is put together. The result is that of all blocks in their order, where no block reads
- * what another one writes.
+ * Splits a rung into parts for idle threads. Each part executes a share of the launch's blocks over its own memory; the counts and writes
+ * are then merged. The result equals that of running all blocks in order, provided that no block reads what another writes.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -9,24 +8,27 @@ import type { Instruction } from '../sass/instruction'
 import { isRepeated, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
 import { unwritten } from './job-memory'
 
-/** Fewer warp instructions are not worth the memory and the compilation of a further part. */
+/** Fewer warp instructions do not justify another part's memory and compilation. */
 const leastInstructions = 1e6
 
 const atomics = new Set(['ATOM', 'ATOMG', 'RED', 'REDG', 'UTMAREDG'])
 const accesses = new Set(['LD', 'LDG', 'ST', 'STG', 'MEMBAR', 'CCTL'])
 
-/** Whether an instruction may be how blocks talk to one another: atomics, volatile accesses, fences of the whole GPU. */
+/** Whether an instruction can communicate between blocks: atomics, volatile accesses, GPU-wide fences. */
 const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
   atomics.has(mnemonic) ||
   (accesses.has(mnemonic) &&
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
-/** Blocks that have to be in one part: those of a cluster lie in one row. null where all may depend on one another. */
+/**
+ * Returns how many consecutive blocks must stay in one part: a row of the grid with clusters, otherwise 1. Returns null if blocks may
+ * depend on one another.
+ */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job
   if (isRepeated(job)) return null
   const [launch, ...others] = launches
-  // A second launch reads what the first one wrote, and so do copies behind it.
+  // Later launches and copies read what the first launch wrote.
   if (!launch || others.length > 0 || checks || memory.some(({ before }) => before > 0)) return null
   for (const { kernels, architecture } of machineCode)
     for (const { name, code, clusterBlocks } of kernels) {
@@ -39,8 +41,8 @@ function unitOf(job: EmulationJob): number | null {
 }
 
 /**
- * The parts of a job, at most `most` and in the order of their blocks: the job itself where its blocks may depend on one
- * another. `estimated` is what all take, in warp instructions.
+ * Returns at most `most` parts of a job in block order, or the job itself if its blocks may depend on one another. `estimated` is the total
+ * number of warp instructions.
  */
 export function partsOf(job: EmulationJob, most: number, estimated: number): EmulationJob[] {
   const worthwhile = Number.isFinite(estimated) ? Math.floor(estimated / leastInstructions) : 1
@@ -75,7 +77,7 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
   }
 }
 
-/** What the parts wrote: of each byte, the last part's that changed it. */
+/** Merges what the parts wrote: each byte comes from the last part that changed it. */
 function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts
   const bytes = first!.slice()
@@ -85,10 +87,10 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
   return bytes
 }
 
-/** The answer to a job from those to its parts. */
+/** Returns the answer to a job from the answers to its parts. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
-  // Blocks behind the one that stopped would not have run.
+  // Blocks after the one that stopped would not have run.
   const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
   const last = ran.at(-1)!
   if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last

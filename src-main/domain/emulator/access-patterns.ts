@@ -14,18 +14,18 @@ interface Pattern {
 }
 
 /**
- * By how much addresses may move and cost the same: a word of shared memory, a line of global memory. What bypasses the
- * first-level cache goes from lines to lines.
+ * Returns the distance by which all addresses can move without changing the cost: a word of shared memory, a line of global memory. For
+ * accesses that bypass L1 it is a line in both.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128
 
-/** Kept patterns of an instruction; more are worked out anew. */
+/** Patterns cached per instruction; further ones are recomputed on each access. */
 const most = 64
 
 const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
-/** The memory of one instruction's patterns. `compute` is asked where none fits. */
+/** Returns the cost cache of one instruction. It calls `compute` on a miss. */
 export function patternsOf(
   periods: readonly [number, number?],
   compute: (mask: number, addresses: Int32Array, second: Int32Array | null) => Cost,

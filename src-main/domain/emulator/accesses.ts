@@ -1,33 +1,34 @@
 /**
- * What one memory instruction of a warp costs: wavefronts of shared memory, and the sectors and tags of global memory.
- * The rules are those of compute capability 9.0 as ncu's source counters state them (`memory_l1_wavefronts_shared`,
- * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideals), and `sharedPasses` as the
- * hardware counters do; 1,404 accesses that were measured one by one are in the tests.
+ * Computes what one memory instruction of a warp costs: wavefronts of shared memory, and the sectors and tags of global memory.
  *
- * Addresses are byte addresses by lane; those of lanes outside the mask are not looked at.
+ * The rules match ncu's source counters on compute capability 9.0 (`memory_l1_wavefronts_shared`, `memory_l1_tag_requests_global`,
+ * `memory_l2_theoretical_sectors_global` and their ideals). `sharedPasses` matches the hardware counters. The tests compare 1,404
+ * individually measured accesses.
+ *
+ * Addresses are byte addresses by lane; addresses of lanes outside the mask are ignored.
  */
 import { warpSize } from '../gpu/sm-limits'
 
 const wordBytes = 4
 const banks = 32
-/** What one wavefront moves. */
+/** Bytes that one wavefront moves. */
 const wavefrontBytes = banks * wordBytes
 const sectorBytes = 32
 const lineBytes = 128
-/** A row of an 8 x 8 matrix of 16-bit elements, which one lane's address names. */
+/** Bytes of one row of an 8 x 8 matrix of 16-bit elements. One lane supplies the address of a row. */
 const matrixRowBytes = 16
 const lanesPerMatrix = 8
 
 interface SharedCost {
   wavefronts: number
-  /** What as many lanes of this width take without conflicts, or less where lanes share what they read. */
+  /** Wavefronts of a conflict-free access by as many lanes of this width; fewer if lanes read the same words. */
   ideal: number
 }
 
 interface GlobalCost {
   /** Distinct 32-byte sectors. */
   sectors: number
-  /** What as many lanes of this width fill, or less where lanes share what they access. */
+  /** Sectors that as many lanes of this width fill; fewer if lanes access the same bytes. */
   ideal: number
   /** Distinct 128-byte lines. */
   tags: number
@@ -41,7 +42,7 @@ const bitsOf = (mask: number): number => {
   return count
 }
 
-/** Lanes of `mask` among `count` lanes from `first` on. */
+/** The lanes of `mask` in the range of `count` lanes that starts at `first`. */
 const part = (mask: number, first: number, count: number): number =>
   mask & (count === warpSize ? -1 : ((1 << count) - 1) << first)
 
@@ -51,7 +52,7 @@ function lanesOf(mask: number): number[] {
   return lanes
 }
 
-/** Words by bank; `once` counts a word that several lanes name once, as a broadcast does. */
+/** Returns the number of words in the busiest bank. With `once`, a word that several lanes access counts once, as in a broadcast. */
 function busiestBank(bytes: number, mask: number, addresses: Addresses, once: boolean): number {
   const seen = new Set<number>()
   const load = new Uint8Array(banks)
@@ -67,7 +68,7 @@ function busiestBank(bytes: number, mask: number, addresses: Addresses, once: bo
   return Math.max(...load)
 }
 
-/** Lanes of an access that one wavefront can serve: all of them up to 4 bytes a lane, half of them with 8, a quarter with 16. */
+/** Returns how many lanes one wavefront can serve: all of them up to 4 bytes per lane, half with 8, a quarter with 16. */
 export const lanesPerWavefront = (bytes: number): number =>
   Math.min(warpSize, wavefrontBytes / bytes)
 
@@ -83,8 +84,8 @@ function inParts(
 }
 
 /**
- * Whether every lane reads what its neighbor at distance 1 reads, or every lane what the one at distance 2 does.
- * A 16-byte load also wants its pairs all alike: both lanes on in each, or one lane on in each.
+ * Whether every lane reads the same as its neighbor at distance 1, or every lane the same as its neighbor at distance 2. A 16-byte load
+ * also requires uniform pairs: both lanes active in each pair, or one lane active in each.
  */
 function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean {
   const lanes = lanesOf(mask)
@@ -95,7 +96,10 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
   })
 }
 
-/** Loads of 8 and 16 bytes: two neighboring parts of the warp share a wavefront where their lanes read in pairs and no bank holds two of their words. */
+/**
+ * Returns the wavefronts of an 8- or 16-byte load. Two neighboring parts of the warp share a wavefront if their lanes read in pairs and no
+ * bank holds two of their words.
+ */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
   return inParts(2 * count, mask, (both) => {
@@ -109,7 +113,9 @@ function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
 const idealWavefronts = (bytes: number, lanes: number): number =>
   Math.ceil((lanes * bytes) / wavefrontBytes)
 
-/** LDS and STS of 1 to 16 bytes a lane, and ATOMS, which is paid lane by lane where lanes share an address. */
+/**
+ * Returns the cost of LDS and STS with 1 to 16 bytes per lane, and of ATOMS. ATOMS costs one access per lane where lanes share an address.
+ */
 export function sharedAccess(
   kind: 'load' | 'store' | 'atomic',
   bytes: number,
@@ -129,10 +135,11 @@ export function sharedAccess(
 }
 
 /**
- * What the hardware counters of shared memory state of LDS and STS: wavefronts, and those that conflicts add
- * (`l1tex__data_pipe_lsu_wavefronts…`, `l1tex__data_bank_conflicts…`). Lanes go in groups that one wavefront could serve,
- * twice as many in a load of 8 or 16 bytes where every lane of the warp reads what its neighbor at one distance does. Each
- * group costs what its busiest bank does.
+ * Returns what the hardware counters of shared memory report for LDS and STS: wavefronts, and the extra ones due to conflicts
+ * (`l1tex__data_pipe_lsu_wavefronts…`, `l1tex__data_bank_conflicts…`).
+ *
+ * Lanes are grouped by what one wavefront can serve. The groups are twice as large in an 8- or 16-byte load if every lane reads the same as
+ * its neighbor at one distance. Each group costs as much as its busiest bank.
  */
 export function sharedPasses(
   kind: 'load' | 'store' | 'atomic',
@@ -152,7 +159,7 @@ export function sharedPasses(
   return { passes, conflicts: passes - groups }
 }
 
-/** Whether every lane that has its neighbor at distance 1 beside it reads the same, or every one at distance 2. */
+/** Whether every active pair at distance 1 reads the same address, or every active pair at distance 2 does. */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
     lanesOf(mask).every(
@@ -161,11 +168,11 @@ const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
     ),
   )
 
-/** Sectors of shared memory that a copy past L1 fills, which is what the counter of L1's sectors states of it. */
+/** Returns the sectors of shared memory that a copy past L1 fills. The L1 sector counter reports this number for such a copy. */
 export const sectorsFilled = (mask: number, shared: Addresses): number =>
   new Set(lanesOf(mask).map((lane) => Math.floor(shared[lane]! / sectorBytes))).size
 
-/** LDSM and STSM: each eight lanes name the rows of one matrix. */
+/** Returns the cost of LDSM and STSM. Each group of eight lanes supplies the row addresses of one matrix. */
 export function sharedMatrices(matrices: number, addresses: Addresses): SharedCost {
   return {
     wavefronts: inParts(
@@ -191,7 +198,7 @@ function distinct(bytes: number, size: number, lanes: number[], addresses: Addre
 const idealSectors = (bytes: number, lanes: number): number =>
   Math.ceil((lanes * bytes) / sectorBytes)
 
-/** LDG, STG, ATOMG and RED. */
+/** Returns the cost of LDG, STG, ATOMG and RED. */
 export function globalAccess(bytes: number, mask: number, addresses: Addresses): GlobalCost {
   const lanes = lanesOf(mask)
   const sectors = distinct(bytes, sectorBytes, lanes, addresses)
@@ -203,9 +210,9 @@ export function globalAccess(bytes: number, mask: number, addresses: Addresses):
 }
 
 /**
- * LDGSTS of 16 bytes past the first-level cache: sectors go straight from the second level to where they belong. Of
- * the lanes that write one place the first one counts. A wavefront carries the sectors that come from one line and go
- * to one line, move by the same distance within 64 bytes, and fill the same part of a sector.
+ * Returns the cost of a 16-byte LDGSTS past L1: sectors go from L2 straight to shared memory. If several lanes write the same place, the
+ * first one counts. A wavefront carries sectors that come from one line, go to one line, move by the same distance within 64 bytes, and
+ * fill the same part of a sector.
  */
 function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   const bytes = 16
@@ -229,7 +236,7 @@ function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   return {
     wavefronts: groups.size,
     sectors: sectors.size,
-    /** Those that count. */
+    /** Lanes that count. */
     lanes: lanes.length,
   }
 }
@@ -241,9 +248,9 @@ const banksOf = (bytes: number, address: number): number[] =>
   )
 
 /**
- * LDGSTS through the first-level cache, whose lines lie in the banks as shared memory does. Lanes are read in groups in
- * which no two want one bank of the cache, a wavefront each, which also writes what is alone in its bank of shared
- * memory; the rest is written behind them all. Zeros are not read and go with the first group.
+ * Returns the cost of LDGSTS through L1, whose lines are stored in the same banks as shared memory. Lanes are read in groups without bank
+ * conflicts in the cache, one wavefront per group. The same wavefront also writes lanes that are alone in their bank of shared memory; the
+ * others are written afterwards. Zeros are not read and belong to the first group.
  */
 function cachedCopy(
   bytes: number,
@@ -273,8 +280,8 @@ function cachedCopy(
 }
 
 /**
- * LDGSTS: a copy from global to shared memory; `bypass` where it leaves the first-level cache out. Lanes in `zeros`
- * write zeros in place of what is at their global address, which still says how they are grouped past the cache.
+ * Returns the cost of LDGSTS, a copy from global to shared memory; `bypass` skips L1. Lanes in `zeros` write zeros instead of the data at
+ * their global address. That address still determines their group in a copy past L1.
  */
 export function copyAccess(
   { bytes, bypass }: { bytes: number; bypass: boolean },

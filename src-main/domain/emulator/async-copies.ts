@@ -5,10 +5,10 @@ import type { Step } from './warp'
 import { copyAccess, sectorsFilled } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
-/** Added to a global address, which is even, where zeros are written in place of what is there. */
+/** Marks a lane that writes zeros instead of data. It is added to the lane's global address, which is always even. */
 const zeroMark = 1
 
-/** LDGSTS. A predicate at the end that does not hold writes zeros in place of what is in global memory. */
+/** Makes the step of LDGSTS. If the trailing predicate is false, the copy writes zeros instead of global data. */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)
   const operands = at.all('memory')

@@ -1,4 +1,4 @@
-/** Atomic operations, performed lane by lane in lane order. */
+/** Atomic operations, executed lane by lane in lane order. */
 import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {
   bitsOf,
@@ -42,7 +42,7 @@ const packedAdd = (
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
-/** Sums of floating-point numbers; a GPU has no other operation on them. */
+/** Makes the addition of floating-point numbers, the only floating-point atomic that GPUs have. */
 function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
   at.expect('RN')
@@ -89,14 +89,14 @@ function combineOf(at: Site): Combine {
   }
 }
 
-/** Of 64 bits, through big integers or doubles. */
+/** Makes a 64-bit operation, computed with BigInt or doubles. */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
   if (at.has('F64')) {
     if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
     at.expect('RN')
-    // A NaN stays as it is: atomics do not make it quiet.
+    // A NaN stays as it is: atomics do not quiet it.
     const isNaN = (bits: bigint): boolean =>
       isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {
@@ -155,7 +155,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
-  // The lanes that increment one word are counted together, and cost what one does.
+  // Lanes that increment the same word are counted together and cost as much as one lane.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const traced = traceOf(at, space, 'atomic', bytes, returns)
   const [addresses] = buffers

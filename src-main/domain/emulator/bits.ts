@@ -1,4 +1,4 @@
-/** Integer instructions on single bits: shifts, logic, and what finds, counts, permutes or extends bits. */
+/** Integer instructions on bits: shifts, logic, and instructions that find, count, permute or extend bits. */
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 import type { Operand } from '../sass/instruction'
@@ -6,7 +6,7 @@ import type { Operand } from '../sass/instruction'
 export const leftHigh = (low: number, high: number, by: number): number =>
   by === 0 ? high : by >= 32 ? low << (by - 32) : (high << by) | (low >>> (32 - by))
 
-/** SHF: a two-word value a (low) and c (high), shifted; one word of it is the result. */
+/** SHF: shifts a two-word value, a (low) and c (high), and returns one word of the result. */
 export function funnel(at: Site): Step {
   const [low, by, high] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
   const put = at.put()
@@ -24,7 +24,7 @@ export function funnel(at: Site): Step {
     const n = wrap ? amount & most : Math.min(amount, wide ? 64 : 32)
     let result: number
     if (!wide) {
-      // Of 32-bit types the funnel is two words wide, and the shift at most one.
+      // 32-bit types shift a two-word funnel by at most one word.
       if (left) result = takeHigh ? leftHigh(lo, hi, n) : n >= 32 ? 0 : lo << n
       else if (takeHigh) result = n >= 32 ? (signed ? hi >> 31 : 0) : signed ? hi >> n : hi >>> n
       else result = n === 0 ? lo : n >= 32 ? hi : (lo >>> n) | (hi << (32 - n))
@@ -72,7 +72,7 @@ export function logic(at: Site): Step {
   }
 }
 
-/** PLOP3: two predicates from three by truth tables. The operands stand in one list: two out, three in. */
+/** PLOP3: computes two predicates from three with truth tables. All operands are in one list: two outputs, three inputs. */
 export function predicateLogic(at: Site): Step {
   const { predicates } = at
   const tables = at.all('immediate').map((operand) => immediate(at, operand))
@@ -92,7 +92,7 @@ export const reverse = (value: number): number => {
   return result
 }
 
-/** Place of the highest one (of a negative signed number, the highest zero), -1 where there is none. */
+/** Returns the position of the highest set bit (of the highest clear bit if a signed number is negative), or -1 if there is none. */
 export function findLeading(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()

@@ -22,7 +22,7 @@ export function completeBarrier(block: Block, index: number, trace: Trace | null
   for (const { warp } of barrier.waiting) mergeSame(warp)
 }
 
-/** BAR: counts who arrives, and lets go who waits once all have. */
+/** Makes the step of BAR: counts arrivals and releases the waiting warps once all have arrived. */
 export function barrierControl(site: Site): Control {
   const numbers = site.all('immediate', 'register', 'uniform-register')
   const { predicates } = site
@@ -66,7 +66,7 @@ export function barrierControl(site: Site): Control {
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
-    // Whoever arrives says how many threads the barrier is for, also a warp that exits before the others come.
+    // Every arriving warp states the thread count of the barrier, even if it exits before the others arrive.
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++

@@ -1,6 +1,6 @@
 /**
- * The copy engine: boxes of a tensor map, UTMALDG and UTMASTG, and plain runs of bytes, UBLKCP. A copy is done when it
- * is issued; its bytes count towards the barrier that it names. ncu counts no sectors for them by instruction.
+ * The copy engine: boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges (UBLKCP). A copy completes when it is issued; its bytes
+ * count toward the barrier that it names. ncu counts no sectors for these instructions.
  */
 import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './mbarriers'
@@ -19,7 +19,7 @@ import {
   type BoxRow,
 } from './tensor-map'
 
-/** The registers from the one on that an operand names. */
+/** Reads the registers that follow the one an operand names. */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
   return (place) => at.uniform(first + place)
@@ -29,7 +29,7 @@ type Value = (warp: Warp) => number
 const memoryOperands = (at: Site): MemoryOperand[] =>
   at.all('memory').map((operand) => at.take(operand, 'uniform register'))
 
-/** What moves between the memories, chunk by chunk, with a finding where it may not. */
+/** Moves data between the memories in chunks. It reports a finding for an invalid access. */
 class Mover {
   constructor(
     private readonly at: Site,
@@ -47,7 +47,7 @@ class Mover {
     this.at.machine.report({ kind, at: this.at.index, write, bytes, thread, block: 0, address })
   }
 
-  /** Whether these bytes of a block's shared memory are there, and begin at a multiple of a chunk. */
+  /** Whether this range is inside a block's shared memory and starts at a multiple of the chunk size. */
   shared(warp: Warp, block: Block | undefined, offset: number, bytes: number): block is Block {
     const aligned = offset % chunk === 0
     if (block && aligned && offset + bytes <= this.at.machine.sharedBytes) return true
@@ -55,20 +55,20 @@ class Mover {
     return false
   }
 
-  /** Whether these bytes of global memory lie in one buffer. */
+  /** Whether this range of global memory is inside one buffer. */
   global(warp: Warp, low: number, high: number, bytes: number): boolean {
     if (bytes === 0 || (high === deviceHigh && this.at.machine.inBuffer(low, bytes))) return true
     this.report('outside-global', warp, low, bytes)
     return false
   }
 
-  /** A box that may not begin where it does moves all the same: no barrier waits for it, and the finding is what is said. */
+  /** Reports a box that starts at an invalid place. The box is moved anyway, so that no barrier waits for it. */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
     const fault = boxFault(bytes, this.toShared)
     if (fault !== null) this.report(fault, warp, map.low + bytes, chunk)
   }
 
-  /** Moves bytes that lie together in both memories. */
+  /** Moves bytes that are contiguous in both memories. */
   move(warp: Warp, block: Block, offset: number, low: number, bytes: number): void {
     if (bytes === 0) return
     const place = block.shared + offset
@@ -80,7 +80,7 @@ class Mover {
     this.watchShared(warp, block, offset, bytes)
   }
 
-  /** Zeros in shared memory. */
+  /** Zeroes a range of shared memory. */
   clear(warp: Warp, block: Block, offset: number, bytes: number): void {
     if (bytes === 0 || !this.toShared) return
     this.at.views.bytes.fill(0, block.shared + offset, block.shared + offset + bytes)
@@ -96,14 +96,17 @@ class Mover {
   }
 }
 
-/** Bytes have come that a barrier waits for. */
+/** Counts bytes that a barrier waits for as arrived. */
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
   barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
   change(at, warp, barrier, { arrivals: 0, bytes: -bytes }, 'bulk-copy')
 }
 
-/** UTMALDG and UTMASTG: one operand's registers hold where in shared memory, the barrier and the coordinates, the other's the map's address. */
+/**
+ * UTMALDG and UTMASTG. The registers of one operand hold the place in shared memory, the barrier and the coordinates; those of the other
+ * hold the address of the map.
+ */
 function copyBox(at: Site, toShared: boolean): Step {
   const rank = Number((at.matching(/^[1-5]D$/)[0] ?? at.unknown())[0])
   if (at.has('IM2COL')) return at.unknown()
@@ -111,11 +114,11 @@ function copyBox(at: Site, toShared: boolean): Step {
   const [box, map] = memoryOperands(at).map((operand) => registersOf(at, operand))
   if (!box || !map) return at.unknown()
   const [address, barrier, low, high] = [box(0), box(1), map(0), map(1)]
-  // Only a copy to shared memory names a barrier.
+  // Only a copy to shared memory has a barrier.
   const coordinates = Array.from({ length: rank }, (_, place) => box((toShared ? 2 : 1) + place))
   const mover = new Mover(at, toShared)
   let known: { bytes: DataView; low: number; high: number; map: TensorMap } | null = null
-  /** A map among the parameters stays what it is. */
+  /** Reads a tensor map. A map among the parameters never changes, so it is cached. */
   const mapAt = (lowAddress: number, highAddress: number): TensorMap => {
     if (known && known.low === lowAddress && known.high === highAddress) return known.map
     const bytes = at.machine.generic(lowAddress >>> 0, highAddress, tensorMapBytes)
@@ -126,7 +129,7 @@ function copyBox(at: Site, toShared: boolean): Step {
       known = { bytes: bytes!, low: lowAddress, high: highAddress, map: read }
     return read
   }
-  /** Ranks of the blocks that get the box, as bits; the rest of the address is the same in all. */
+  /** Bit mask of the ranks of the blocks that receive the box. The rest of the address is the same in all blocks. */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {
     const tensor = mapAt(low(warp), high(warp))
@@ -151,20 +154,20 @@ function copyBox(at: Site, toShared: boolean): Step {
   }
 }
 
-/** The operand that says how L2 keeps what is copied: no effect on results. */
+/** Ignores the operand that sets the L2 cache policy: it does not affect results. */
 function cachePolicy(at: Site): void {
   for (const operand of at.all('word'))
     if (operand.text.startsWith('desc')) at.take(operand, 'value')
 }
 
-/** The blocks of a multicast: the high half of its last register. */
+/** Returns the blocks of a multicast: the high half of its last register. */
 function multicastOf(at: Site): Value {
   const operand = at.all('uniform-register').at(-1)
   const value = at.raw(operand ?? at.unknown('it has no blocks'))
   return (warp) => value(warp.base, 0) >>> 16
 }
 
-/** Moves the rows of a box; where the array has no elements, shared memory is cleared. */
+/** Moves the rows of a box. Elements outside the array become zeros in shared memory. */
 function moveRows(
   mover: Mover,
   warp: Warp,
@@ -190,7 +193,7 @@ function moveRows(
   }
 }
 
-/** UBLKCP: S.G copies to shared memory, where the barrier stands behind the address; the length is in chunks. */
+/** UBLKCP. S.G copies to shared memory; the register after the address holds the barrier. The length is in chunks. */
 function copyBytes(at: Site): Step {
   const toShared = at.matching(/^[SG]$/)[0] === 'S'
   cachePolicy(at)

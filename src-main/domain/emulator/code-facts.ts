@@ -1,12 +1,12 @@
-/** What a launch needs to know of its code before it runs. */
+/** Facts about the code that a launch needs before it starts. */
 import { zeroRegister, type Instruction } from '../sass/instruction'
 
-/** Whether an access may be of less than a word. */
+/** Whether an instruction can access less than one word. */
 export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
   operands.some(({ kind }) => kind === 'memory') &&
   modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
 
-/** How many registers a thread has at the least, with those that operands of several words take. */
+/** Returns the minimum number of registers per thread, including those of multi-word operands. */
 export function registersOf(code: readonly Instruction[]): number {
   let highest = 0
   for (const { operands } of code)
@@ -19,17 +19,17 @@ export function registersOf(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // Operands of several words name the first one; those of a warpgroup's product have up to 128.
+  // Multi-word operands name their first register. A warpgroup product uses up to 128.
   const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)
 }
 
-/** R1 is the stack pointer of a thread. */
+/** R1 is the stack pointer. */
 const stackPointer = 1
 
 /**
- * Whether the stack grows beyond what the compiler counted: by calls, or by an `alloca`, which moves the stack pointer
- * by a register.
+ * Whether the stack can grow beyond the size that the compiler computed: by calls, or by an `alloca`, which changes the stack pointer by a
+ * register.
  */
 export const growsStack = (code: readonly Instruction[]): boolean =>
   code.some(({ mnemonic, operands }) => {

@@ -1,8 +1,9 @@
 /**
- * Turns straight pieces of a kernel, up to what decides where to go, into WebAssembly over the device's memory: one
- * module a segment, made when a kernel has been there a few times. Runs of arithmetic and accesses are functions of
- * their own; a driver calls them in order, and the steps of what is left. A module knows no address and no argument: it
- * serves all launches of its code, whatever their sizes.
+ * Compiles straight-line segments of a kernel, up to the next control instruction, to WebAssembly over the device's memory. A segment is
+ * compiled to one module after it has run a few times. Runs of arithmetic and memory accesses become separate functions; a driver calls
+ * them in order, together with the steps of the remaining instructions.
+ *
+ * A module contains no address or argument, so it serves every launch of its code at any size.
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
@@ -16,40 +17,40 @@ import { guardOf } from './guard'
 import type { FastPattern } from './fast-patterns'
 import type { FastSetting } from './fast-memory-writer'
 
-/** Parameters: byte address of the warp's registers, the lanes that are on, byte of the block's shared memory. */
+/** Parameters: byte address of the warp's registers, mask of active lanes, byte address of the block's shared memory. */
 export type Segment = (warp: number, mask: number, shared: number) => void
 
 interface SegmentSetting extends Omit<
   FusedSetting,
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
-  /** Where the launch's tables begin in the device's memory; places are bytes from there. */
+  /** Where the launch's tables start in the device's memory. All places below are byte offsets from there. */
   tables: number
-  /** The constant banks in them. */
+  /** The constant banks in the tables. */
   banks: readonly { bank: number; place: number; bytes: number }[]
-  /** Whether to leave out the multiply-add of the CPU. */
+  /** Whether to avoid the CPU's fused multiply-add. */
   portable: boolean
-  /** Whether an instruction does nothing here. */
+  /** Whether an instruction has no effect in the emulator. */
   isNothing: (instruction: Instruction) => boolean
-  /** Whether the step of the instruction at `index` knows all that the instruction says; what it does not stops the kernel. */
+  /** Whether the step of the instruction at `index` handles everything the instruction encodes. An unhandled part stops the kernel. */
   isKnown: (index: number) => boolean
-  /** What loads and stores need, and where an instruction keeps its patterns; null where all are left to their steps. */
+  /** Settings of compiled loads and stores, and the place of an instruction's patterns; null if steps do all accesses. */
   memory: (FastSetting & { site: (index: number) => number }) | null
-  /** Does the instruction at `index` for the lanes in `active`. */
+  /** Executes the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
-  /** An access may be done without its step from now on. */
+  /** Called for an access that compiled code does without its step from now on. */
   onAccess: (index: number, pattern: FastPattern) => void
 }
 
 const three = [i32, i32, i32]
 
 /**
- * Whether WebAssembly here has the multiply-add of relaxed SIMD and the CPU rounds it once. Node 20 has it only with
- * `--experimental-wasm-relaxed-simd`, which a host may set while it runs.
+ * Whether WebAssembly has the relaxed SIMD multiply-add here and the CPU rounds it once. Node 20 needs `--experimental-wasm-relaxed-simd`,
+ * which a host can set while it runs.
  */
 function triesMultiplyAdd(): boolean {
   const code = new Code(0)
-  // (1 + e)(1 - e) - 1 is 0 where the product is rounded.
+  // (1 + e)(1 - e) - 1 is 0 if the product is rounded.
   code.constant(0)
   for (const value of [1 + 2 ** -23, 1 - 2 ** -23, -1]) code.splat(bitsOf(value))
   code.vector(vector.relaxedMultiplyAdd)
@@ -62,7 +63,7 @@ function triesMultiplyAdd(): boolean {
   return new Float32Array(memory.buffer)[0] !== 0
 }
 
-/** Once it does, it will. */
+/** Caches a positive answer, which cannot change. */
 let roundsOnce = false
 const multipliesAndAddsOnce = (): boolean => (roundsOnce ||= triesMultiplyAdd())
 
@@ -72,17 +73,17 @@ const imports = [
 ]
 const [fixFunction, stepFunction] = [0, 1]
 
-/** Compiles the instructions from `first` up to `end`, none of which decides where to go. */
+/** Compiles the instructions from `first` up to `end`. None of them is a control instruction. */
 type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
   module: WebAssembly.Module
-  /** The name of the driver. */
+  /** The export name of the driver. */
   exported: string
   accesses: readonly { index: number; pattern: FastPattern }[]
 }
 
-/** What was compiled of a kernel: for each way to lay out a launch, by first instruction. */
+/** Compiled segments of each kernel: per launch layout, by first instruction. */
 const compiled = new WeakMap<readonly Instruction[], Map<string, Map<number, Compiled>>>()
 
 function compiledOf(
@@ -164,7 +165,7 @@ export function segmentCompiler(
   }
 }
 
-/** The function of a segment, which calls those of its parts. */
+/** Builds the function of a segment, which calls the functions of its parts. */
 class Driver {
   readonly code = new Code(3)
   private readonly active = this.code.local(i32)
@@ -177,7 +178,7 @@ class Driver {
     this.code.call(index)
   }
 
-  /** `whole` is the function that does it for a whole warp, or answers 0 where it did nothing. */
+  /** Adds an instruction. `whole` is the function that executes it for a full warp, or returns 0 if it did nothing. */
   instruction(instruction: Instruction, index: number, whole: number | null): void {
     const { code, setting, active } = this
     const guard = guardOf(instruction)

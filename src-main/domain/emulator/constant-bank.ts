@@ -1,4 +1,4 @@
-/** Constant bank 0 of a launch: its shape, parameters and driver values. */
+/** Constant bank 0 of a launch: dimensions, parameters and driver values. */
 import { localHigh, parameterHigh } from './device'
 import type { Extent } from './special-registers'
 
@@ -7,14 +7,14 @@ export interface LaunchBank {
   architecture: number
   grid: Extent
   block: Extent
-  /** The kernel's arguments, as laid out for it. */
+  /** The kernel's arguments, laid out as the kernel expects. */
   parameters: Uint8Array
   localBytes: number
-  /** Blocks of a cluster, along x; 1 where there are no clusters. */
+  /** Blocks per cluster along x; 1 without clusters. */
   clusterBlocks?: number
 }
 
-/** Constant bank 0 as the driver fills it in: dimensions, the stack's end, the parameters. */
+/** Returns constant bank 0 as the driver fills it: dimensions, end of the stack, parameters. */
 export function launchBank({
   architecture,
   grid,
@@ -27,14 +27,14 @@ export function launchBank({
   const bank = new Uint8Array(base + parameters.length + 16)
   const view = new DataView(bank.buffer)
   ;[...block, ...grid].forEach((extent, index) => view.setUint32(4 * index, extent, true))
-  // Where local memory begins among generic addresses, and the end of a thread's stack in it.
+  // The start of local memory in the generic address space, and the end of a thread's stack in it.
   view.setUint32(0x24, localHigh, true)
   view.setUint32(0x28, localBytes, true)
   // The generic address of the parameters.
   if (architecture >= 90) {
     view.setUint32(0x198, base, true)
     view.setUint32(0x19c, parameterHigh, true)
-    // A kernel divides a block's place by them: %clusterid is the place times the reciprocal, as floats.
+    // A kernel computes %clusterid by multiplying the block index by these reciprocals, as floats.
     const cluster = [clusterBlocks, 1, 1]
     for (const [axis, blocks] of cluster.entries()) {
       view.setUint32(0x144 + 4 * axis, blocks, true)

@@ -1,4 +1,4 @@
-/** Instructions that decide where a warp goes on: branches, calls, and all that waits. */
+/** Control instructions: branches, calls, and instructions that wait. */
 import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './mbarriers'
 import { type Cluster, type Control, type Split, type Warp } from './warp'
@@ -8,7 +8,7 @@ import { systemCall } from './system-calls'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
 
-/** Instructions that decide where a warp goes on. */
+/** Instructions that decide where a warp continues. */
 const controls = new Set([
   'BRA',
   'BRX',
@@ -34,7 +34,7 @@ const controls = new Set([
 export const isControl = ({ mnemonic, modifiers }: Instruction): boolean =>
   controls.has(mnemonic) || (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK'))
 
-/** Lets the blocks of a cluster go on when all warps that are left have arrived. */
+/** Releases the blocks of a cluster once all remaining warps have arrived. */
 function completeCluster(cluster: Cluster, trace: Trace | null): void {
   if (cluster.arrived === 0) return
   const warps = cluster.blocks.flatMap(({ warps: all }) => all).filter(({ live }) => live !== 0)
@@ -55,7 +55,7 @@ function exit(warp: Warp, split: Split, active: number, trace: Trace | null): vo
   completeCluster(warp.block.cluster, trace)
 }
 
-/** Ends a warp early, as if all of its lanes had exited. */
+/** Ends a warp early, as if all its lanes had exited. */
 export function retire(warp: Warp, trace: Trace): void {
   for (const split of [...warp.splits]) exit(warp, split, split.mask, trace)
 }
@@ -65,10 +65,10 @@ const barrierIndex = (site: Site): number => {
   return operand ? site.take(operand, 'value').index : site.unknown()
 }
 
-/** A second condition of a control instruction, beside its guard. */
+/** Returns the second condition of a control instruction, in addition to its guard. */
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
-/** What an instruction that decides where a warp goes on does. */
+/** Makes the step of a control instruction. */
 export function controlOf(
   instruction: Instruction,
   index: number,
@@ -95,7 +95,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
       const holds = conditionOf(site)
       site.expect('U')
-      // One lane that goes takes all along, those that its guard leaves out as well: uniform registers are theirs in common.
+      // If any lane branches, all lanes do, even those that the guard excludes: they share the uniform registers.
       const any = site.has('ANY')
       return (warp, split, active) => {
         const taken = active & holds(warp)
@@ -103,7 +103,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
     }
     case 'BRX': {
-      // The register holds the distance from the next instruction, less what is printed behind it.
+      // The target is the register plus the printed offset, relative to the next instruction.
       const by = site.int(site.all('register')[0] ?? site.unknown())
       const [offset] = site.all('immediate')
       const plus = offset ? site.take(offset, 'value').bits : 0
@@ -114,7 +114,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
     }
     case 'BSSY': {
       const barrier = barrierIndex(site)
-      // Where the lanes will meet is where they wait: BSYNC says it again.
+      // Lanes wait at the place where they reconverge; BSYNC repeats it.
       site.target()
       return (warp, split, active) => {
         setConvergence(warp, barrier, active, () => active)
@@ -174,7 +174,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const [operand] = site.all('register', 'immediate', 'uniform-register')
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
-      // What stands behind COLLECTIVE ends at the target, and is all that comes before it.
+      // A COLLECTIVE section ends at the target and is the code before it.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
@@ -201,7 +201,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       site.expect('REL')
       const target = site.target()
       if (register) {
-        // A function pointer: nvcc looks the function's place in the kernel up in a table of its own, constant bank 2.
+        // A function pointer: nvcc looks up the function's place in the kernel in its own table, constant bank 2.
         const place = site.int(register)
         return (warp, split, active) =>
           scatter(

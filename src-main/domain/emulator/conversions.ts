@@ -1,4 +1,4 @@
-/** Conversions between formats of numbers, and their rounding to whole ones. */
+/** Conversions between number formats, and rounding to integers. */
 import type { Operand } from '../sass/instruction'
 import {
   bitsOf,
@@ -63,7 +63,7 @@ function floatToInteger(at: Site): Step {
   const round = roundTo[mode]!
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
-  // Of a float, a GPU knows these with NTZ only; of a double, without it.
+  // GPUs have these with NTZ only for floats, and without NTZ only for doubles.
   const toZero = at.has('NTZ')
   if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
@@ -93,12 +93,12 @@ function floatToInteger(at: Site): Step {
   })
 }
 
-/** A whole number that a double may not hold, rounded to a float in a direction. */
+/** Rounds an integer that may exceed a double's precision to a float in the given direction. */
 function wholeToFloat(value: bigint, mode: Rounding): number {
   const near = Math.fround(Number(value))
   if (BigInt(near) === value) return near
   if (mode === 'RN') {
-    // The way over a double rounds twice; two floats around it settle it.
+    // Going through a double rounds twice; comparing with the two adjacent floats corrects that.
     return settle(value, near)
   }
   return directed(value, near, mode)
@@ -178,10 +178,10 @@ function integerToFloat(at: Site): Step {
   })
 }
 
-/** F2F: to and from FP64 and FP16. The formats stand in the order to, from. */
+/** F2F: to and from FP64 and FP16. The modifiers are in the order to, from. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // To the nearest, a GPU has the other ones as F2FP and HADD2.
+  // For the other pairs a GPU rounds to nearest with F2FP and HADD2.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null
@@ -213,7 +213,7 @@ function floatToFloat(at: Site): Step {
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()
   if (wide !== null && to !== 'BF16') {
-    // Of a NaN, what fits of its bits is kept, and it is made quiet.
+    // A NaN keeps the bits that fit and becomes quiet.
     const [first, kept] = to === 'F32' ? [0x7fc00000, 23] : [0x7e00, 10]
     const ofNaN = (low: number, high: number): number =>
       (high < 0 ? (to === 'F32' ? 0x80000000 : 0x8000) : 0) |
@@ -229,7 +229,7 @@ function floatToFloat(at: Site): Step {
   return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
 }
 
-/** F2FP.UNPACK_B: two FP8 numbers of a half of a register as two halves, which hold them exactly. */
+/** F2FP.UNPACK_B: converts two FP8 numbers in half a register to two FP16 numbers, exactly. */
 function unpackEights(at: Site): Step {
   const operand = at.source(0)
   const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
@@ -244,14 +244,14 @@ function unpackEights(at: Site): Step {
   })
 }
 
-/** F2FP: two floats packed as halves or bfloat16, the first one in the upper half. */
+/** F2FP: packs two floats as FP16 or BF16, the first one in the upper half. */
 function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // A GPU ignores the bits that would change a sign here, or refuses them; no compiler sets them.
+  // GPUs ignore or reject the bits that would change a sign here; no compiler sets them.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>
       (base, lane) =>

@@ -1,15 +1,18 @@
 /**
- * The memory of an emulated GPU: one flat piece that holds the buffers of a task, and behind them what a launch needs
- * for its time (registers, shared and local memory). A device address is the offset into it under a high half of its
- * own, so that arithmetic on 64-bit addresses goes as on a GPU and a stray one is seen.
+ * The memory of an emulated GPU: one flat array that holds a task's buffers, followed by the temporary memory of a launch (registers,
+ * shared and local memory). A device address is the offset into it combined with a fixed high half. So 64-bit address arithmetic works as
+ * on a GPU, and stray addresses are detected.
  */
 
 const pageBytes = 65536
 const alignment = 256
-/** Between buffers, so that an access beside one does not fall into the next. */
+/** Gap between buffers, so that an out-of-bounds access does not hit the next one. */
 const gap = 4096
 
-/** The high half of every device address, and of generic ones: of shared memory, a kernel's parameters, local memory, functions. */
+/**
+ * The high half of every device address. The ones below mark generic addresses of shared memory, kernel parameters, local memory and
+ * functions.
+ */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01
 export const parameterHigh = 0x7f02
@@ -27,19 +30,19 @@ export interface Allocation {
 export interface Device {
   readonly memory: WebAssembly.Memory
   readonly allocations: readonly Allocation[]
-  /** Reserves a buffer; its contents are zero. */
+  /** Reserves a zeroed buffer. */
   allocate(name: string, bytes: number): Allocation
-  /** Room for the time of a launch, aligned, after all buffers; the next call takes it again. */
+  /** Returns aligned space behind all buffers for the duration of a launch. The next call reuses it. */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array
-  /** Zeroes what was in use: the memory may be another device's. */
+  /** Zeroes the memory that was used, since another device may use it next. */
   clear(): void
 }
 
 export const addressOf = (allocation: Allocation): bigint =>
   BigInt(deviceBase) + BigInt(allocation.offset)
 
-/** The offset of a device address, or null where it is none. */
+/** Returns the offset of a device address, or null if it is not one. */
 export function offsetOf(address: bigint): number | null {
   const offset = Number(address - BigInt(deviceBase))
   return offset >= 0 && offset < 2 ** 32 ? offset : null
@@ -55,7 +58,7 @@ export const newMemory = (limitBytes = 2 ** 32): WebAssembly.Memory =>
     maximum: Math.min(65536, Math.ceil(limitBytes / pageBytes)),
   })
 
-/** `memory` is all zero. */
+/** Creates a device. `memory` must be all zeros. */
 export function createDevice(memory = newMemory()): Device {
   const allocations: Allocation[] = []
   let end = pageBytes

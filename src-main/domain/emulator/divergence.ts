@@ -1,7 +1,7 @@
-/** Divergence: lanes of a warp split at a branch and converge where they wait. */
+/** Divergence: lanes of a warp split at a branch and reconverge where they wait. */
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
-/** Sends the lanes in `active` elsewhere; the others go on. */
+/** Sends the lanes in `active` to another instruction; the others continue. */
 export function branch(
   warp: Warp,
   split: Split,
@@ -21,7 +21,7 @@ export function branch(
   warp.splits.push({ at: target, mask: active, waits: null })
 }
 
-/** Sends each lane in `active` to a goal of its own; the others go on behind the instruction at `index`. */
+/** Sends each lane in `active` to its own target; the others continue after the instruction at `index`. */
 export function scatter(
   warp: Warp,
   split: Split,
@@ -48,7 +48,7 @@ export function scatter(
   if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
 }
 
-/** The union of what the lanes in `mask` have in a convergence barrier. */
+/** Returns the union of the masks that the lanes in `mask` have in a convergence barrier. */
 export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
   let union = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1)
@@ -56,7 +56,7 @@ export function convergenceOf({ convergence }: Warp, barrier: number, mask: numb
   return union
 }
 
-/** Sets a convergence barrier of the lanes in `mask` to what `valueOf` makes of its value. */
+/** Sets a convergence barrier of the lanes in `mask` to `valueOf` its old value. */
 export function setConvergence(
   { convergence }: Warp,
   barrier: number,
@@ -70,14 +70,14 @@ export function setConvergence(
   }
 }
 
-/** Ends the wait of the lanes that meet at a convergence barrier, if all that should have arrived; false otherwise. */
+/** Ends the wait at a convergence barrier if all expected lanes have arrived; returns false otherwise. */
 function convergeAt(warp: Warp, barrier: number): boolean {
   const waiting = warp.splits.filter(
     ({ waits }) => waits?.kind === 'convergence' && waits.barrier === barrier,
   )
   const wantedBy = waiting.map(({ mask }) => convergenceOf(warp, barrier, mask) | mask)
   for (const [place, first] of waiting.entries()) {
-    // Lanes at other depths of a recursion wait at this barrier for lanes of their own.
+    // Lanes at other recursion depths wait at this barrier for different lanes.
     const group = waiting.filter(
       ({ mask }, other) => mask & wantedBy[place]! && first.mask & wantedBy[other]!,
     )
@@ -85,7 +85,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
     const all = wantedBy[place]! & warp.live
     const wanted = all & ~yieldedLanes(warp)
     if ((arrived & wanted) !== wanted) continue
-    // Those that gave way will meet without them.
+    // Lanes that yielded are not waited for.
     if ((arrived & all) !== all)
       setConvergence(warp, barrier, all & ~arrived, (before) => before & ~arrived)
     join(warp, group, arrived)
@@ -94,7 +94,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   return false
 }
 
-/** Ends the wait of lanes that have all come together. */
+/** Ends the wait of lanes that have all arrived. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
   for (const { waits } of warp.splits) {
@@ -108,13 +108,13 @@ export function converge(warp: Warp): void {
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
-    // A mask that leaves out the lanes that wait is undefined in CUDA; they wait for the others alone.
+    // CUDA does not define a mask that omits waiting lanes; here those lanes wait only for the others.
     const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live
     if ((arrived & wanted) !== wanted) continue
     for (const split of all) split.waits = null
-    // Lanes that wait at one place go on together.
+    // Lanes that wait at the same place continue together.
     const first = all[0]!
     if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
     break
@@ -127,8 +127,8 @@ const yieldedLanes = ({ splits }: Warp): number =>
 const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
 
 /**
- * YIELD or NANOSLEEP, which loops have that may wait for other lanes: the others have their turn, and those that wait for these lanes
- * to meet them again go on without them. Else a lane that holds a lock would wait for those that want it.
+ * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes take their turn, and lanes that wait to
+ * reconverge with these continue without them. Otherwise a lane that holds a lock would wait for the lanes that want it.
  */
 export function giveWay(warp: Warp, split: Split): void {
   split.waits = nextTurn
@@ -144,7 +144,7 @@ function join(warp: Warp, waiting: Split[], mask: number): void {
     warp.splits = warp.splits.filter((split) => split === first || !waiting.includes(split))
 }
 
-/** Lanes that a barrier let go at one place go on together. */
+/** Merges splits that a barrier released at the same instruction. */
 export function mergeSame(warp: Warp): void {
   if (warp.splits.length < 2) return
   for (const split of warp.splits) {

@@ -1,7 +1,4 @@
-/**
- * Writes the WebAssembly of one access: the checks that its addresses are in a known pattern, then the load, store or
- * copy.
- */
+/** Writes the WebAssembly of one access: it checks that the addresses match a known pattern, then does the load, store or copy. */
 import {
   zeroRegister,
   zeroUniformRegister,
@@ -40,17 +37,17 @@ import {
 import { predicateIndex } from './site-operands'
 
 export interface FastSetting {
-  /** Row of the first uniform register, and byte of the first predicate, from the warp's base. */
+  /** Row of the first uniform register, and byte offset of the first predicate, both from the warp's base. */
   registers: number
   predicates: number
-  /** Whether addresses of shared memory have the rank of the block in them. */
+  /** Whether shared-memory addresses contain the rank of the block. */
   clustered: boolean
 }
 
 export class Writer {
   private readonly way: number
   private readonly bad: number
-  /** For each address, what its register is added to, and the address of the first lane: bytes of the memory. */
+  /** For each address, the value that its register is added to, and the address of the first lane, as bytes of the memory. */
   private readonly bases: number[]
   private readonly firsts: number[]
   private readonly vectors: number[]
@@ -93,7 +90,7 @@ export class Writer {
     this.giveUpIf()
   }
 
-  /** Pushes what the register of an address holds for a lane. */
+  /** Pushes the value of an address register for a lane. */
   private register(place: number, lane: number): void {
     const { code } = this
     const { register } = this.addresses[place]!
@@ -102,7 +99,7 @@ export class Writer {
     code.memory(scalar.load, register * rowBytes + 4 * lane)
   }
 
-  /** Works out where addresses begin; those of shared memory as offsets into it. */
+  /** Computes the start of each address; shared-memory addresses become offsets. */
   begin(): void {
     const { code } = this
     for (const [place, { offset, uniform }] of this.addresses.entries()) {
@@ -117,7 +114,7 @@ export class Writer {
       code.get(this.bases[place]!)
       code.op(scalar.add)
       if (this.spaces[place] === 'shared' && this.setting.clustered) {
-        // The rank of the block is taken out of all lanes alike.
+        // Removes the block's rank from all lanes at once.
         code.tee(this.firsts[place]!)
         code.constant(~offsetMask)
         code.op(scalar.and)
@@ -134,7 +131,7 @@ export class Writer {
     }
   }
 
-  /** Looks the pattern up; gives up where it is another one, or out of bounds, else counts it. */
+  /** Looks the pattern up. Returns 0 if it is unknown or out of bounds; counts it otherwise. */
   compare(periods: readonly number[]): void {
     const { code } = this
     pushHash(
@@ -149,7 +146,7 @@ export class Writer {
     code.tables()
     code.op(scalar.add, scalar.add)
     code.set(this.way)
-    // The start of the pattern, which is never 0 in a way that is in use.
+    // The start of the pattern, which is never 0 in a used way.
     code.get(this.way)
     code.memory(scalar.load, 0)
     pushStart(code, periods, (place) => code.get(this.firsts[place]!))
@@ -219,14 +216,14 @@ export class Writer {
     }
   }
 
-  /** Pushes the byte of the memory where a lane's value lies. */
+  /** Pushes the byte address of a lane's value. */
   private address(place: number, lane: number): void {
     this.register(place, lane)
     this.code.get(this.bases[place]!)
     this.code.op(scalar.add)
   }
 
-  /** Appends what is done for patterns of a shape, and leaves the function there. */
+  /** Appends the code for patterns of one shape, and returns from the function after it. */
   private inShape(shape: number, write: () => void): void {
     const { code } = this
     code.get(this.way)
@@ -238,7 +235,7 @@ export class Writer {
     code.op(scalar.return, scalar.end)
   }
 
-  /** Four vectors of four words, rows for columns; the first four locals in, the same out. */
+  /** Transposes four vectors of four words in the first four locals, in place. */
   private transpose(): void {
     const { code } = this
     const [a, b, c, d, e, f, g, h] = this.vectors as [
@@ -375,7 +372,7 @@ export class Writer {
     }
   }
 
-  /** From global to shared memory, lane by lane. */
+  /** Copies from global to shared memory, lane by lane. */
   copy(): void {
     const { code } = this
     for (let lane = 0; lane < lanes; lane++) {

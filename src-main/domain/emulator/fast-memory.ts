@@ -1,7 +1,7 @@
 /**
- * Loads, stores and copies of a whole warp as WebAssembly, for addresses in a pattern that has been seen: each lane
- * within bounds, and all at the same distances from the first as before, so that the cost is known. Anything else
- * answers 0 and is left to the instruction's step, which hands its pattern over for the next time.
+ * Loads, stores and copies of a whole warp as WebAssembly, for address patterns seen before. All lanes must be within bounds and at the
+ * same distances from the first lane as before, so the cost is known. In any other case the function returns 0; the instruction's step then
+ * does the access and saves its pattern for the next time.
  */
 import {
   type Instruction,
@@ -15,14 +15,14 @@ import { type FastPattern } from './fast-patterns'
 import { Writer, type FastSetting } from './fast-memory-writer'
 
 interface FastAccess {
-  /** Its function. Parameters: bytes of the warp's registers, the mask, byte of its shared memory. */
+  /** The function. Parameters: byte address of the warp's registers, the mask, byte address of its shared memory. */
   code: Code
   pattern: FastPattern
 }
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
 
-/** null where an instruction stays with its step. `site` is where its patterns lie in the launch's tables. */
+/** Returns the compiled access, or null if the instruction must use its step. `site` is where its patterns are in the launch's tables. */
 export function fastAccess(
   instruction: Instruction,
   site: number,

@@ -1,6 +1,5 @@
 /**
- * The patterns of addresses that an instruction has had, in the launch's tables: their layout, how compiled code finds
- * one, and how a new one is added.
+ * The address patterns that an instruction has used, in the launch's tables: their layout, their lookup in compiled code, and insertion.
  */
 import { Code, scalar } from './wasm'
 import { lanes, type Cost } from './site'
@@ -9,13 +8,13 @@ export const rowBytes = 4 * lanes
 
 const ways = 32
 
-/** Before the ways of an instruction: for each of its two addresses the lowest one and how far it may go. */
+/** Bytes before an instruction's ways: for each of its two addresses, the lowest one and the size of the allowed range. */
 export const boundsBytes = 16
 
-/** Of a way: its start, its shape, how often it was met (8 bytes), and for each address the least and the largest distance. */
+/** Fields of a way: its start, shape, hit count (8 bytes), and the smallest and largest distance of each address. */
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
-/** Patterns whose values lie together: all lanes at one address, or one behind the other. */
+/** Patterns with contiguous or equal addresses: all lanes at one address, or each lane right after the previous one. */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
 
 export const wayBytes = wayHeader + 2 * rowBytes
@@ -23,17 +22,17 @@ export const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
 export interface FastPattern {
-  /** The spaces of its addresses, the one whose pattern repeats first. */
+  /** The memory spaces of its addresses; the one with the repeating pattern comes first. */
   spaces: readonly ('global' | 'shared')[]
-  /** By how much each may move and cost the same. */
+  /** The distance by which each address can move without changing the cost. */
   periods: readonly number[]
   bytes: number
 }
 
-/** The lanes whose distance from the first one tells patterns apart quickly. */
+/** Lanes whose distance from the first lane quickly distinguishes patterns. */
 const telling = [1, 8, 31]
 
-/** Pushes the number of the way that a pattern belongs in, from what is different by lane and the first address. */
+/** Pushes the index of the way for a pattern, computed from the lane differences and the first address. */
 export function pushHash(
   code: Code,
   periods: readonly number[],
@@ -57,7 +56,7 @@ export function pushHash(
   code.op(scalar.shrUnsigned)
 }
 
-/** The same by JavaScript. */
+/** Computes the same hash in JavaScript. */
 function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
   for (const [place, row] of addresses.entries()) {
@@ -67,7 +66,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Where in a line each address begins, as one number above 0. */
+/** Pushes the position of each address in its line, as one number above 0. */
 export function pushStart(
   code: Code,
   periods: readonly number[],
@@ -89,11 +88,11 @@ const startOf = (periods: readonly number[], addresses: readonly Int32Array[]): 
 export interface FastSite {
   readonly pattern: FastPattern
   readonly address: number
-  /** Costs of the patterns in use, by way. */
+  /** Costs of the cached patterns, by way. */
   readonly costs: (Cost | undefined)[]
 }
 
-/** Keeps the pattern of an access that its step has done; gives back the pattern whose place it takes, with its count. */
+/** Saves the pattern of an access that its step did. Returns the evicted pattern with its count. */
 export function keepPattern(
   words: Int32Array,
   site: FastSite,
@@ -140,14 +139,14 @@ function takeCount(
   return { cost, times }
 }
 
-/** Counts of all patterns of an instruction that are still open. */
+/** Returns and resets the counts of all cached patterns of an instruction. */
 export const takeCounts = (
   words: Int32Array,
   site: FastSite,
 ): readonly { cost: Cost; times: number }[] =>
   site.costs.flatMap((_, way) => takeCount(words, site, way) ?? [])
 
-/** The lowest address that an access of the instruction may have, and the highest above it. */
+/** Sets the lowest allowed address of the instruction and the end of the range. */
 export function setBounds(
   words: Int32Array,
   site: FastSite,

@@ -1,6 +1,6 @@
 /**
- * The contents that the runner gives a buffer before a rung runs, computed here: the same function of seed, stream and
- * index as `cuda-kernels/runner/fill.hpp`.
+ * Computes the contents that the runner gives a buffer before a rung runs: the same function of seed, stream and index as
+ * `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
 import { eightBits, smallFloats } from './small-floats'
@@ -12,13 +12,13 @@ export type FillRule =
   | { kind: 'iota' }
   | { kind: 'permutation' }
 
-/** Every `every`th line of `length` elements has, in turn, one of `specialKinds`. */
+/** Every `every`-th line of `length` elements contains one of `specialKinds`, in turn. */
 interface Special {
   every: number
   length: number
 }
 
-/** What such a line holds: everywhere in it, or in one element that chance picks. */
+/** Contents of such a line: everywhere in it, or in one randomly chosen element. */
 const specialKinds = [
   { value: -Infinity, everywhere: true },
   { value: -Infinity, everywhere: false },
@@ -26,7 +26,7 @@ const specialKinds = [
   { value: NaN, everywhere: false },
 ] as const
 
-/** 64 bits as two words. */
+/** 64 bits as two 32-bit words. */
 interface Long {
   high: number
   low: number
@@ -84,7 +84,7 @@ function randomStream(seed: number, stream: number): (index: number, into: Long)
 
 type Write = (index: number, value: number) => void
 
-/** Of each element type: its bytes, and a way to write one. */
+/** Returns the size of an element type and a function that writes one. */
 function writer(
   dtype: string,
   bytes: Uint8Array,
@@ -156,8 +156,8 @@ function writer(
 }
 
 /**
- * In (-1, 1): odd multiples of 2^-23, which are exact in a float. Of an f64, of 2^-52, so that a rung that computes in
- * float does not pass an exact check.
+ * Returns a number in (-1, 1): an odd multiple of 2^-23, which is exact in a float. For f64 it is a multiple of 2^-52, so that a rung that
+ * computes in float fails an exact check.
  */
 function uniformOf({ high, low }: Long, dtype: string): number {
   const places = dtype === 'f64' ? 52 : 23
@@ -165,7 +165,7 @@ function uniformOf({ high, low }: Long, dtype: string): number {
   return (2 * random + 1 - 2 ** places) * 2 ** -places
 }
 
-/** Through four rounds of a Feistel network, repeated until the result is below count. */
+/** Returns a random permutation, made by four rounds of a Feistel network. The rounds are repeated until the result is below count. */
 function permutation(count: number, random: ReturnType<typeof randomStream>) {
   let half = 1
   while (2 ** (2 * half) < count) half++
@@ -197,7 +197,7 @@ function writeSpecials(
   const bits: Long = { high: 0, low: 0 }
   for (let line = every - 1; line < count / length; line += every) {
     const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
-    // Numbers of the stream that no element has.
+    // Stream numbers that no element uses.
     random(count + line, bits)
     const start = line * length
     if (everywhere) for (let i = start; i < start + length; i++) write(i, value)

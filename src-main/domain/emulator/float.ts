@@ -1,4 +1,4 @@
-/** Arithmetic of a GPU's floating-point units, bit by bit, where JavaScript's differs. */
+/** GPU floating-point arithmetic, bit-exact where it differs from JavaScript's. */
 export { halfOf } from '../task/dtype'
 
 const f32 = new Float32Array(1)
@@ -6,7 +6,7 @@ const f32Bits = new Int32Array(f32.buffer)
 const f64 = new Float64Array(1)
 const f64Words = new Uint32Array(f64.buffer)
 
-/** What every operation of the FP32 units answers for NaN. */
+/** The NaN that all FP32 operations return. */
 export const nanBits = 0x7fffffff
 
 export const floatOf = (bits: number): number => {
@@ -26,23 +26,23 @@ export const doubleOf = (low: number, high: number): number => {
   return f64[0]!
 }
 
-/** Low and high word of a double. */
+/** Returns the low and high word of a double. */
 export const wordsOf = (value: number): [number, number] => {
   f64[0] = value
   return [f64Words[0]! | 0, f64Words[1]! | 0]
 }
 
-/** Whether these words are a double that is not a number. */
+/** Whether these words encode a NaN double. */
 export const isNaNDouble = (low: number, high: number): boolean =>
   (high & 0x7fffffff) > 0x7ff00000 || ((high & 0x7fffffff) === 0x7ff00000 && low !== 0)
 
 const smallestNormal = 2 ** -126
 
-/** Denormal numbers are zero of the same sign. */
+/** Flushes denormal numbers to zero of the same sign. */
 export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 
-/** What is missing in `sum` of a + b, exactly. */
+/** Returns the exact rounding error of `sum` = a + b. */
 export const sumError = (a: number, b: number, sum: number): number => {
   const rest = sum - a
   return a - (sum - rest) + (b - rest)
@@ -61,8 +61,8 @@ const next = (value: number, up: boolean): number => {
 const overflow = 2 ** 128 - 2 ** 103
 
 /**
- * a * b + c for floats, rounded once. The product of two floats is exact in a double; their sum is rounded to a double
- * first, which is wrong only where that falls on the middle between two floats and was not exact.
+ * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double. Rounding their sum to a double first is wrong
+ * only if the sum was inexact and falls on the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b
@@ -82,7 +82,7 @@ export function fusedMultiplyAdd(a: number, b: number, c: number): number {
 
 export type Rounding = 'RN' | 'RZ' | 'RM' | 'RP'
 
-/** A sum or product that is known as `value` plus a tiny `error`, rounded to a float in that direction. */
+/** Rounds `value` plus a tiny `error` to a float in the given direction. */
 function roundFloat(value: number, error: number, mode: Rounding): number {
   const rounded = Math.fround(value)
   const left = value - rounded + error
@@ -93,18 +93,18 @@ function roundFloat(value: number, error: number, mode: Rounding): number {
   return rounded
 }
 
-/** In a direction other than to the nearest. */
+/** Computes a * b + c with a rounding mode other than to nearest. */
 export function multiplyAddDirected(a: number, b: number, c: number, mode: Rounding): number {
   if (mode === 'RN') return fusedMultiplyAdd(a, b, c)
   const product = a * b
   const sum = product + c
-  // Down, numbers that cancel give -0.
+  // When rounding down, numbers that cancel give -0.
   if (sum === 0 && mode === 'RM' && (Object.is(product, -0) || Object.is(c, -0) || product !== 0))
     return -0
   return roundFloat(sum, sumError(product, c, sum), mode)
 }
 
-/** A number that a double holds exactly (or to more than twice the bits), rounded to the nearest half. */
+/** Rounds a number to the nearest FP16. A double must hold it exactly, or with more than twice FP16's bits. */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
@@ -124,25 +124,25 @@ export function halfBits(value: number): number {
 
 export const bfloatOf = (bits: number): number => floatOf(bits << 16)
 
-/** A float as bfloat16, to the nearest. */
+/** Rounds a float to the nearest BF16. */
 export function brainBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
   const bits = bitsOf(value)
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff
 }
 
-/** A sum that is known as `value` plus a tiny `error`, rounded once to the nearest bfloat16. */
+/** Rounds `value` plus a tiny `error` once to the nearest BF16. */
 export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // The float towards zero with a lowest bit that says that something is missing: rounding it again is no second rounding.
+  // Truncates to a float and sets the lowest bit if anything was lost, so that the next rounding is correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))
 }
 
-/** High 32 bits of the product of two unsigned integers. */
+/** Returns the high 32 bits of the product of two unsigned integers. */
 export function multiplyHigh(a: number, b: number): number {
   const aLow = a & 0xffff
   const aHigh = a >>> 16
@@ -153,6 +153,6 @@ export function multiplyHigh(a: number, b: number): number {
   return (aHigh * bHigh + Math.floor(cross / 65536) + Math.floor(other / 65536)) | 0
 }
 
-/** The same for signed ones. */
+/** The same for signed integers. */
 export const multiplyHighSigned = (a: number, b: number): number =>
   (multiplyHigh(a >>> 0, b >>> 0) - (a < 0 ? b : 0) - (b < 0 ? a : 0)) | 0

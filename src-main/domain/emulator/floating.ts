@@ -11,7 +11,7 @@ export type Table = Record<string, (at: Site) => Step>
 
 const saturated = (value: number): number => (value > 0 ? Math.min(value, 1) : 0)
 
-/** a * b + c with what the modifiers say; a NaN becomes 0 where the result is saturated. */
+/** Computes a * b + c with the modifiers applied; a saturated NaN becomes 0. */
 function floatResult(at: Site): (a: number, b: number, c: number) => number {
   const mode = roundingOf(at)
   let compute: (a: number, b: number, c: number) => number =
@@ -36,7 +36,7 @@ function ternary(at: Site, [a, b, c]: [Get, Get, Get]): Step {
 }
 
 const one: Get = () => 1
-/** A zero of the sign of a product: it adds nothing, however the sum is rounded. */
+/** A zero with the sign of the product: adding it changes nothing in any rounding mode. */
 const nothing =
   (a: Get, b: Get): Get =>
   (base, lane) =>
@@ -96,8 +96,8 @@ function extremumFloat(at: Site): Step {
 }
 
 /**
- * The special functions, from JavaScript's and rounded once. A GPU's are approximations with an error of up to two
- * units in the last place, so that a result may differ there in its last bits.
+ * The special functions, computed by JavaScript and rounded once. A GPU approximates them with an error of up to two units in the last
+ * place, so the last bits of a result can differ.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -115,13 +115,13 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Denormal inputs and results are zero, but for the square roots and the exponential's argument.
+    // Denormal inputs and results become zero, except for square roots and the exponential's argument.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })
 }
 
-/** Whether a division a / b is one that the short sequence cannot do: by exponents, as the manual's code has it. */
+/** Whether a division a / b needs the long sequence. The exponents decide, as in the manual's code. */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()
   const a = at.float(at.source(0))

@@ -1,4 +1,4 @@
-/** FP64 arithmetic: operands in register pairs, rounding, and fused multiply-add. */
+/** FP64 arithmetic: register pairs, rounding, and fused multiply-add. */
 import type { Operand } from '../sass/instruction'
 import { doubleOf, isNaNDouble, wordsOf, type Rounding } from './float'
 import { eachLane, type Get, type Site } from './site'
@@ -11,7 +11,7 @@ interface DoubleOperand {
   high: Get
 }
 
-/** A double, whose halves are in two registers; `low` and `high` are its words before its sign is changed. */
+/** Reads a double from a register pair. `low` and `high` are its words before the sign changes. */
 export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {
     const { bits } = at.take(operand, 'value')
@@ -34,7 +34,7 @@ export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
 
 export const double = (at: Site, operand: Operand): Get => doubleWords(at, operand).value
 
-/** Mantissa and exponent of a finite double. */
+/** Returns the mantissa and exponent of a finite double. */
 function parts(value: number): [bigint, number] {
   const [low, high] = wordsOf(value)
   const exponent = (high >>> 20) & 2047
@@ -43,11 +43,11 @@ function parts(value: number): [bigint, number] {
   return [high < 0 ? -mantissa : mantissa, (exponent === 0 ? 1 : exponent) - 1075]
 }
 
-/** sum * 2^exponent as a double, rounded once; `sum` is not 0. */
+/** Returns sum * 2^exponent as a double, rounded once; `sum` is not 0. */
 function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
   const size = sum < 0n ? -sum : sum
   const length = size.toString(2).length
-  // The exponent of the last bit that is kept, which denormal numbers share.
+  // The exponent of the last bit kept, which is the same for all denormal numbers.
   const last = Math.max(exponent + length - 53, -1074)
   const cut = last - exponent
   let mantissa = size
@@ -67,7 +67,7 @@ function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
   return sum < 0n ? -value : value
 }
 
-/** a * b + c for doubles, rounded once: by whole numbers. */
+/** Computes a * b + c for doubles, rounded once, with integers. */
 function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const product = a * b
   if (![a, b, c].every(Number.isFinite)) return product + c
@@ -77,12 +77,12 @@ function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
   if (sum !== 0n) return roundDouble(sum, exponent, mode)
-  // Both of one sign, or numbers that cancel.
+  // Both have the same sign, or they cancel.
   const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
   return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
 }
 
-/** The first operand that is not a number is the result, made quiet; its sign is not changed. */
+/** Returns the first NaN operand, made quiet with its sign unchanged. */
 function nanOf(operands: readonly DoubleOperand[], base: number, lane: number): [number, number] {
   for (const { low, high } of [operands[1]!, operands[0]!, operands[2] ?? operands[0]!]) {
     const words = [low(base, lane), high(base, lane)] as const

@@ -1,7 +1,6 @@
 /**
- * Runs of arithmetic as WebAssembly: what works lane by lane, four lanes at a time, with the registers of those lanes in
- * locals. It computes what the steps compute, bit by bit (a test holds it to them); an instruction or form that is not
- * here is left to its step.
+ * Runs of arithmetic as WebAssembly: lane-wise instructions, four lanes at a time, with their registers in locals. The result equals that
+ * of the steps bit by bit, which a test checks. Instructions and forms that are not supported here use their steps.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import {
@@ -106,13 +105,13 @@ function emit(run: RunWriter, instruction: Instruction): void {
 }
 
 interface FusedRun {
-  /** Indices of the first instruction and of the one behind the last. */
+  /** Indices of the first instruction and of the one after the last. */
   first: number
   end: number
   code: Code
 }
 
-/** The runs among the instructions from `from` up to `to`. */
+/** Returns the runs among the instructions from `from` up to `to`. */
 export function fuse(
   code: readonly Instruction[],
   setting: FusedSetting,

@@ -3,13 +3,13 @@ import { truePredicate, type Instruction } from '../sass/instruction'
 import { predicateTrue, uniformPredicates } from './warp'
 
 interface Guard {
-  /** Of the warp's predicates. */
+  /** Index among the warp's predicates. */
   readonly index: number
-  /** What its mask is to be joined with by exclusive or: -1 where it is negated. */
+  /** Value to XOR the mask with: -1 if the predicate is negated. */
   readonly flip: number
 }
 
-/** null where an instruction is for all lanes. */
+/** Returns the guard, or null if the instruction is unconditional. */
 export function guardOf({ guard }: Instruction): Guard | null {
   const flip = guard.negated ? -1 : 0
   if (guard.index === truePredicate) return guard.negated ? { index: predicateTrue, flip } : null

@@ -1,9 +1,8 @@
 /**
  * Matrix products of a warpgroup: HGMMA, and QGMMA for FP8 in shared memory.
  *
- * Each of its four warps has 16 of the 64 rows and computes its part alone when the instruction is issued. B, and A
- * where it is not in registers, are in shared memory as a matrix descriptor says. They add as HMMA does; FP8 keeps
- * fewer bits, in the result too.
+ * Each of the four warps holds 16 of the 64 rows and computes its part alone when the instruction is issued. Matrix descriptors locate B in
+ * shared memory, and A unless it is in registers. Sums are computed as for HMMA, except that FP8 keeps fewer bits, also in the result.
  */
 import { halfBits } from './float'
 import { lanes, type Site } from './site'
@@ -27,20 +26,20 @@ const warpsOfGroup = 4
 const groupRows = rows * warpsOfGroup
 const wavefrontBytes = 128
 
-/** By the two highest bits of a descriptor. */
+/** Indexed by the two highest bits of a descriptor. */
 const swizzles: readonly Swizzle[] = [0, 3, 2, 1]
 
 interface Descriptor {
   /** Offset in the shared memory. */
   start: number
-  /** Bytes between blocks of the matrix: along the leading dimension, and along the other one. */
+  /** Byte distance between blocks of the matrix: along the leading dimension, and along the other one. */
   leading: number
   stride: number
   swizzle: Swizzle
 }
 
 function descriptorOf(low: number, high: number): Descriptor | null {
-  // A base offset tells of a tile that does not begin where its swizzle does.
+  // A base offset means that the tile does not start where its swizzle pattern does; this is not supported.
   if ((high >>> 17) & 7) return null
   return {
     start: (low & 0x3fff) << 4,
@@ -51,9 +50,8 @@ function descriptorOf(low: number, high: number): Descriptor | null {
 }
 
 /**
- * Offsets of the elements of a matrix from its start, before they are swizzled: `outer` counts rows of A or columns of
- * B, k what is summed over. Eight rows of 16, 32, 64 or 128 bytes, by the swizzle, lie together; `transposed` where
- * `outer` is what runs along a row.
+ * Returns the offsets of a matrix's elements from its start, before swizzling. `outer` counts rows of A or columns of B; k is the summed
+ * dimension. Eight rows of 16, 32, 64 or 128 bytes (by swizzle) are contiguous. If `transposed`, rows run along `outer`.
  */
 function elementOffsets(
   { leading, stride, swizzle }: Descriptor,
@@ -103,12 +101,12 @@ function formOf(at: Site): Form {
   }
 }
 
-/** Tiles whose elements' places are kept: those of a pipeline are few. */
+/** Tiles whose element places are cached. A pipeline uses only a few. */
 const mostKnown = 256
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
-/** Reads `count` rows of A, or columns of B, from the `first` on. */
+/** Reads `count` rows of A or columns of B, starting at `first`. */
 function matrixReader(
   at: Site,
   form: Form,
@@ -171,7 +169,7 @@ function groupProduct(at: Site): Step {
   const registers = at.all('register')
   if (!descriptor) return at.unknown()
   at.take(descriptor, 'value')
-  // Products are done when they are issued: nobody waits for the scoreboard.
+  // Products are complete when issued, so nothing waits for the scoreboard.
   for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, added] = [registers[0]!, registers.at(-1)!]
@@ -182,7 +180,7 @@ function groupProduct(at: Site): Step {
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
-  // The first pair of registers is A's, also where A has none.
+  // The first register pair belongs to A, even if A is in registers.
   const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)
@@ -198,17 +196,17 @@ function groupProduct(at: Site): Step {
   })
   const byColumn = new Float64Array(columns * depth)
   const { counts } = at.machine
-  // Each warp is counted a quarter of what the four read together.
+  // Each warp counts a quarter of what the four read together.
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  // For each 8 columns a lane has two neighbors in its row, and two in the row 8 further down.
+  // For each 8 columns a lane holds two neighbors in its row, and two in the row 8 below.
   const placeOf = (part: number, lane: number): number => {
     const pair = wide ? part >> 1 : part
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // nvcc emits an empty product, with neither a result nor a matrix, after products that it serializes.
+  // nvcc emits an empty product, without a result or a matrix, after products that it serializes.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

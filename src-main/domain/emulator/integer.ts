@@ -1,4 +1,4 @@
-/** Integer arithmetic, logic, shifts and comparisons. The uniform forms (UIADD3 for IADD3) are the same ones. */
+/** Integer arithmetic, logic, shifts and comparisons. Uniform instructions (such as UIADD3 for IADD3) use the same code. */
 import { multiplyHigh, multiplyHighSigned } from './float'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
@@ -27,7 +27,7 @@ const unary =
     return eachLane((_, base, lane) => put(base, lane, value(a(base, lane))))
   }
 
-/** What an operand adds to an unsigned sum: the complement of a negated one has its carry. */
+/** Returns an operand's addend in an unsigned sum. The complement of a negated operand includes its carry. */
 function addend(at: Site, operand: Operand): Get {
   const raw = at.raw(operand, 0, 'negated', 'inverted')
   const modified = operand.kind !== 'immediate' && 'negated' in operand
@@ -58,7 +58,7 @@ function addThree(at: Site): Step {
       if (sum >= 2 ** 32) first |= 1 << lane
       if (sum >= 2 ** 33) second |= 1 << lane
     })(warp, active)
-    // The first one counts where both are one predicate.
+    // The first output wins if both name the same predicate.
     outs[1]?.(warp, active, second)
     outs[0]?.(warp, active, first)
   }
@@ -147,11 +147,11 @@ function shiftAdd(at: Site): Step {
   const first = at.source(0)
   const a = at.raw(first)
   const negated = 'negated' in first && first.negated
-  // What the bit of the sign means where a carry or a high word is added is not known.
+  // The effect of the sign bit is unknown where a carry or a high word is added.
   if (!high && !at.has('X')) at.take(first, 'negated')
   const second = at.source(1)
   const added = addend(at, second)
-  // Where a carry comes in, a negated operand is its complement.
+  // With a carry input, a negated operand is its complement.
   const complements = at.has('X') && 'negated' in second && second.negated
   const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
   const sign = high && at.has('SX32')
@@ -194,7 +194,7 @@ const joins: Record<string, (a: number, b: number) => number> = {
   XOR: (a, b) => a ^ b,
 }
 
-/** Ends a comparison: both outs, joined with the predicate that came in. */
+/** Finishes a comparison: combines it with the input predicate and writes both outputs. */
 export function finishComparison(
   at: Site,
 ): (warp: Parameters<Step>[0], active: number, holds: number) => void {
@@ -225,7 +225,7 @@ function compare(whole: Site): Step {
       const x = signed ? a(base, lane) : a(base, lane) >>> 0
       const y = signed ? b(base, lane) : b(base, lane) >>> 0
       const order = x < y ? -1 : x > y ? 1 : 0
-      // Of a 64-bit comparison this is the high word; where it is equal, the low word's answer stands.
+      // This is the high word of a 64-bit comparison; if it is equal, the result of the low word stands.
       const yes =
         extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
@@ -240,7 +240,7 @@ function compare(whole: Site): Step {
   }
 }
 
-/** Minimum where the predicate at the end holds, else maximum. */
+/** Returns the minimum if the trailing predicate is true, the maximum otherwise. */
 function extremum(at: Site, plus: boolean): Step {
   const a = at.int(at.source(0))
   const b = at.int(at.source(1))
@@ -262,7 +262,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // A GPU ignores the bit that would negate the first operand, and no compiler sets it.
+  // GPUs ignore the bit that would negate the first operand; no compiler sets it.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

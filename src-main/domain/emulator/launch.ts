@@ -1,7 +1,6 @@
 /**
- * Runs a kernel launch: its blocks one after another, those of a cluster together, the warps of a block in turns between
- * barriers, and within a warp the lanes that are at one instruction together. What is counted is exact and does not
- * depend on the order.
+ * Runs a kernel launch. Blocks run one after another, except that the blocks of a cluster run together. The warps of a block take turns
+ * between barriers; lanes at the same instruction run together. Counts are exact and do not depend on the order.
  */
 import { type Instruction, truePredicate } from '../sass/instruction'
 import { growsStack, isNarrow, registersOf } from './code-facts'
@@ -38,19 +37,19 @@ export interface Launch {
   readonly code: readonly Instruction[]
   readonly grid: Extent
   readonly block: Extent
-  /** Static and dynamic together. */
+  /** Static plus dynamic. */
   readonly sharedBytes: number
-  /** Blocks of a cluster, along x; they run together and see one another's shared memory. 1 by default. */
+  /** Blocks per cluster along x; they run together and access one another's shared memory. 1 by default. */
   readonly clusterBlocks?: number
-  /** Stack of a thread. */
+  /** Stack size of a thread. */
   readonly localBytes: number
-  /** Constant banks by number; bank 0 with launch and parameters filled in, see `launchBank`. */
+  /** Constant banks by number. Bank 0 includes the launch dimensions and parameters; see `launchBank`. */
   readonly banks: ReadonlyMap<number, Uint8Array>
-  /** Linear numbers of the blocks to run, with the rest of their clusters; all of them by default. */
+  /** Linear indices of the blocks to run, with the rest of their clusters; all blocks by default. */
   readonly blocks?: BlockSelection
 }
 
-/** A run of blocks, or their numbers in ascending order. */
+/** A range of blocks, or their indices in ascending order. */
 export type BlockSelection = { readonly first: number; readonly count: number } | readonly number[]
 
 export interface Printed {
@@ -60,23 +59,23 @@ export interface Printed {
 }
 
 export interface LaunchOptions {
-  /** Warp instructions before it is stopped. */
+  /** Maximum number of warp instructions before the launch is stopped. */
   readonly limit: number
-  /** Looks for reads of what was never written and for races; slower. */
+  /** Whether to check for reads of uninitialized memory and for races; slower. */
   readonly checks: boolean
-  /** How often a piece of the code is run by its steps before it is compiled; `Infinity` leaves everything to them. */
+  /** How often a segment runs by its steps before it is compiled; `Infinity` never compiles. */
   readonly compileAfter?: number
-  /** Leaves out what WebAssembly has not everywhere, the multiply-add of the CPU; results are the same. */
+  /** Avoids WebAssembly features that are not available everywhere, such as the CPU's multiply-add. Results are the same. */
   readonly portable?: boolean
-  /** Buffers that hold what a kernel may read; others have to be written first. */
+  /** Buffers that the kernel may read before it writes them. */
   readonly written?: readonly Allocation[]
-  /** The same byte by byte for all of the buffers' memory; what this launch writes is added, for the next one. */
+  /** The same per byte of the buffers' memory. The launch adds its own writes, for the next launch. */
   readonly writtenBytes?: Uint8Array
-  /** LeadContext how many warp instructions were executed, at most about once a second. */
+  /** Receives the number of executed warp instructions, at most about once a second. */
   readonly onProgress?: (instructions: number) => void
-  /** Told of what the launch does. Makes it slower: accesses are then done by their steps. */
+  /** Receives events of the launch. Slower, because steps then do all accesses. */
   readonly trace?: Trace
-  /** LeadContext of what threads print, both numbers linear. */
+  /** Receives what threads print; both indices are linear. */
   readonly onPrint?: (printed: Printed) => void
 }
 
@@ -88,33 +87,33 @@ export interface LaunchResult {
   readonly barriers: number
 }
 
-/** Shared memory begins with what CUDA keeps for itself. */
+/** CUDA reserves the first bytes of shared memory. */
 export const reservedShared = 1024
-/** Findings of a kind that are kept; a kernel that goes wrong does so in every thread. */
+/** Findings kept per kind; a broken kernel repeats them in every thread. */
 const mostFindings = 1000
-/** How often waits that time out may do so in a row, with nothing else that could run. */
+/** How often timed-out waits may repeat with nothing else able to run. */
 const mostStalls = 100
-/** Segments that a warp runs before another has its turn. */
+/** Segments that a warp runs before the next warp takes its turn. */
 const turn = 4096
 /**
- * Reads of a clock that follow one another within so many instructions, so many times, are a loop that waits for it. The
- * clock then goes ever faster, so that a wait of a second ends as well.
+ * This many clock reads, each within this many instructions of the last, indicate a loop that waits for the clock. The clock then speeds
+ * up, so that a wait of one second ends too.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 
-/** How often a launch says how far it is, and after how many warp instructions it looks at the time. */
+/** Minimum time between progress reports, and how many warp instructions pass between checks of the time. */
 const [tellEveryMs, lookEvery] = [1000, 100_000]
 
-/** A piece of code that is run but once takes longer to compile than to interpret. */
+/** Code that runs only once takes longer to compile than to interpret. */
 const compileAfter = 1
 
 const uniformRows = 64
-/** For four lanes that are rounded with care. */
+/** Scratch space to round four lanes carefully. */
 const fixBytes = 256
-/** Behind the registers of a warp: its predicates. */
+/** Predicates follow the registers of a warp. */
 const predicateWords = lanes
 
-/** First blocks of the clusters that hold these blocks. */
+/** Yields the first block of each cluster that contains these blocks. */
 function* clustersOf(blocks: BlockSelection, together: number): Generator<number> {
   if ('first' in blocks) {
     const { first, count } = blocks
@@ -138,17 +137,17 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const warpWords = (registers + uniformRows) * lanes + predicateWords
   const sharedBytes = reservedShared + launch.sharedBytes
   const align = (bytes: number) => Math.ceil(bytes / 256) * 256
-  /** Of each block that runs at a time: registers, shared memory, local memory. */
+  /** Sizes per concurrently running block: registers, shared memory, local memory. */
   const registerBytes = align(4 * warpWords * warpCount)
   const blockBytes =
     registerBytes + align(sharedBytes) + align(launch.localBytes * lanes * warpCount)
   const together = launch.clusterBlocks ?? 1
   const onBytes = align(8 * code.length)
-  /** Places for the patterns of memory accesses, by instruction. */
+  /** Places of the access patterns, by instruction. */
   const siteOf = new Map<number, number>()
   for (const [index, { operands }] of code.entries())
     if (operands.some(({ kind }) => kind === 'memory')) siteOf.set(index, siteOf.size)
-  // What its compiled code finds by place: lanes counted, room to round with care, sites, constant banks.
+  // The tables of compiled code: lane counts, rounding scratch space, access patterns, constant banks.
   const onPlace = 0
   const fixPlace = onBytes
   const sitesPlace = fixPlace + fixBytes
@@ -174,7 +173,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   for (const { bank, place } of banks) views.bytes.set(launch.banks.get(bank)!, tables + place)
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
-  /** The block whose turn it is. */
+  /** The current block. */
   let running = 0
   const found = new Map<Finding['kind'], number>()
   const report = (finding: Finding): void => {
@@ -275,9 +274,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   // ---- The program ---------------------------------------------------------------------------------
 
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
-  /** Made when first reached: what a kernel never executes need not be known. */
+  /** Makes the step of an instruction on first use: code that a kernel never executes may contain unknown instructions. */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
-  /** Whether the step of an instruction can be made: compiled code never does more than its step would. */
+  /** Whether the step of an instruction can be made: compiled code never supports more than its step. */
   const isKnown = (index: number): boolean => {
     try {
       step(index)
@@ -289,14 +288,14 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
   const controlAt: (Control | null)[] = code.map(() => null)
   const guards = code.map(guardOf)
-  /** For each instruction, the first one from it on that decides where to go. */
+  /** For each instruction, the next control instruction at or after it. */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
   const predicatePlace = 4 * (warpWords - predicateWords)
   const fastSites = new Map<number, FastSite>()
-  /** The warp whose turn it is, for the steps that its compiled code calls. */
+  /** The current warp, for steps called from its compiled code. */
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,
@@ -330,7 +329,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
-  /** The instructions before the segment that runs, its first one, when the block began, and reads in a waiting loop. */
+  /** Instructions before the current segment, the segment's first instruction, when the block began, and reads in a waiting loop. */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
   let [nextLook, reported] = [options.onProgress ? lookEvery : Infinity, performance.now()]
@@ -360,11 +359,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     }
   }
 
-  /** Runs one split until it waits, is gone or has had its turn. */
+  /** Runs one split until it waits, exits or has used its turn. */
   function runSplit(warp: Warp, split: Split): void {
     for (let segment = 0; segment < turn; segment++) {
       const from = split.at
-      // A branch of damaged code may lead between instructions.
+      // A branch in damaged code may point between instructions.
       const end = ends[from] ?? code.length
       if (end >= code.length) throw new Halt('trap', code[from] ?? null, 'runs off its end')
       const { mask } = split
@@ -421,7 +420,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     }
   }
 
-  /** A block in the `rank`-th of the rooms for those that run together. */
+  /** Creates a block in slot `rank` of the slots for concurrently running blocks. */
   function newBlock(number: number, cluster: Cluster): Block {
     const [x, y] = launch.grid
     const rank = cluster.blocks.length
@@ -446,7 +445,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     return block
   }
 
-  /** Whether a split can run now; the end of what it waited for is done with. */
+  /** Whether a split can run now. If its wait is over, this ends the wait. */
   function ready(split: Split, timedOut: boolean): boolean {
     const { waits } = split
     if (waits === null) return true
@@ -457,7 +456,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     return true
   }
 
-  /** Gives each warp of the blocks a turn, or those whose wait may time out; false where none could run. */
+  /** Gives each warp of the blocks a turn, or each warp whose wait may time out. Returns false if none could run. */
   function runTurns(blocks: readonly Block[], timedOut: boolean): boolean {
     let ran = false
     for (const block of blocks) {
@@ -480,7 +479,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
       if (!waiting) return
       if (runTurns(blocks, false)) stalls = 0
       else if (stalls++ === mostStalls || !runTurns(blocks, true)) {
-        // They wait for warps that the trace has ended.
+        // They wait for warps that the trace ended.
         if (options.trace?.endsWarps) return
         const at = waiting.splits[0]!.at - 1
         throw new Halt('deadlock', code[at] ?? null, `${waiting.block.number}`)
@@ -492,7 +491,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let barriers = 0
   for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
-    // Each block's own, so that it is the same on however many threads blocks are emulated.
+    // Each block has its own clock, so results do not depend on the number of threads that emulate blocks.
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
     runCluster(cluster)

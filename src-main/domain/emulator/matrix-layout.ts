@@ -1,26 +1,26 @@
-/** Matrix elements, and how registers and shared memory hold them. */
+/** Matrix elements, and their layout in registers and shared memory. */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { bfloatOf, halfOf } from './float'
 import { lanes, type Site } from './site'
 import { smallFloats, smallOf } from './small-floats'
 
 export interface Elements {
-  /** In a register. */
+  /** Elements per register. */
   packed: 1 | 2 | 4
-  /** The number of each 16 or 8 bits; null for TF32, which is a float without its low bits. */
+  /** The number for each 16- or 8-bit pattern; null for TF32, which is a float without its low bits. */
   table: Float32Array | null
-  /** The smallest normal number: smaller ones have its exponent. */
+  /** The smallest normal magnitude. Smaller numbers use its exponent. */
   leastNormal: number
 }
 
-/** Bits of a float that TF32 has not. */
+/** The bits of a float that TF32 keeps. */
 export const tensorFloatMask = ~0x1fff
 
 export const leastFloat = 2 ** -126
 
 const tables = new Map<(bits: number) => number, Float32Array>()
 
-/** A function of 16 bits as a table of all of them. */
+/** Tabulates a function of 16 bits. */
 function tabled(toNumber: (bits: number) => number): Float32Array {
   const known = tables.get(toNumber)
   if (known) return known
@@ -36,7 +36,7 @@ const eights = {
   E5M2: (bits: number) => smallOf(bits & 0xff, smallFloats.e5m2),
 }
 
-/** What an instruction's type says: TF32, BF16, FP8 (where A and B are of one type), or else F16. */
+/** Returns the element type of an instruction: TF32, BF16, FP8 (if A and B have the same type), otherwise F16. */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null, leastNormal: leastFloat }
   const [eight, other] = at.matching(/^E4M3$|^E5M2$/)
@@ -58,8 +58,8 @@ const word = new Int32Array(1)
 const float = new Float32Array(word.buffer)
 
 /**
- * Reads the fragment of a matrix from registers: of each 8 rows lane l has row l / 4, and of each 4 registers along k
- * the l % 4-th. `sources` are the rows of the registers, those of 8 rows after one another first.
+ * Reads a matrix fragment from registers. Lane l holds row l / 4 of each 8 rows, and the l % 4-th of each 4 registers along k. `sources`
+ * lists the register rows; those of the first 8 matrix rows come first.
  */
 export function readFragment(
   words: Int32Array,
@@ -88,7 +88,7 @@ export function readFragment(
   }
 }
 
-/** First word of a register's row from the warp's base, -1 for RZ. */
+/** First word of a register's row relative to the warp's base; -1 for RZ. */
 export function rowOf(at: Site, operand: Operand, part: number): number {
   if (operand.kind !== 'register') return at.unknown()
   at.take(operand, 'value')

@@ -5,7 +5,9 @@ import type { Step } from './warp'
 import { sharedMatrices } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
-/** LDSM and STSM: each eight lanes name the rows of an 8 x 8 matrix of halves; lane i holds two elements of row i / 4. */
+/**
+ * LDSM and STSM. Each group of eight lanes supplies the row addresses of an 8 x 8 matrix of halves; lane i holds two elements of row i / 4.
+ */
 export function matrices(at: Site, storing: boolean): Step {
   at.expect('16')
   const count = Number(at.oneOf(['1', '2', '4']) ?? 1)

@@ -1,9 +1,9 @@
 /**
  * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
  *
- * Their 64 bits are as the code of nvcc builds and reads them: the expected threads, less than 2^20, at bit 1, and the
- * missing threads at bit 43, both as what is left to 2^20; above that the parity of the phase at bit 63. Where the
- * hardware keeps the count of outstanding bytes is unknown, and no code reads it: bits 21 to 42 here.
+ * The 64 bits follow nvcc's code. The expected threads, less than 2^20, start at bit 1; the missing threads start at bit 43; both are
+ * stored as 2^20 minus the number. The phase parity is bit 63. It is unknown where the hardware stores the outstanding bytes, and no code
+ * reads them; they are in bits 21 to 42 here.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -16,7 +16,7 @@ const barrierBytes = 8
 interface State {
   expected: number
   missing: number
-  /** Announced and not yet there; below 0 where they came before they were announced. */
+  /** Announced bytes that have not arrived; negative if bytes arrived before they were announced. */
   bytes: number
   parity: number
 }
@@ -41,11 +41,11 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** The arrivals will not be expected in later phases. */
+  /** These arrivals are not expected in later phases. */
   leaves?: boolean
 }
 
-/** Changes a barrier; its phase ends when nobody is missing and no byte is to come. */
+/** Changes a barrier. Its phase ends once no thread is missing and no byte is outstanding. */
 export function change(
   at: Site,
   warp: Warp,
@@ -69,15 +69,15 @@ export function change(
   writeState(words, place >>> 2, state)
 }
 
-/** A barrier by its address, which has the rank of the block in it. */
+/** A barrier found by its address, which contains the rank of the block. */
 export interface BarrierPlace {
   block: Block
   offset: number
-  /** Byte of the memory. */
+  /** Byte offset in the memory. */
   place: number
 }
 
-/** Finds the barrier of an address; null, with a finding, where there is none. */
+/** Returns the barrier at an address; reports a finding and returns null if there is none. */
 export function barrierAt(
   at: Site,
   warp: Warp,
@@ -101,7 +101,7 @@ export function barrierAt(
   return null
 }
 
-/** The address of SYNCS by lane, the rank of a block included. */
+/** The address of SYNCS by lane, including the rank of the block. */
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 
 const valueOf = (at: Site) => {
@@ -109,7 +109,7 @@ const valueOf = (at: Site) => {
   return operand ?? at.unknown('it has no value')
 }
 
-/** SYNCS.EXCH.64: sets a barrier up. */
+/** SYNCS.EXCH.64: initializes a barrier. */
 function exchange(at: Site): Step {
   at.expect('64')
   const value = valueOf(at)
@@ -131,7 +131,7 @@ function exchange(at: Site): Step {
   }
 }
 
-/** What an arrival changes, by its modifier; `value` is what the register holds. */
+/** The effect of an arrival, by modifier; `value` is the register's value. */
 const changes: Record<string, (value: number) => Change> = {
   '': (bytes) => ({ arrivals: 1, bytes }),
   A1T0: () => ({ arrivals: 1, bytes: 0 }),
@@ -140,12 +140,12 @@ const changes: Record<string, (value: number) => Change> = {
   A0TX: (bytes) => ({ arrivals: 0, bytes: -bytes }),
 }
 
-/** SYNCS.ARRIVE: gives back what the barrier was before. */
+/** SYNCS.ARRIVE: returns the previous value of the barrier. */
 function arrive(at: Site): Step {
   at.expect('TRANS64')
   const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
   const changeOf = changes[kind] ?? at.unknown()
-  // Who does not arrive cannot leave.
+  // A thread that does not arrive cannot leave.
   const leaves = !kind.startsWith('A0') && at.has('OPTOUT')
   const value = at.raw(valueOf(at))
   const address = addressesOf(at)
@@ -158,15 +158,15 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // Another block's warps have clocks of their own.
+      // Warps of another block have their own clocks.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)
 }
 
 /**
- * ARRIVES.LDGSTSBAR: arrives when the copies of the thread have landed, which they have. Without ARVCNT the arrival is
- * expected in addition, so that nothing changes.
+ * ARRIVES.LDGSTSBAR: arrives when the thread's copies have completed, which they have. Without ARVCNT the arrival is also added to the
+ * expected count, so nothing changes.
  */
 function arriveAfterCopies(at: Site): Step {
   at.expect('LDGSTSBAR', '64')
@@ -182,8 +182,8 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: whether the phase is over that the register's highest bit names. TRYWAIT waits for that here as long
- * as others can run; a GPU gives up after a time of its own choice, so that how often such a loop goes round is chance.
+ * SYNCS.PHASECHK: tests whether the phase in the register's highest bit is complete. TRYWAIT waits here as long as other warps can run. A
+ * GPU gives up after an unspecified time, so the iteration count of such a loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)
@@ -216,7 +216,7 @@ export function phaseControl(at: Site): Control {
       })(warp, mask)
     }
     if (ended() === active) end()
-    // Who only asks has had its turn, so that others can bring about what it asks for.
+    // A thread that only polls has used its turn, so that others can complete the phase.
     else if (waits)
       split.waits = { kind: 'until', over: () => ended() === active, end, timesOut: true }
     else split.waits = { kind: 'until', over: () => true, end: () => {}, timesOut: false }

@@ -1,4 +1,4 @@
-/** What every memory instruction is made of: the addresses of its lanes, whether they may be accessed, and what they cost. */
+/** The parts of every memory instruction: lane addresses, access checks, and costs. */
 import {
   type MemoryOperand,
   type Operand,
@@ -16,7 +16,7 @@ export type Space = AccessSpace
 
 interface Width {
   bytes: number
-  /** Of 1 and 2 bytes: whether the sign is extended. */
+  /** For 1 and 2 bytes: whether to sign-extend. */
   signed: boolean
 }
 
@@ -42,14 +42,14 @@ export function countCost(at: Site, cost: Cost): void {
   counts.l1Sectors[index]! += cost.l1Sectors
 }
 
-/** Wavefronts of the data stage by the banks in which L1 keeps its lines, which are those of shared memory. */
+/** Wavefronts of L1's data stage. L1 stores its lines in the same banks as shared memory. */
 const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   patternsOf([periodOf('global')], (mask, addresses) => ({
     ...noCost,
     passes: sharedPasses(kind, bytes, mask, addresses).passes,
   }))
 
-/** Reports the accesses of an instruction to the launch's trace, if it has one. */
+/** Reports an instruction's accesses to the launch's trace, if there is one. */
 export function traceOf(
   at: Site,
   space: AccessSpace,
@@ -82,18 +82,18 @@ const globalPatterns = (bytes: number) =>
 const rowOf = (index: number | null, zero: number, first: number): number | null =>
   index === null || index === zero ? null : (first + index) * lanes
 
-/** The rank of a block within its cluster stands above the offset in an address of shared memory. */
+/** In an address of shared memory, the block's rank within its cluster is stored above the offset. */
 export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
 
-/** Addresses of an operand by lane: the offset in the space, or NaN where it points to nothing. `generic-shared` keeps the rank of the block. */
+/** Returns an operand's address by lane: the offset in its space, or NaN if it is invalid. `generic-shared` keeps the rank of the block. */
 export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
   const { words } = at.views
   const register = rowOf(operand.register, zeroRegister, 0)
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
   const { offset, scale } = at.take(operand, 'register', 'uniform register', 'offset', 'scale')
   if (space !== 'global') {
-    // A block of a cluster names its own memory by its rank too.
+    // A block of a cluster can also address its own memory by rank.
     const mask = space === 'shared' && at.machine.clustered ? offsetMask : -1
     return (base, lane) => {
       let address = offset
@@ -110,15 +110,15 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 }
 
 /**
- * Whether the address is in two registers. What has no descriptor is printed without `.64` then: compare-and-swap, a
- * generic store, and every access of sm_75.
+ * Whether the address uses two registers. Without a descriptor such addresses are printed without `.64`: compare-and-swap, generic stores,
+ * and every access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
 
 const whole = { low: 0, high: 0 }
 
-/** The halves of a generic address, 64 bits with the carry between them. */
+/** Returns the halves of a generic address, with the 64-bit carry between them. */
 function wholeAddress(
   at: Site,
   operand: MemoryOperand,
@@ -150,7 +150,7 @@ function wholeAddress(
   }
 }
 
-/** The high half of a generic address. */
+/** Returns the high half of a generic address. */
 export function highOf(at: Site, operand: MemoryOperand): Get {
   const parts = wholeAddress(at, operand)
   return (base, lane) => {
@@ -168,8 +168,8 @@ const outside: Record<Space, FindingKind> = {
 export const buffers = [new Int32Array(lanes), new Int32Array(lanes)] as const
 
 /**
- * Puts the address of each lane into `into` and takes out of the mask those that may not be accessed, each with a
- * finding: outside of its space, or not a multiple of its width.
+ * Writes each lane's address to `into`. Removes lanes with an invalid address from the mask and reports a finding for each: out of bounds
+ * or misaligned.
  */
 export function checked(
   at: Site,
@@ -212,8 +212,8 @@ export function checked(
 }
 
 /**
- * The order in which lanes write, so that the right one counts where several write one place. Shared memory takes as many
- * lanes at a time as fill a wavefront, and of these the first one counts.
+ * Returns the order in which lanes write, so that the right lane wins if several write the same place. Shared memory processes one
+ * wavefront of lanes at a time, and within it the first lane wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)
@@ -242,7 +242,7 @@ export function watchAll(
   }
 }
 
-/** Byte of the memory where the first lane's offsets of a space are counted from, and how far from there the next lane's are. */
+/** Returns the byte address that the first lane's offsets of a space start at, and the distance to the next lane's. */
 export function originOf(
   at: Site,
   space: Space,
@@ -263,7 +263,7 @@ export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: 
       ? sharedPatterns(kind, bytes)
       : globalPatterns(bytes)
 
-/** What a store or an atomic takes its value from: the register behind the address. */
+/** Returns the value operand of a store or an atomic: the register after the address. */
 export function valueOperand(at: Site, place = 0): Operand {
   const operands = at.all('memory', 'register', 'uniform-register')
   const memoryAt = operands.findIndex((operand) => operand.kind === 'memory')

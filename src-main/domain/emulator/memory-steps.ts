@@ -1,4 +1,4 @@
-/** Loads and stores, and the table of all that the load-store unit does. */
+/** Loads and stores, and the table of all instructions of the load-store unit. */
 import {
   addressOf,
   buffers,
@@ -88,10 +88,10 @@ function store(at: Site, space: Space): Step {
   }
 }
 
-/** What the emulator does not have. */
+/** Unsupported features. */
 export const otherBlocksShared = 'shared memory of another block'
 
-/** An address that may be of shared or local memory: its high half says of which lanes it is. */
+/** A generic address that may point to shared or local memory: the high half of a lane's address decides which. */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const { descriptor, offset } = at.memory()
   if (descriptor === null && Math.abs(offset) >= 2 ** 22)

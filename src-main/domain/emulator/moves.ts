@@ -1,9 +1,9 @@
-/** What moves values about: between registers, lanes, predicates and special registers. */
+/** Instructions that move values between registers, lanes, predicates and special registers. */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { eachLane, firstLane, lanes, type Get, type Site } from './site'
 import { predicateTrue, uniformPredicates, type Step } from './warp'
 
-/** LEPC: the address of an instruction. */
+/** LEPC: returns the address of an instruction. */
 const codeAddress = (at: Site): Step => {
   const operand = at.source(0)
   if (operand.kind !== 'target') return at.unknown()
@@ -21,7 +21,7 @@ const copy = (at: Site): Step => {
   return eachLane((_, base, lane) => put(base, lane, a(base, lane)))
 }
 
-/** The first source where the predicate holds, else the second. */
+/** Returns the first source if the predicate is true, the second otherwise. */
 function select(at: Site, read: (place: number) => Get): Step {
   const a = read(0)
   const b = read(1)
@@ -35,7 +35,7 @@ function select(at: Site, read: (place: number) => Get): Step {
   }
 }
 
-/** A float as bits with its sign and size changed, which is all that a selection does to it. */
+/** Returns the bits of a float operand with `-` and `|x|` applied. A selection changes nothing else. */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
   const raw = at.raw(operand, 0, 'absolute', 'negated')
@@ -51,7 +51,7 @@ function floatBits(at: Site, place: number): Get {
 
 const clockPart = /^SR_(?:CLOCK|GLOBALTIMER)(LO|HI)$/
 
-/** clock64 and globaltimer. */
+/** Reads clock64 or globaltimer. */
 function readClock(at: Site, upper: boolean, wide: boolean): Step {
   const low = at.put()
   const high = wide ? at.put(1) : () => {}
@@ -89,8 +89,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: the value of the first lane that is on. Its predicate holds in the lanes whose value is another one; with OR
- * also where it held before.
+ * R2UR: returns the value of the first active lane. The predicate is true in lanes with a different value; with OR it also stays true where
+ * it was.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -153,7 +153,10 @@ function loadConstant(at: Site): Step {
   })
 }
 
-/** SHFL: within segments that the third operand cuts. A source outside gives the lane's own value, a lane that is off 0. */
+/**
+ * SHFL: shuffles within the segments that the third operand defines. A source outside the segment returns the lane's own value; an inactive
+ * source returns 0.
+ */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
   const by = at.int(at.source(1))
@@ -191,7 +194,7 @@ function shuffle(at: Site): Step {
   }
 }
 
-/** VOTE and VOTEU: the ballot, and whether any, all, or equally many lanes hold. */
+/** VOTE and VOTEU: returns the ballot, and whether any lane is true (ANY), all are (ALL), or all agree (EQ). */
 function vote(at: Site): Step {
   const { predicates } = at
   if (predicates.length === 0) return at.unknown()
@@ -213,7 +216,7 @@ function vote(at: Site): Step {
   }
 }
 
-/** REDUX: of the lanes that are on, into a uniform register. */
+/** REDUX: reduces the active lanes into a uniform register. */
 function reduce(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -237,7 +240,7 @@ function reduce(at: Site): Step {
   }
 }
 
-/** MATCH: lanes with the same value. */
+/** MATCH: returns the lanes with the same value. */
 function match(at: Site): Step {
   const a = at.int(at.source(0))
   const high = at.has('U64') ? at.int(at.source(0), 1) : () => 0
@@ -261,7 +264,7 @@ function match(at: Site): Step {
   }
 }
 
-/** `PR` and `UPR` as an operand. */
+/** Whether an operand is `PR` or `UPR`. */
 const isPredicateFile = (operand: Operand): boolean =>
   operand.kind === 'predicate-file' || (operand.kind === 'word' && /^U?PR$/.test(operand.text))
 
@@ -270,7 +273,7 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
     ? operand.uniform
     : operand?.kind === 'word' && operand.text === 'UPR'
 
-/** P2R: predicates as bits, under a mask, the rest from a register. */
+/** P2R: packs predicates into bits under a mask; the other bits come from a register. */
 function predicatesToRegister(at: Site): Step {
   const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
   const file = at.operands.sources.find(isPredicateFile) ?? at.unknown()
@@ -288,7 +291,7 @@ function predicatesToRegister(at: Site): Step {
   })
 }
 
-/** R2P: the other way. */
+/** R2P: unpacks bits into predicates. */
 function registerToPredicates(at: Site): Step {
   for (const file of at.all('predicate-file', 'word'))
     if (isPredicateFile(file) && !isUniformFile(file)) at.take(file, 'value')
@@ -308,7 +311,7 @@ function registerToPredicates(at: Site): Step {
   }
 }
 
-/** ELECT: one lane of those that are on. */
+/** ELECT: picks one active lane. */
 function elect(at: Site): Step {
   const out = at.putPredicate(at.predicates[0])
   const put = at.operands.destination && !at.destinationIsZero ? at.put() : null
@@ -319,7 +322,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: an 8 x 8 matrix of halves, two in a lane, transposed. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves, two per lane. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -338,7 +341,7 @@ function transposeMatrix(at: Site): Step {
   }
 }
 
-/** USETMAXREG: the registers are there at once, where a GPU waits for other warps to give theirs back. */
+/** USETMAXREG: registers are available at once. A GPU waits until other warps release theirs. */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])
   at.expect('DEALLOC', 'TRY_ALLOC', 'CTAPOOL')

@@ -1,4 +1,4 @@
-/** Two halves or two bfloat16 in a register: HADD2, HMUL2, HFMA2 and their comparisons. */
+/** Two FP16 or BF16 numbers in a register: HADD2, HMUL2, HFMA2 and their comparisons. */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'
 import { eachLane, type Site } from './site'
@@ -6,7 +6,7 @@ import type { Step } from './warp'
 
 type Pair = (base: number, lane: number) => [number, number]
 
-/** Low and high half of an operand, as numbers. */
+/** Returns the low and high half of an operand as numbers. */
 function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number): Pair {
   const raw = at.raw(operand)
   if (operand.kind === 'immediate') {
@@ -20,7 +20,7 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  // The tensor pipe's port takes the halves as they are. Elsewhere a GPU refuses a float beside halves.
+  // The tensor pipe's port takes the halves unchanged. Otherwise GPUs reject a float next to halves.
   const plain = at.mnemonic === 'HFMA2' && at.has('MMA')
   const low = !plain && at.suffix(operand, 'H1_H1') ? 16 : 0
   const high = !plain && at.suffix(operand, 'H0_H0') ? 0 : 16
@@ -31,8 +31,8 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 }
 
 /**
- * The product of two halves or bfloat16 is exact in a double. So is a sum of halves, but for cases that lie so far
- * apart in size that the double's rounding cannot be seen in eleven bits. A sum of bfloat16 has its error beside it.
+ * The product of two FP16 or BF16 numbers is exact in a double. So is a sum of FP16 numbers, unless they differ so much in size that the
+ * double's rounding cannot affect eleven bits. A BF16 sum carries its error along.
  */
 function packed(
   at: Site,
@@ -44,7 +44,7 @@ function packed(
   const toNumber = brain ? bfloatOf : halfOf
   if (at.has('F32')) return widen(at, toNumber)
   const sources = at.operands.sources
-  // A pair of immediates is one operand or two, as the disassembler prints it.
+  // The disassembler prints a pair of immediates as one operand or two.
   if (sources.length < count) return at.unknown()
   const pairs = sources.slice(0, count).map((operand) => pairOf(at, operand, toNumber))
   const put = at.put()
@@ -68,7 +68,7 @@ function packed(
   })
 }
 
-/** HADD2.F32: the low half of a sum as a float, which is how a half becomes one. */
+/** HADD2.F32: returns the low half of a sum as a float. Compilers use it to convert FP16 to FP32. */
 function widen(at: Site, toNumber: (bits: number) => number): Step {
   const first = at.source(0)
   if (first.kind !== 'register' || first.index !== zeroRegister)

@@ -1,11 +1,11 @@
-/** C's printf as kernels have it: a format and a buffer of arguments. */
+/** C's printf on the device: a format and a buffer of arguments. */
 
-/** The arguments from the first one on; each call reads the next. */
+/** Reads the arguments in order; each call returns the next one. */
 interface PrintfArguments {
-  /** Bits of an integer or a pointer of 4 or 8 bytes. */
+  /** Returns the bits of an integer or a pointer of 4 or 8 bytes. */
   bits(bytes: 4 | 8): bigint
   double(): number
-  /** The string that a pointer points to. */
+  /** Returns the string that a pointer points to. */
   text(): string
 }
 
@@ -15,7 +15,7 @@ const wide = new Set(['l', 'll', 'j', 'z', 't'])
 
 const narrow: Record<string, number> = { hh: 8, h: 16 }
 
-/** A positive double times a power of ten, rounded to the nearest whole number, ties to even. */
+/** Returns a positive double times a power of ten, rounded to the nearest integer, ties to even. */
 function scaled(value: number, power: number): bigint {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, value)
@@ -87,7 +87,7 @@ function magnitude(value: number, kind: string, precision: number | null, flags:
 const signOf = (negative: boolean, flags: string): string =>
   negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
 
-/** Sign or prefix, and what stands behind it, to a width. */
+/** Pads a sign or prefix and the digits after it to a width. */
 function padded(sign: string, body: string, width: number, flags: string, zeros: boolean): string {
   const missing = Math.max(0, width - sign.length - body.length)
   if (flags.includes('-')) return sign + body + ' '.repeat(missing)
@@ -96,7 +96,7 @@ function padded(sign: string, body: string, width: number, flags: string, zeros:
     : ' '.repeat(missing) + sign + body
 }
 
-/** `format` with its arguments set in. */
+/** Returns `format` with its arguments inserted. */
 export function printf(format: string, from: PrintfArguments): string {
   return format.replace(
     conversion,

@@ -1,7 +1,7 @@
 /**
- * A rung on the emulated GPU: the kernels that it launches and the fills and copies between them, in order. What it
- * would launch, and with which arguments, comes from the probe (`parsers/cuda/runner-events.ts`), whose addresses are
- * dummies: one range for each buffer, which are turned into those of the device here.
+ * Runs a rung on the emulated GPU: its kernel launches and the fills and copies between them, in order. The probe records the launches and
+ * their arguments (`parsers/cuda/runner-events.ts`). Its addresses are dummies, one range per buffer, which are translated to device
+ * addresses here.
  */
 import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
@@ -23,21 +23,21 @@ import { Halt } from './warp'
 import { writtenBytes } from './watch'
 
 export interface RungLaunch {
-  /** Mangled. */
+  /** The mangled name. */
   readonly kernel: string
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
-  /** Blocks of a cluster, along x; 0 or nothing where there are no clusters. */
+  /** Blocks per cluster along x; 0 or undefined without clusters. */
   readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
 
-/** Before the launch of that number. */
+/** A fill or copy before the launch with this number. */
 export interface MemoryOperation {
   readonly before: number
   readonly to: bigint
-  /** Where it copies from, or what it copies from the host; null where it fills with `value`. */
+  /** The source address, or the bytes copied from the host; null for a fill with `value`. */
   readonly from: bigint | Uint8Array | null
   readonly value: number
   readonly bytes: number
@@ -50,33 +50,35 @@ export interface EmulatedLaunch {
   readonly result: LaunchResult
 }
 
-/** The probe's address of a buffer: in the order of the launch struct from 1 on, the workspace being 0. */
+/**
+ * The base of the probe's dummy addresses. Range 0 is the workspace; ranges from 1 on are the buffers, in the order of the launch struct.
+ */
 const dummyBase = 0x4b4c_0000_0000_0000n
 const dummyShift = 38n
 export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
 
-/** From this number on the ranges are of the variables that the host knows, in the order of the probe. */
+/** Ranges from this number on are the variables that the host knows, in the probe's order. */
 export const firstSymbol = 128
 
-/** From this number on they are of what the rung has allocated. */
+/** Ranges from this number on are the rung's own allocations. */
 export const firstAllocation = 256
 const ranges = firstAllocation + 1024
 
-/** Which range a dummy address is in and how far; null for any other number. */
+/** Returns the range and offset of a dummy address; null for any other number. */
 function dummyPlace(value: bigint): { index: number; offset: number } | null {
   if (value < dummyBase || value >= dummyBase + (BigInt(ranges) << dummyShift)) return null
   const index = Number((value - dummyBase) >> dummyShift)
   return { index, offset: Number(value - dummyAddress(index)) }
 }
 
-/** The device's address for a dummy one; null for any other number. */
+/** Returns the device address for a dummy address; null for any other number. */
 function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
   const found = dummyPlace(value)
   const buffer = found && buffers.get(found.index)
   return buffer ? addressOf(buffer) + BigInt(found.offset) : null
 }
 
-/** Arguments with the device's addresses. Pointers stand at multiples of 8 bytes. */
+/** Returns arguments with device addresses. Pointers are at multiples of 8 bytes. */
 function translateArguments(
   bytes: Uint8Array,
   buffers: ReadonlyMap<number, Allocation>,
@@ -91,8 +93,8 @@ function translateArguments(
 }
 
 /**
- * The same of what a rung copies from the host, such as an array of pointers or a tensor map. It also copies numbers, so
- * only addresses in a buffer or right behind it count.
+ * The same for data that a rung copies from the host, such as an array of pointers or a tensor map. Such data also contains numbers, so
+ * only addresses in a buffer or right after it count.
  */
 function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
   const copy = new Uint8Array(bytes)
@@ -109,7 +111,7 @@ function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocatio
 
 const instructionBytes = 16
 
-/** The instructions of a kernel. What the decoder does not know stays, and stops the kernel where it is reached. */
+/** Returns the instructions of a kernel. Unknown instructions are kept, and stop the kernel when it reaches them. */
 export function instructionsOf(code: Uint8Array, architecture: number): Instruction[] {
   const view = new DataView(code.buffer, code.byteOffset, code.byteLength)
   const instructions: Instruction[] = []
@@ -140,17 +142,17 @@ const unknownInstruction = (words: Instruction['words'], address: number): Instr
 
 const wholeAddress = 2
 
-/** Constant banks with the addresses of the module's variables. */
+/** Returns a constant bank with the addresses of the module's variables. */
 function linkedBank(
   { bytes, relocations }: ConstantBank,
   variables: ReadonlyMap<string, bigint>,
 ): Uint8Array {
-  // A copy whatever the bytes are: a slice of Node's Buffer is not.
+  // Copied explicitly: slicing Node's Buffer does not copy.
   const linked = new Uint8Array(bytes)
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // A function that is not known: the call stops the kernel where it is reached.
+    // An unknown function: calling it stops the kernel.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -168,20 +170,20 @@ export interface RungWork {
 interface RungRun extends RungWork {
   readonly device: Device
   readonly machineCode: readonly MachineCode[]
-  /** What comes once, before the launches. */
+  /** One-time work before the launches (`kl_prepare`). */
   readonly prepared?: RungWork
-  /** By the number of the probe's range. */
+  /** By the probe's range number. */
   readonly buffers: ReadonlyMap<number, Allocation>
-  /** Names of the variables that the host knows, mangled. */
+  /** Mangled names of the variables that the host knows. */
   readonly symbols?: readonly string[]
-  /** Of a thread whose stack grows, by cudaDeviceSetLimit. */
+  /** Per-thread stack size set by cudaDeviceSetLimit, for kernels whose stack grows. */
   readonly stackBytes?: number
   readonly options: LaunchOptions
-  /** Runs a launch; the whole of it by default. */
+  /** Runs one launch; by default, runs it entirely. */
   readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
-  /** Which blocks of each launch to run; all of them by default. */
+  /** Selects the blocks of each launch to run; all by default. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
-  /** Called before and after each launch, so that whoever catches a `Halt` knows where it was and what came before. */
+  /** Called before and after each launch, so that the caller can tell which launch raised a `Halt`. */
   readonly onLaunch?: () => void
   readonly onResult?: (launch: EmulatedLaunch) => void
 }
@@ -202,10 +204,10 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
   return addresses
 }
 
-/** CUDA's default stack of a thread (cudaLimitStackSize). */
+/** CUDA's default stack size per thread (cudaLimitStackSize). */
 const defaultStack = 1024
 
-/** The stack of a thread: what the variables take, and the limit for a kernel whose stack grows. */
+/** Returns the stack size per thread: the kernel's variables, or the limit if its stack grows. */
 function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
   const own = kernel.stackBytes ?? kernel.frameBytes
   return Math.ceil((growsStack(code) ? Math.max(own, limit) : own) / 16) * 16
@@ -214,14 +216,14 @@ function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: num
 interface Decoded {
   bytes: Uint8Array
   architecture: number
-  /** Indices of the calls that leave the kernel. */
+  /** Indices of calls to functions outside the kernel. */
   calls: readonly number[]
   instructions: readonly Instruction[]
 }
 
 /**
- * The kernels decoded last, the latest first: the next job often has the same ones, at another size or with checks, and what
- * was compiled of a kernel goes with its instructions.
+ * The most recently decoded kernels, latest first. The next job often uses the same ones at another size or with checks, and compiled code
+ * is tied to its instructions.
  */
 let kept: readonly Decoded[] = []
 const mostKept = 16
@@ -232,7 +234,7 @@ const isEqual = (a: ArrayLike<number>, b: ArrayLike<number>): boolean => {
   return true
 }
 
-/** The instructions of a kernel; a call of a function that has code of its own is one without a target. */
+/** Returns the instructions of a kernel. A call to a function with separate code has no target. */
 function codeOf(
   { code: bytes, relocations }: MachineKernel,
   { architecture, functions }: MachineCode,
@@ -259,11 +261,11 @@ function codeOf(
   return latest.instructions
 }
 
-/** What its variables take behind the part that CUDA keeps. */
+/** Returns the static shared memory of a kernel, after the part that CUDA reserves. */
 export const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
-/** Of the launch, or of the kernel's own `__cluster_dims__`. */
+/** Returns the cluster size of the launch, or of the kernel's `__cluster_dims__`. */
 function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
   const [x, y, z] = kernel.clusterBlocks ?? [1, 1, 1]
   const blocks = launch.clusterBlocks || x * y * z
@@ -272,9 +274,9 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 interface LinkedRung {
-  /** Does what comes before all launches, by some blocks of each of its own launches or by all. */
+  /** Does the one-time work, with all blocks or with selected blocks of each of its launches. */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
-  /** Runs it; what it keeps in variables and in its own memory stays for the next time. */
+  /** Runs the launches. Variables and the rung's own allocations keep their contents for the next run. */
   run: () => EmulatedLaunch[]
   /** The module's variables in device memory. */
   variables: readonly Allocation[]
@@ -282,7 +284,7 @@ interface LinkedRung {
 
 export const runRung = (run: RungRun): EmulatedLaunch[] => linkRung(run).run()
 
-/** Places the variables of the modules. */
+/** Allocates the variables of the modules and links the rung. */
 export function linkRung(run: RungRun): LinkedRung {
   const { device, machineCode } = run
   const variables = allocateVariables(device, machineCode)
@@ -293,7 +295,7 @@ export function linkRung(run: RungRun): LinkedRung {
     ]),
   )
   const buffers = new Map(run.buffers)
-  /** Those of `__constant__` variables. */
+  /** Bytes of `__constant__` variables. */
   const constantBytes = new Map<number, Uint8Array>()
   for (const [place, name] of (run.symbols ?? []).entries()) {
     const address = variables.get(name)
@@ -314,7 +316,7 @@ export function linkRung(run: RungRun): LinkedRung {
       buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: size ?? 0 })
     else if (found) constantBytes.set(firstSymbol + place, found)
   }
-  // What one launch has written, the next may read.
+  // A launch may read what an earlier one wrote.
   const written = run.options.checks
     ? writtenBytes(device.scratch(0), [
         ...(run.options.written ?? device.allocations),
@@ -322,7 +324,7 @@ export function linkRung(run: RungRun): LinkedRung {
       ])
     : null
   const options = written ? { ...run.options, writtenBytes: written } : run.options
-  /** The bytes behind a dummy address. */
+  /** Returns the bytes at a dummy address. */
   const bytesAt = (address: bigint, bytes: number): Uint8Array => {
     const found = dummyPlace(address)
     const constant = found && constantBytes.get(found.index)

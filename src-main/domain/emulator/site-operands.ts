@@ -1,4 +1,4 @@
-/** Sorts the operands of an instruction into what it writes and what it reads. */
+/** Sorts an instruction's operands into outputs and inputs. */
 import {
   truePredicate,
   zeroRegister,
@@ -22,15 +22,15 @@ export const isRegister = (
   operand?.kind === 'register' || operand?.kind === 'uniform-register'
 
 export interface Operands {
-  /** Predicates before and right behind the destination register. */
+  /** Predicates before and right after the destination register. */
   outs: (PredicateOperand | UniformPredicateOperand)[]
   destination: RegisterOperand | UniformRegisterOperand | null
   sources: Operand[]
-  /** Predicates at the end. */
+  /** Trailing predicates. */
   ins: (PredicateOperand | UniformPredicateOperand)[]
 }
 
-/** Sorts operands of arithmetic: [outs] [register [outs]] sources [ins]. */
+/** Sorts the operands of an arithmetic instruction: [outs] [register [outs]] sources [ins]. */
 export function sortOperands(all: readonly Operand[], writesRegister: boolean): Operands {
   const rest = [...all]
   const outs: Operands['outs'] = []

@@ -1,8 +1,8 @@
 /**
- * An instruction as its step is made: its operands sorted into what it writes and reads, and each turned into a
- * function of the lane. What depends on the launch alone (immediates, constant banks) is looked up here, once.
+ * An instruction while its step is made: operands are sorted into outputs and inputs, and each becomes a function of the lane. Values that
+ * depend only on the launch (immediates, constant banks) are looked up here, once.
  *
- * A register is a row of 32 words, uniform registers too (all lanes alike), so that one rule serves both files.
+ * A register is a row of 32 words. Uniform registers have rows too, with all words equal, so the same code handles both.
  */
 import {
   zeroRegister,
@@ -24,7 +24,7 @@ import { isRegister, sortOperands, predicateIndex, isZero, type Operands } from 
 
 export const lanes = 32
 
-/** Value of an operand for a lane; `base` is the warp's. */
+/** Returns an operand's value for a lane; `base` is the warp's. */
 export type Get = (base: number, lane: number) => number
 export type Put = (base: number, lane: number, value: number) => void
 
@@ -36,50 +36,50 @@ export interface Views {
   readonly halves: Uint16Array
 }
 
-/** Where things lie in the memory for the time of a launch, and who keeps the count. */
+/** The memory layout during a launch, and the counters. */
 export interface EmulatorState {
   readonly views: Views
-  /** Rows of registers of a warp, R0 first; the uniform ones follow. */
+  /** Rows of registers per warp, R0 first, followed by the uniform ones. */
   readonly registers: number
-  /** Bytes of the shared memory of a block, and of the local memory of a thread. */
+  /** Bytes of shared memory per block, and of local memory per thread. */
   readonly sharedBytes: number
   readonly localBytes: number
-  /** Whether the stack grows while the kernel runs, so that an access below it is a stack overflow. */
+  /** Whether the stack grows while the kernel runs. If so, an access below it is a stack overflow. */
   readonly growsStack: boolean
   /** Whether blocks run in clusters of several. */
   readonly clustered: boolean
   readonly counts: Counts
-  /** A word of a constant bank, 0 where the bank has none. */
+  /** Returns a word of a constant bank, or 0 if the bank has none there. */
   constant(bank: number, offset: number): number
-  /** The bytes behind a generic address of global memory or of the parameters, null where it is of neither. */
+  /** Returns the bytes at a generic address in global memory or the parameters, or null for any other address. */
   generic(low: number, high: number, bytes: number): DataView | null
-  /** Value of a special register, by its name. */
+  /** Returns the reader of a special register by name, or null if it is unknown. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
-  /** What a clock shows at an instruction: how many instructions the block has executed, since there is no time. */
+  /** Returns the clock at an instruction. Emulation has no time, so it counts the instructions that the block has executed. */
   clock(at: number): number
-  /** Whether these bytes lie in one buffer. */
+  /** Whether this range is inside one buffer. */
   inBuffer(offset: number, bytes: number): boolean
-  /** Told of what the launch does; null where nobody asks. */
+  /** Receives the launch's events; null if there is no trace. */
   readonly trace: Trace | null
   report(finding: Finding): void
-  /** What a thread prints. */
+  /** Receives a thread's printf output. */
   print(warp: Warp, lane: number, text: string): void
-  /** An access of a whole warp has been done and cost that. */
+  /** Called after an access of a whole warp, with its cost. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
-/** What an access of a warp costs. */
+/** The cost of one access of a warp. */
 export interface Cost {
-  /** As ncu's source counters state them. */
+  /** As reported by ncu's source counters. */
   wavefronts: number
   idealWavefronts: number
-  /** As the hardware counters of shared memory state them: wavefronts, and those that conflicts add. */
+  /** As reported by the hardware counters of shared memory: wavefronts, and the extra ones due to conflicts. */
   passes: number
   conflicts: number
   tags: number
   sectors: number
   idealSectors: number
-  /** Sectors of global memory as the hardware counters of L1 state them. */
+  /** Sectors of global memory as reported by L1's hardware counters. */
   l1Sectors: number
 }
 
@@ -104,7 +104,7 @@ export interface Finding {
   at: number
   write: boolean
   bytes: number
-  /** Thread of the block and number of the block; both linear. */
+  /** Linear index of the thread in its block, and of the block. */
   thread: number
   block: number
   address: number
@@ -113,8 +113,8 @@ export interface Finding {
 }
 
 /**
- * What a step is made from. Every accessor records which part of the instruction it reads; `finish` then stops the
- * kernel if the instruction says anything that nothing read. A step sees its instruction only through these accessors.
+ * The view of an instruction from which its step is made. Every accessor records which part of the instruction it reads; `finish` then
+ * stops the kernel if any part was not read. A step reads its instruction only through these accessors.
  */
 export class Site {
   readonly operands: Operands
@@ -137,27 +137,27 @@ export class Site {
     return this.instruction.mnemonic
   }
 
-  /** Whether the instruction has a modifier. Asking makes the modifier known: the step must act on the answer. */
+  /** Whether the instruction has a modifier. Asking marks the modifier as handled, so the step must act on the answer. */
   has(modifier: string): boolean {
     return this.uses.modifier(modifier)
   }
 
-  /** The first of these modifiers that the instruction has. */
+  /** Returns the first of these modifiers that the instruction has. */
   oneOf<Name extends string>(names: readonly Name[]): Name | undefined {
     return names.find((name) => this.has(name))
   }
 
-  /** The modifiers that match, all of them known from now on. */
+  /** Returns the matching modifiers and marks them as handled. */
   matching(pattern: RegExp): string[] {
     return this.uses.matching(pattern)
   }
 
-  /** Modifiers that name the only form of an opcode that there is. */
+  /** Marks modifiers as handled that name an opcode's only form. */
   expect(...modifiers: string[]): void {
     for (const modifier of modifiers) this.has(modifier)
   }
 
-  /** The operands of these kinds, in the order in which they are printed. */
+  /** Returns the operands of these kinds in printed order. */
   all<Kind extends Operand['kind']>(...kinds: Kind[]): Extract<Operand, { kind: Kind }>[] {
     return this.instruction.operands.filter(
       (operand): operand is Extract<Operand, { kind: Kind }> =>
@@ -173,19 +173,19 @@ export class Site {
     return this.instruction.operands[0]
   }
 
-  /** Records that the step acts on these traits of an operand, or that they do not matter. */
+  /** Marks traits of an operand as handled, because the step acts on them or they have no effect. */
   take<Of extends Operand>(operand: Of, ...traits: Trait[]): Of {
     this.uses.take(operand, traits)
     return operand
   }
 
-  /** Whether an operand has a suffix, which is known from now on. */
+  /** Whether an operand has a suffix; marks it as handled. */
   suffix(operand: Operand, suffix: string): boolean {
     this.uses.take(operand, [`.${suffix}`])
     return 'suffixes' in operand && operand.suffixes.includes(suffix)
   }
 
-  /** Anything that this instruction has and its step does not know. */
+  /** Stops the kernel: the step does not support a part of this instruction. */
   unknown(what = 'this form'): never {
     return this.halt('unknown-instruction', what)
   }
@@ -194,18 +194,18 @@ export class Site {
     throw new Halt(reason, this.instruction, detail, by)
   }
 
-  /** Stops the kernel if the instruction has anything that its step did not read. */
+  /** Stops the kernel if the step did not read every part of the instruction. */
   finish(): void {
     const unused = this.uses.unused()
     if (unused !== null) this.unknown(unused)
   }
 
-  /** The same instruction without a destination register: comparisons. */
+  /** Returns the same instruction without a destination register, for comparisons. */
   compares(): Site {
     return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }
 
-  /** First word of a register's row, from the warp's base. */
+  /** Returns the first word of a register's row, relative to the warp's base. */
   row(operand: RegisterOperand | UniformRegisterOperand, part = 0): number {
     this.take(operand, 'value')
     const index = operand.index + part
@@ -216,7 +216,7 @@ export class Site {
     return this.operands.sources[place] ?? this.unknown('an operand is missing')
   }
 
-  /** An integer operand, or its word `part` of several. */
+  /** Returns an integer operand, or word `part` of a multi-word one. */
   int(operand: Operand, part = 0): Get {
     const raw = this.raw(operand, part)
     if (isRegister(operand) || operand.kind === 'constant') {
@@ -226,7 +226,7 @@ export class Site {
         this.take(operand, 'inverted')
         return (base, lane) => ~raw(base, lane)
       }
-      // Of several words, only the first one could be changed alone.
+      // In a multi-word operand only the first word can have traits.
       if (part > 0) return raw
       if (negated) {
         this.take(operand, 'negated')
@@ -240,7 +240,7 @@ export class Site {
     return raw
   }
 
-  /** The bits of an operand; `handled` are those of its traits that the caller applies. */
+  /** Returns an operand's bits; `handled` are the traits that the caller applies. */
   raw(operand: Operand, part = 0, ...handled: Trait[]): Get {
     this.take(operand, 'value', ...handled)
     const { words } = this.views
@@ -295,7 +295,7 @@ export class Site {
     return plain
   }
 
-  /** Mask of the lanes in which a predicate operand holds. */
+  /** Returns the mask of lanes in which a predicate operand is true. */
   predicate(
     operand: PredicateOperand | UniformPredicateOperand | undefined,
   ): (warp: Warp) => number {
@@ -342,7 +342,7 @@ export class Site {
     return this.operands.destination === null || isZero(this.operands.destination)
   }
 
-  /** The value of a uniform register, and of those behind it. */
+  /** Returns the value of a uniform register and of those after it. */
   uniform(index: number): (warp: Warp) => number {
     const { words } = this.views
     const row = (this.machine.registers + index) * lanes
@@ -353,7 +353,7 @@ export class Site {
     return this.all('memory')[0] ?? this.unknown('it has no address')
   }
 
-  /** Index of the instruction that a target operand names. */
+  /** Returns the index of the instruction that a target operand names. */
   target(): number {
     const [operand] = this.all('target')
     if (operand === undefined) return this.unknown('it has no target')
@@ -361,7 +361,7 @@ export class Site {
   }
 }
 
-/** A step that does `value` lane by lane. */
+/** Returns a step that calls `each` lane by lane. */
 export function eachLane(each: (warp: Warp, base: number, lane: number) => void): Step {
   return (warp, active) => {
     const { base } = warp
@@ -370,7 +370,7 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
   }
 }
 
-/** The same in an order of the lanes. */
+/** The same in a given lane order. */
 export function eachLaneOf(
   order: readonly number[],
   each: (warp: Warp, base: number, lane: number) => void,
@@ -381,7 +381,7 @@ export function eachLaneOf(
   }
 }
 
-/** Value of an operand for the first lane that is on. */
+/** Returns an operand's value for the first active lane. */
 export function scalar(
   site: Site,
   operand: Operand | undefined,
@@ -391,7 +391,7 @@ export function scalar(
   return (warp, mask) => get(warp.base, mask === 0 ? 0 : firstLane(mask))
 }
 
-/** The lowest lane of a mask. */
+/** Returns the lowest lane of a mask. */
 export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
 export function countLanes(mask: number): number {

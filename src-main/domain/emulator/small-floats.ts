@@ -1,14 +1,14 @@
 /**
- * Floats of fewer than 32 bits, as numbers and back.
+ * Floats of fewer than 32 bits, converted to numbers and back.
  *
  * They match the runner's (`cuda-kernels/runner/dtype.hpp`).
  */
 
 interface SmallFloat {
   readonly bytes: 1 | 2
-  /** Bits of the mantissa, without the leading one. */
+  /** Bits of the mantissa, without the implicit leading one. */
   readonly mantissa: number
-  /** What is added to the exponent. */
+  /** The exponent bias. */
   readonly excess: number
   /** The bits of the largest finite number. */
   readonly finite: number
@@ -40,20 +40,20 @@ export function smallOf(bits: number, of: SmallFloat): number {
 }
 
 /**
- * The eight bits of a number that is not NaN: to nearest, ties to even. What is larger than any finite number becomes
- * the largest, as in CUDA's own conversions.
+ * Returns the eight bits of a number that is not NaN: rounded to nearest, ties to even. Larger numbers become the largest finite one, as in
+ * CUDA's conversions.
  */
 export function eightBits(value: number, { mantissa, excess, finite }: SmallFloat): number {
   if (Number.isNaN(value)) return 0x7f
   const x = Math.abs(value)
   const sign = value < 0 || Object.is(value, -0) ? 0x80 : 0
   if (x === 0) return sign
-  // A logarithm that comes out a little small doubles the quotient, which then carries.
+  // If the logarithm is slightly too small, the quotient doubles and carries into the exponent.
   const exponent = Math.max(Math.floor(Math.log2(x)), 1 - excess)
   const quotient = x * 2 ** (mantissa - exponent)
   const floor = Math.floor(quotient)
   const up = quotient - floor > 0.5 || (quotient - floor === 0.5 && floor % 2 === 1)
-  // The leading bit is added to the exponent, so that rounding up to the next power of two carries into it.
+  // The leading bit is added to the exponent, so rounding up to the next power of two carries into it.
   const magnitude = ((exponent + excess - 1) << mantissa) + floor + (up ? 1 : 0)
   return sign | Math.min(x === Infinity ? finite : magnitude, finite)
 }

@@ -1,18 +1,18 @@
 /**
  * Finds spin loops, whose instruction counts depend on timing.
  *
- * On a GPU the count depends on how long other warps take; here it depends on the order in which warps take turns.
+ * On a GPU the count depends on how long other warps take; in the emulator it depends on the order in which warps take turns.
  */
 import type { Instruction } from '../sass/instruction'
 
-/** A loop that does nothing but wait is a few instructions long. */
+/** Maximum number of instructions in a loop that only waits. */
 const longest = 6
 
 const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
   (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK')) ||
   (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
 
-/** A loop that looks again and again at what other blocks have written, and how long it may be with what it does of it. */
+/** Maximum number of instructions in a loop that repeatedly reads what other blocks wrote, including what it does with the value. */
 const longestLook = 128
 
 const looks = ({ mnemonic, modifiers }: Instruction): boolean =>
@@ -26,9 +26,9 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
 }
 
 /**
- * Indices of the instructions in loops that ask again and again for a barrier's phase or for registers, and of the
- * branch behind such a loop. The first question, before the loop, is asked once whatever comes of it. So are loops with
- * YIELD that read what other blocks write: how far the others have got decides how often they go round.
+ * Returns the indices of instructions in loops that poll a barrier's phase or wait for registers, and of the branch after such a loop. The
+ * first poll, before the loop, always runs once and is not included. Loops with YIELD that read what other blocks write are included: the
+ * progress of those blocks decides their iteration count.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
@@ -47,7 +47,7 @@ export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> 
   return found
 }
 
-/** Indices of the instructions in loops with YIELD that read what other blocks write. */
+/** Returns the indices of instructions in loops with YIELD that read what other blocks write. */
 export function pollingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
   for (const [end, instruction] of code.entries()) {

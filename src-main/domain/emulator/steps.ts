@@ -1,4 +1,4 @@
-/** The step of an instruction: by its mnemonic, or for the uniform datapath by that of the lanes' instruction. */
+/** Finds the step of an instruction by its mnemonic. Uniform instructions use the step of the matching per-lane instruction. */
 import type { Instruction } from '../sass/instruction'
 import { barrierSteps } from './mbarriers'
 import { bulkCopySteps } from './bulk-copies'
@@ -13,7 +13,7 @@ import { warpgroupSteps } from './hgmma'
 import { Halt, type Step } from './warp'
 import { tensorSteps } from './hmma'
 
-/** What has no effect here: memory is one, in order, and nothing takes time. */
+/** Instructions without effect here: memory is always consistent, and nothing takes time. */
 const nothing = new Set([
   'NOP',
   'MEMBAR',
@@ -48,7 +48,7 @@ const tables: Record<string, (at: Site) => Step> = {
   ...bulkCopySteps,
 }
 
-/** Those that answer for the whole warp themselves. */
+/** Instructions that execute for the whole warp themselves. */
 const ofWarp = new Set([
   'VOTEU',
   'REDUX',

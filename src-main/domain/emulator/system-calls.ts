@@ -1,4 +1,4 @@
-/** Functions that CUDA provides and kernels call by address: printing and failed assertions. */
+/** Functions that CUDA provides and kernels call by address: printf and failed assertions. */
 import type { Operand } from '../sass/instruction'
 import { deviceHigh, functionHigh, localHigh, sharedHigh } from './device'
 import { type Control, type Warp } from './warp'
@@ -9,17 +9,17 @@ import { scatter } from './divergence'
 const functions = ['vprintf', '__assertfail'] as const
 const bytesApart = 16
 
-/** The address of a function; undefined for one that is not known. */
+/** Returns the address of a function, or undefined if it is unknown. */
 export function systemFunction(name: string): bigint | undefined {
   const index = functions.findIndex((known) => known === name)
   return index < 0 ? undefined : (BigInt(functionHigh) << 32n) + BigInt(index * bytesApart)
 }
 
-/** Registers by the ABI: arguments from R4 on, the place to return to in R20. */
+/** Registers of the ABI: arguments start at R4, the return address is in R20. */
 const [firstArgument, returnTo] = [4, 20]
 const longestText = 65536
 
-/** CALL.ABS: of a register pair that holds the address of such a function. */
+/** CALL.ABS through a register pair that holds the address of such a function. */
 export function systemCall(site: Site, operand: Operand): Control {
   const { machine, index } = site
   const { words, bytes } = machine.views
@@ -29,7 +29,7 @@ export function systemCall(site: Site, operand: Operand): Control {
   const argument = (warp: Warp, lane: number, place: number): number =>
     words[warp.base + (firstArgument + place) * lanes + lane]!
 
-  /** Byte of the memory that a generic address of a thread stands for; null where it is of nothing. */
+  /** Returns the byte in memory for a thread's generic address, or null if it is invalid. */
   const placeOf = (warp: Warp, lane: number, at: number, top: number): number | null => {
     if (top === deviceHigh) return machine.inBuffer(at >>> 0, 1) ? at >>> 0 : null
     if (top === sharedHigh) return warp.block.shared + at

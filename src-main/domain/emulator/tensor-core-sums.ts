@@ -1,22 +1,21 @@
 /**
  * How Hopper's tensor cores add the products of an element.
  *
- * All products of an element and what they are added to are aligned to the largest exponent among them, cut off towards
- * zero below a number of bits, and added exactly; the sum is cut off towards zero as well. The exponent of a product is
- * the sum of its factors' exponents, whatever their mantissas. This is bit for bit what an H200 answered to 180
- * products of warps and 216 of warpgroups (test/domain/emulator/tensor-cores.test.ts).
+ * All products and the addend are aligned to the largest exponent among them, truncated below a number of bits, and added exactly; the sum
+ * is truncated too. A product's exponent is the sum of its factors' exponents, whatever their mantissas. This matches an H200 bit by bit in
+ * 180 warp products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
  */
 import { bitsOf, floatOf, nanBits } from './float'
 
-/** Bits below the largest exponent that count in a sum: of FP8, and of all other types. */
+/** Bits kept below the largest exponent in a sum: for FP8, and for all other types. */
 export const keptOfEights = 13
 
-/** The bits of a float that a sum of FP8 has. */
+/** The bits of a float that an FP8 sum keeps. */
 export const maskOfEights = ~(2 ** (23 - keptOfEights) - 1)
 
 export const kept = 25
 
-/** Columns of numbers after one another as rows of one of each column. */
+/** Transposes consecutive columns into rows. */
 export function transpose(from: Float64Array, columns: number, into: Float64Array): void {
   const depth = from.length / columns
   for (let column = 0; column < columns; column++)
@@ -25,7 +24,7 @@ export function transpose(from: Float64Array, columns: number, into: Float64Arra
 
 const overflow = 2 ** 128
 
-/** The bits of a number as a float, cut off towards zero, as far as the mask keeps them. */
+/** Returns the bits of a number as a float, truncated and masked. */
 export function cutFloat(value: number, mask = -1): number {
   const bits = bitsOf(Math.fround(value))
   if (Number.isNaN(value)) return nanBits

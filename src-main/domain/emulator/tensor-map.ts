@@ -1,17 +1,17 @@
 /**
  * Tensor maps (`CUtensorMap`), which describe an array to the copy engine in 128 bytes.
  *
- * How the driver encodes one is not documented; the probe records the arguments of its creation instead
- * (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
+ * The driver's encoding is undocumented. The probe records the arguments of its creation instead (`cuda-kernels/probe/launches.cpp`,
+ * TensorMapRecord).
  */
 
 export interface TensorMap {
   elementBytes: number
-  /** Of the array, the innermost dimension first, in elements. */
+  /** Size of the array in elements, innermost dimension first. */
   sizes: number[]
-  /** Of what one copy moves. */
+  /** Size of one copy, in elements. */
   box: number[]
-  /** Bytes from one element of a dimension to the next. */
+  /** Byte distance between elements of a dimension. */
   strides: number[]
   /** Generic address of the array. */
   low: number
@@ -19,10 +19,10 @@ export interface TensorMap {
   swizzle: Swizzle
 }
 
-/** Bits of the row number that chunks of 16 bytes are permuted by: rows of 32, 64 or 128 bytes. */
+/** Number of row-index bits that permute the 16-byte chunks: rows of 32, 64 or 128 bytes. */
 export type Swizzle = 0 | 1 | 2 | 3
 
-/** Where a byte of shared memory lies that is swizzled: its chunk number, by the number of its 128 bytes. */
+/** Returns the place of a byte in swizzled shared memory: its chunk index XORed with bits of its 128-byte row index. */
 export const swizzled = (offset: number, swizzle: Swizzle): number =>
   offset ^ (((offset >>> 7) & ((1 << swizzle) - 1)) << 4)
 
@@ -31,10 +31,10 @@ export const tensorMapBytes = 128
 /** `KLTM` */
 const magic = 0x4d544c4b
 
-/** By CUtensorMapDataType; 0 for those that are converted on the way. */
+/** Indexed by CUtensorMapDataType; 0 for types that are converted during the copy. */
 const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]
 
-/** The map in these bytes, or why it is none that is known. */
+/** Returns the map in these bytes, or why it is not a known map. */
 export function readTensorMap(view: DataView): TensorMap | string {
   if (view.getUint32(0, true) !== magic) return 'a tensor map of this kind'
   const rank = view.getUint8(5)
@@ -60,9 +60,9 @@ export function readTensorMap(view: DataView): TensorMap | string {
   }
 }
 
-/** A row of a box: its bytes lie together in global memory, and in shared memory but for the swizzle. */
+/** A row of a box. Its bytes are contiguous in global memory, and in shared memory except for the swizzle. */
 export interface BoxRow {
-  /** Bytes from the beginning of the array, and in how many of the row's bytes it has elements. */
+  /** Byte offset from the start of the array, and how many of the row's bytes contain elements. */
   from: number
   /** Bytes of the row before its first element. */
   before: number
@@ -70,8 +70,8 @@ export interface BoxRow {
 }
 
 /**
- * The rows of a box at these coordinates, in the order in which they lie in shared memory. Of what lies beyond the array the
- * engine reads nothing, but what it writes is whole chunks (H200: a map of 2 floats, and a store of 4 to it).
+ * Returns the rows of a box at these coordinates, in shared-memory order. The engine reads nothing beyond the array, but writes whole
+ * chunks (measured on an H200 with a map of 2 floats and a store of 4 to it).
  */
 export function boxRows(
   map: TensorMap,
@@ -105,8 +105,8 @@ export const chunk = 16
 const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
 /**
- * Why a box may not begin at this byte of a row, where an H200 stops at an illegal instruction: it begins at a chunk, and one
- * that is stored not before the row.
+ * Returns why a box may not start at this byte of a row. An H200 reports an illegal instruction unless the box starts at a chunk, and, when
+ * stored, not before the row.
  */
 export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
   if (bytes % chunk !== 0) return 'misaligned'

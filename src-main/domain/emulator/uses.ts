@@ -12,7 +12,7 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** What an operand may have besides its kind; a suffix begins with a point. */
+/** What an operand can have besides its kind; suffixes start with a dot. */
 export type Trait =
   | 'value'
   | 'negated'
@@ -26,26 +26,26 @@ export type Trait =
   | 'offset'
   | `.${string}`
 
-/** Modifiers of an access without effect on results. The evidence is in docs/EMULATION.md, "Bits without effect". */
+/** Modifiers of an access that do not affect results. The evidence is in docs/EMULATION.md, "Bits without effect". */
 const hints: ReadonlySet<string> = new Set([
-  // Priority of eviction, and how much to fetch into L2.
+  // Eviction priority, and L2 prefetch size.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],
-  // Order and scope of an access: the emulated memory is one, and in order.
+  // Order and scope of an access: emulated memory is always consistent.
   ...['CONSTANT', 'STRONG', 'SM', 'GPU', 'SYS', 'CTA'],
 ])
 
-/** Modifiers that change how an opcode is issued or named, and never its result. */
+/** Modifiers that change how an opcode is issued or named, but never its result. */
 const named: Readonly<Record<string, readonly string[]>> = {
-  // The name of a truth table.
+  // Names the truth table.
   LOP3: ['LUT'],
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // What the operands make of a multiplication; printed, not encoded.
+  // Derived from the operands of a multiplication; printed, not encoded.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // The pipe.
   HFMA2: ['MMA'],
-  // A hint for whoever waits.
+  // A hint for waiting warps.
   BAR: ['DEFER_BLOCKING'],
 }
 
@@ -57,7 +57,7 @@ const accesses = new Set([
 export const isHint = (mnemonic: string, modifier: string): boolean =>
   (accesses.has(mnemonic) && hints.has(modifier)) || (named[mnemonic]?.includes(modifier) ?? false)
 
-/** What an operand says besides its default. */
+/** Returns an operand's non-default traits. */
 function traitsOf(operand: Operand): Trait[] {
   const traits: [Trait, boolean][] = []
   switch (operand.kind) {
@@ -103,7 +103,7 @@ const hexadecimal = ({ words }: Instruction): string =>
     .map((word) => word.toString(16).padStart(8, '0'))
     .join('')}`
 
-/** The bits of an instruction that decide whether `isThere` holds: those that change it when they are flipped. */
+/** Returns the bits of an instruction that decide `isThere`: flipping one of them changes it. */
 function bitsOf(instruction: Instruction, isThere: (other: Instruction) => boolean): number[] {
   const { words, address } = instruction
   const decoded = (bits: Instruction['words'], architecture: number): Instruction | null => {
@@ -149,7 +149,7 @@ export class Uses {
     this.traits.set(operand, taken)
   }
 
-  /** What nothing read, with its bits and the whole encoding; null where there is nothing. */
+  /** Describes the parts that were not read, with their bits and the whole encoding; null if all were read. */
   unused(): string | null {
     const { instruction } = this
     const { mnemonic, modifiers, operands } = instruction

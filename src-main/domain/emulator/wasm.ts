@@ -1,11 +1,11 @@
-/** Writes a WebAssembly module: as much of its format as the emulator needs. */
+/** Writes WebAssembly modules: the part of the format that the emulator needs. */
 
 import { wordsOf } from './float'
 
 export const i32 = 0x7f
 export const v128 = 0x7b
 
-/** Opcodes; those of vectors stand behind the prefix 0xfd. */
+/** Opcodes; vector opcodes follow the prefix 0xfd. */
 export const scalar = {
   loop: 0x03,
   if: 0x04,
@@ -108,16 +108,16 @@ export const vector = {
   doubleTrunc: 0x7a,
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
-  /** The second one where it is larger, else the first one: not a NaN behind a number. */
+  /** Returns the second operand if it is larger, otherwise the first; a NaN second operand is never returned. */
   doubleLarger: 0xf7,
-  /** Of relaxed SIMD: rounds once where the CPU can, else twice. */
+  /** Relaxed SIMD: rounds once if the CPU can, otherwise twice. */
   relaxedMultiplyAdd: 0x105,
 } as const
 
-/** Bytes that are written one behind the other. */
+/** A growing byte buffer. */
 class Bytes {
   private room = new Uint8Array(256)
-  /** May be set back, to forget what was written last. */
+  /** Can be set back to discard the last bytes. */
   length = 0
 
   push(byte: number): void {
@@ -155,7 +155,7 @@ class Bytes {
     this.push(rest & 0x7f)
   }
 
-  /** Behind their length. */
+  /** Writes bytes after their length. */
   sized(bytes: Uint8Array): void {
     this.unsigned(bytes.length)
     this.append(bytes)
@@ -165,7 +165,7 @@ class Bytes {
     this.sized(new TextEncoder().encode(value))
   }
 
-  /** What was written; the next write may change it. */
+  /** Returns the bytes written so far; the next write may change them. */
   view(): Uint8Array<ArrayBuffer> {
     return this.room.subarray(0, this.length)
   }
@@ -182,12 +182,12 @@ export class Code {
     return this.bytes.length
   }
 
-  /** Forgets what stands behind. */
+  /** Discards everything after this length. */
   set length(length: number) {
     this.bytes.length = length
   }
 
-  /** Takes out all that was written; `append` puts it back. */
+  /** Removes and returns everything written; `append` restores it. */
   take(): Uint8Array {
     const taken = this.bytes.view().slice()
     this.bytes.length = 0
@@ -198,7 +198,7 @@ export class Code {
     this.bytes.append(bytes)
   }
 
-  /** A new local of that type. */
+  /** Adds a local of that type. */
   local(type: number): number {
     this.locals.push(type)
     return this.parameters + this.locals.length - 1
@@ -234,12 +234,12 @@ export class Code {
     this.bytes.unsigned(offset)
   }
 
-  /** Pushes the first of the module's globals: where in memory the tables of a launch begin. */
+  /** Pushes the module's first global: where the launch's tables start in memory. */
   tables(): void {
     this.op(scalar.global, 0)
   }
 
-  /** Adds the number of lanes in a mask to 8 bytes of the tables. */
+  /** Adds the number of lanes in a mask to an 8-byte counter in the tables. */
   countLanes(place: number, mask: number): void {
     this.tables()
     this.tables()
@@ -291,7 +291,7 @@ export class Code {
     this.op(...lanes)
   }
 
-  /** With its locals, as the code section holds it behind its length. */
+  /** Returns the body with its locals, as the code section stores it after its length. */
   encoded(): Uint8Array {
     const whole = new Bytes()
     whole.unsigned(this.locals.length)
@@ -316,8 +316,8 @@ export interface WasmFunction {
 }
 
 /**
- * Imports a memory, functions and globals, which never change; exports those functions of its own that `exported` names, by
- * their index behind the imports, as `f0`, `f1`, ….
+ * Encodes a module that imports a memory, functions and immutable globals. It exports the functions in `exported`, given by their index
+ * after the imports, as `f0`, `f1`, ….
  */
 export function encodeModule(
   memoryPages: number,
@@ -372,7 +372,7 @@ export function encodeModule(
   return module.view()
 }
 
-/** Bytes of two vectors of four words, in the order that a WebAssembly shuffle names them. */
+/** Byte order for a WebAssembly shuffle of two vectors of four words. */
 export const highPart = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
 export const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 export const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]

@@ -1,8 +1,7 @@
 /**
- * Who wrote and read what: finds reads of memory that nothing was written to, and accesses of two warps to one place of
- * shared memory that no barrier orders. Order is told by vector clocks, so that a race is found whichever warp happens
- * to run first. Warps alone are told apart: the lanes of one are taken to be ordered by the code between them. What other
- * blocks of a cluster copy here counts as one more party, which writes and never reads.
+ * Tracks reads and writes. It finds reads of uninitialized memory, and accesses of two warps to the same place in shared memory that no
+ * barrier orders. Vector clocks determine the order, so a race is found whichever warp runs first. Only warps are distinguished: the lanes
+ * of one warp are assumed to be ordered by its code. Copies from other blocks of a cluster count as one more party, which only writes.
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -12,14 +11,14 @@ import type { BlockWatch, Warp } from './warp'
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Bytes that are told apart: every access of shared memory is of whole ones. */
+  /** Granularity in bytes; every access of shared memory covers whole units. */
   unit: 1 | 4
-  /** 1 for each byte of the memory of buffers that was written to; what is written here is added. */
+  /** 1 for each byte of buffer memory that has been written. New writes are added. */
   globalWritten: Uint8Array
   report(finding: Finding): void
 }
 
-/** What a kernel may read at first: of so many bytes, those of these buffers. */
+/** Returns which of `memoryBytes` bytes a kernel may read at first: those of these buffers. */
 export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
   const bytes = new Uint8Array(memoryBytes)
   for (const { offset, bytes: own } of written) bytes.fill(1, offset, offset + own)
@@ -41,15 +40,15 @@ export function createWatch(setting: Setting): BlockWatch {
     globalWritten.length >>> 2,
   )
 
-  /** By unit of shared memory: who wrote it last, when by its own clock, and where. */
+  /** By unit of shared memory: the last writer, its clock at that time, and the instruction. */
   const writer = new Int32Array(units)
   const writeClock = new Int32Array(units)
   const writePlace = new Int32Array(units)
   const writeThread = new Int32Array(units)
   const writeAtomic = new Uint8Array(units)
-  /** Warps that have read it since, as a mask. */
+  /** Mask of warps that have read it since. */
   const readers = new Int32Array(units)
-  /** By unit and warp: when that was, and where; of those in the mask alone. */
+  /** By unit and warp: the clock and instruction of the read; valid only for warps in the mask. */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
   /** What each party knows of the others' clocks. */
@@ -57,7 +56,7 @@ export function createWatch(setting: Setting): BlockWatch {
   const arrivals = new Map<number, Int32Array>()
   const released = new Map<number, Int32Array>()
 
-  /** What the warp knows, joined to what others had known there. */
+  /** Publishes a warp's clocks at a place, merged with what others published there. */
   const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
     const known = places.get(place) ?? new Int32Array(parties)
     for (let other = 0; other < parties; other++)
@@ -125,7 +124,7 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // Who read here before told the other block by a barrier there, of which this block's clocks know nothing.
+        // Earlier readers here told the other block through a barrier there, which this block's clocks cannot see.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)
@@ -195,7 +194,7 @@ export function createWatch(setting: Setting): BlockWatch {
               thread: other * lanes,
             })
           }
-          // Whoever is ordered behind this write is so behind the reads before it.
+          // Whatever is ordered after this write is also ordered after the reads before it.
           if (!atomic) readers[unitAt] = 0
           writer[unitAt] = me
           writeClock[unitAt] = now

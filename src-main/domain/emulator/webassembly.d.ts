@@ -1,4 +1,4 @@
-/** The part of WebAssembly that the emulator uses; the language's own library has it only together with the DOM. */
+/** The part of WebAssembly that the emulator uses. TypeScript declares it only together with the DOM. */
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum?: number })

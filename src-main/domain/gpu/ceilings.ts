@@ -11,7 +11,7 @@ const reached = z.number().positive().nullable()
 
 /** From the runner's microbenchmarks: each the best of a few runs, null if one failed. */
 export const Ceilings = z.object({
-  /** FP32 fused multiply-adds from registers, counted as two operations; GFLOP/s. */
+  /** FP32 fused multiply-adds from registers, counted as two operations, in GFLOP/s. */
   fp32Gflops: reached,
   /** Reads of a buffer that fits into L1, into L2, and into neither; 10⁹ bytes per second. */
   l1GBs: reached,
@@ -49,9 +49,8 @@ const fp32Lanes: Record<ComputeCapability, number> = {
 }
 
 /**
- * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak
- * figures in NVIDIA's architecture papers (T4, A100, H100, B200). If products of one compute capability differ
- * (GeForce runs at half the rate of its siblings), nothing can be derived from it.
+ * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak figures in NVIDIA's architecture
+ * papers (T4, A100, H100, B200). Omitted if products of one compute capability differ (GeForce runs at half the rate of its siblings).
  */
 const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '7.5': 1024,
@@ -60,10 +59,10 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '10.0': 8192,
 }
 
-/** The same of 8-bit floating-point inputs: twice as many where there are any (H100's and B200's papers). */
+/** The same for 8-bit floating-point inputs: twice the rate where supported (H100's and B200's papers). */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
-/** The width in bits of what a problem's tensor instructions multiply. */
+/** Returns the width in bits of the inputs of a problem's tensor instructions. */
 const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 16 =>
   Object.values(problem?.options ?? {}).some(
     (choice) => isDtype(choice) && dtypeOf(choice).bytes === 1,
@@ -92,7 +91,7 @@ const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
 
 const notMeasured = message('ceilings.notMeasured')
 
-/** The ceilings of the session's GPU: measured if the session has them, else derived from its clocks. */
+/** Returns the ceilings of the session's GPU: measured if the session has them, otherwise derived from its clocks. */
 export function ceilingsOf({
   device,
   ceilings,
@@ -100,7 +99,7 @@ export function ceilingsOf({
 }: {
   device: Device | null
   ceilings?: Ceilings | null | undefined
-  /** Its types decide what tensor cores can do; 16-bit inputs where it is not known. */
+  /** Its types determine what tensor cores can do; 16-bit inputs if unknown. */
   problem?: Pick<Problem, 'options'> | null | undefined
 }): SessionCeilings {
   const bits = tensorBits(problem)

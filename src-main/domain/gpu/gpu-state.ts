@@ -2,8 +2,8 @@
 import { z } from 'zod'
 
 /**
- * Why clocks were held down, by the bits of nvmlClocksThrottleReasons (nvml.h). An idle GPU is no reason: it lowers its
- * clocks because there is nothing to do.
+ * Why clocks were reduced, by the bits of nvmlClocksThrottleReasons (nvml.h). Idleness is excluded: an idle GPU lowers its clocks because
+ * there is nothing to do.
  */
 const reasonBits = {
   applicationClocks: 0x02,
@@ -24,15 +24,15 @@ const figure = z.number().nullable()
 
 /** Each null if the driver does not say. */
 export const GpuState = z.object({
-  /** The lowest and the highest that were seen. */
+  /** The lowest and highest observed value. */
   smClockLowMHz: figure,
   smClockHighMHz: figure,
   memoryClockMHz: figure,
-  /** The highest that were seen. */
+  /** The highest observed value. */
   temperatureC: figure,
   powerW: figure,
   powerLimitW: figure,
-  /** What held clocks down at any moment that was looked at. */
+  /** What reduced the clocks in any sample. */
   heldDownBy: z.array(z.enum(clockReasons)).nullable(),
 })
 

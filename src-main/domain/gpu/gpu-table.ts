@@ -7,7 +7,7 @@
 import { Device } from './device'
 import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
 
-/** What the table knows of a GPU, by the names of the session format; null where there is no GPU. */
+/** Returns the table's data for a GPU, in session-format names. */
 export function tableDevice(
   gpu: { computeCapability: string; smCount: number | null } | null,
 ): Partial<Device> | null {
@@ -67,7 +67,7 @@ export interface BuildGpu {
   smCount: number | null
 }
 
-/** `h200`, or `sm_90` for an architecture about which nothing more is known; null for anything else. */
+/** Returns `h200`, or `sm_90` for an architecture without further data; null for anything else. */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)
   if (known) return known

@@ -1,19 +1,18 @@
 /**
- * Change points: where a series of figures changes level.
+ * Finds change points: where a series changes level.
  *
- * The energy statistic of Székely and Rizzo finds the split whose sides differ most, and a permutation test rejects
- * splits that chance explains (E-divisive, Matteson and James). Nothing is assumed of the distribution, and the same
- * series gives the same result.
+ * The energy statistic of Székely and Rizzo finds the split whose sides differ most, and a permutation test rejects splits that chance
+ * explains (E-divisive, Matteson and James). It assumes no distribution and is deterministic.
  */
 
-/** A side of fewer points has no level. */
+/** Minimum number of points for a level. */
 export const fewestPoints = 4
 
 const permutations = 199
 
 const significance = 0.01
 
-/** Small, and seeded by the length of the series, so that a verdict does not change from call to call. */
+/** A small generator seeded by the length of the series, so that repeated calls give the same verdict. */
 function generator(seed: number): () => number {
   let state = seed | 1
   return () => {
@@ -38,7 +37,10 @@ interface Split {
   statistic: number
 }
 
-/** The best split into two sides, each with enough points; all distances are added up once and moved from side to side. */
+/**
+ * Returns the best split into two sides with enough points each. All distances are summed once and then updated as points move from side to
+ * side.
+ */
 function bestSplit(values: readonly number[]): Split {
   const count = values.length
   const toAll = (of: number, from: number, to: number): number => {
@@ -75,7 +77,7 @@ function isChance(values: readonly number[], { statistic }: Split): boolean {
   return false
 }
 
-/** The indices at which a new level begins, ascending. */
+/** Returns the indices at which a new level begins, ascending. */
 export function changePoints(values: readonly number[]): number[] {
   if (values.length < 2 * fewestPoints) return []
   const split = bestSplit(values)

@@ -1,4 +1,4 @@
-/** How the times of a ladder's rungs moved over its sessions: one series per rung, problem and environment. Pure. */
+/** How the times of a ladder's rungs changed over its sessions: one series per rung, problem and environment. Pure. */
 import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -7,13 +7,13 @@ import { Problem } from '../task/problem'
 import { gpuOfTarget } from '../targets/targets'
 import { changePoints } from './change-points'
 
-/** Within one, only the code differs; a driver, a compiler or what L2 held may move every time. */
+/** Within one environment only the code differs; a different driver, compiler or L2 state may change every time. */
 const Environment = z.object({
   gpu: z.string(),
   cacheState: CacheState,
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
-  /** The timing model, of predicted times; absent of measured ones, which are never in one series with them. */
+  /** The timing model of predicted times; absent for measured times, which are never in the same series. */
   model: z.string().optional(),
 })
 type Environment = z.infer<typeof Environment>
@@ -23,13 +23,13 @@ const Point = z.object({
   session: z.string(),
   createdAt: z.iso.datetime(),
   ms: z.number(),
-  /** Over the time of the reference, which was timed in turn with it; null without one. */
+  /** Divided by the time of the interleaved reference; null without one. */
   relative: z.number().nullable(),
   sourceHash: z.string(),
 })
 type Point = z.infer<typeof Point>
 
-/** A session as far as a history needs it. */
+/** The parts of a session that a history needs. */
 export const SessionPoints = z.object({
   ladder: Identifier,
   problem: Problem,
@@ -40,7 +40,7 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/** Null if nothing in it was timed on a known GPU, or predicted for one. */
+/** Returns null if nothing in it was timed on, or predicted for, a known GPU. */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
   const { problem, device, ladder, tools, settings, createdAt, prediction } = session
   const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)
@@ -80,9 +80,9 @@ const Change = z.object({
   createdAt: z.iso.datetime(),
   beforeMs: z.number(),
   afterMs: z.number(),
-  /** The level after over the level before. */
+  /** The new level divided by the old one. */
   ratio: z.number(),
-  /** The same of the time over the reference's: near 1 if the whole GPU changed; null where the reference is missing. */
+  /** The same for the time relative to the reference: near 1 if the whole GPU changed; null without a reference. */
   relative: z.number().nullable(),
   /** Whether the rung's source differs between the two sessions at the step. */
   sourceChanged: z.boolean(),
@@ -103,7 +103,7 @@ export type Series = z.infer<typeof Series>
 
 export const historyShape = {
   ladder: Identifier,
-  /** A change smaller than this is not listed. */
+  /** Smaller changes are not listed. */
   leastPercent: z.number(),
   series: z.array(Series),
   /** Sessions of the store that could not be read. */

@@ -1,6 +1,6 @@
 /**
- * A lab as the emulator can check it within seconds: the same checks at smaller sizes. Bounds that are relative to a rung
- * hold at any size; one that is a count shrinks with the work. Pure.
+ * A lab at sizes that the emulator can check within seconds. Bounds relative to a rung apply at any size; absolute counts shrink with the
+ * work. Pure.
  */
 import { flops, leastBytes, type Sizes } from '../task/problem'
 import { metricDefinition } from '../metrics/metrics'
@@ -9,9 +9,9 @@ import type { Lab, LabCheck } from './lab'
 import { shrunk, workOf } from '../emulation/emulated-problem'
 import { problemAt } from '../task/problem-request'
 
-/** A product of 170³: a lab emulates some twenty launches, a part of them with checks. */
+/** A 170³ product: a lab emulates about twenty launches, some of them with checks. */
 const mostFlops = 1e7
-/** A sum of 2²¹ floats, where little is computed per byte. */
+/** A sum of 2²¹ floats, for tasks with little arithmetic per byte. */
 const mostBytes = 1e7
 
 export function emulatedLab(lab: Lab, task: Task): Lab {
@@ -30,7 +30,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const smallerCheck = (check: LabCheck): LabCheck => {
     if (check.kind === 'correctness') return { ...check, sizes: check.sizes.map(smaller) }
     if (check.kind !== 'metric') return check
-    // Any count at all is as much as one at the lab's size.
+    // A minimum of one means any count at all, at any size.
     const min = check.min === 1 ? 1 : bound(check.metric, check.min)
     const max = bound(check.metric, check.max)
     return {

@@ -17,7 +17,7 @@ export const GradeRow = z.object({
   predictions: z.record(z.string(), z.string()),
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
-  /** What L2 held when it was timed; null without a time. */
+  /** L2 contents when it was timed; null without a time. */
   cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
   /** Why it did not pass; empty if it did. */
@@ -25,8 +25,8 @@ export const GradeRow = z.object({
   /** Other students with closely resembling code, for a person to judge. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
   /**
-   * Share of the solution's own code that it has, whatever its names are, 0 to 1; null if it is below that of a copy, or
-   * the solution adds too little to the starter to say.
+   * Share of the solution's own code that the submission contains, ignoring names, 0 to 1. null if it is below the level of a copy, or if
+   * the solution adds too little to the starter.
    */
   likeSolution: z.number().nullable(),
   /** The file from which `lab regrade` repeats the row; null if nothing was judged. */

@@ -208,9 +208,9 @@ function judgeSanitizer(check: SanitizerCheck, evidence: LabEvidence): Verdict {
 interface Bound {
   sign: '≤' | '≥'
   limit: number
-  /** Where it may lie, if it is predicted. */
+  /** Its possible range, if it is predicted. */
   range: { low: number; high: number }
-  /** Where the limit comes from; empty if the lab gives it directly. */
+  /** The origin of the limit; empty if the lab states it directly. */
   from: string
 }
 
@@ -315,7 +315,7 @@ function judgeMetric(metricCheck: MetricCheck, evidence: LabEvidence): Verdict {
 
 const predicted = (ms: number): MetricValue => ({ value: ms, unit: 'ms', evidence: 'predicted' })
 
-/** Decided only where the whole range of the model's error is on one side of the limit. */
+/** Decides only if the model's whole error range is on one side of the limit. */
 function judgePredicted(check: TimeCheck, own: PredictedTime, other: PredictedTime): Verdict {
   const { rung, factor } = check.below
   const most = factor * (1 + check.noise)
@@ -439,7 +439,7 @@ export const judgeChecks = (lab: Lab, evidence: LabEvidence): CheckResult[] =>
     ...judgeCheck(check, evidence),
   }))
 
-/** Time or a registry metric of a rung, with its unit and origin. */
+/** Returns the time or a registry metric of a rung, with its unit and origin. */
 export function figureOf(rung: RungResult | undefined, metric: string): MetricValue {
   if (metric === 'time')
     return rung?.timing

@@ -1,11 +1,11 @@
-/** What a lab's buffers hold, in place of the fills of its task. */
+/** The contents of a lab's buffers, replacing the fills of its task. */
 import { TaskFill, type Task } from '../task/task'
 import { message } from '../messages/message'
 import { taskFaults, type TaskFault } from '../task/faults'
 
 type LabInputs = Readonly<Record<string, TaskFill>>
 
-/** The task with these fills, and what is wrong with them; a fault's path begins with the buffer's name. */
+/** Returns the task with these fills, and their faults; a fault's path begins with the buffer's name. */
 export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
   const filled = Object.entries(inputs)
   if (filled.length === 0) return { task, faults: [] }
@@ -13,7 +13,7 @@ export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults:
     const buffer = task.buffers[name]
     if (!buffer || buffer.access === 'out')
       return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
-    // The files of a fill lie in the task's folder, where a lab has none.
+    // Files for fills are in the task's folder, where a lab has none.
     if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
     return []
   })

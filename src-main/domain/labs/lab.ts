@@ -142,8 +142,8 @@ export const LabFile = z.strictObject({
   /** Position in the list. */
   order: z.number().int().min(1).max(999),
   /**
-   * The ladder in which rungs named here are looked up first, variants by their name; its reference is run too. A
-   * shipped one by its id, or a ladder folder inside the lab's by its path.
+   * The ladder in which rungs are looked up first (variants by their name); its reference is run too. A shipped ladder by id, or a ladder
+   * folder inside the lab's folder by path.
    */
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
@@ -206,7 +206,7 @@ export type LabFault = z.infer<typeof LabFault>
 export const faultSentence = ({ file, line, message }: LabFault): string =>
   `${file}${line === null ? '' : `:${line}`}: ${message}`
 
-/** What can be predicted: every metric of the registry, and the time per launch, which is not among them. */
+/** Whether a metric can be predicted: every registry metric, and the time per launch, which is not in the registry. */
 export const isPredictable = (metric: string): boolean =>
   metric === 'time' || metricDefinition(metric) !== undefined
 
@@ -223,7 +223,7 @@ const rungsOfCheck = (check: LabCheck): string[] => {
   }
 }
 
-/** The rungs measured along with a submission: the one before, and those named by checks and predictions. */
+/** Returns the rungs measured with a submission: the one before, and those named by checks and predictions. */
 export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'predictions'>): string[] => [
   ...new Set([
     lab.before,
@@ -232,7 +232,7 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
   ]),
 ]
 
-/** The lowest level that collects every counter the lab is judged by; `none` if it needs none. */
+/** Returns the lowest level that collects every counter the lab is judged by; `none` if it needs none. */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
     ...lab.checks.flatMap((check) => (check.kind === 'metric' ? [check.metric] : [])),
@@ -245,7 +245,7 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
   return profileLevels[Math.max(0, ...ranks)] ?? 'none'
 }
 
-/** A cycle of labs that each require the next, beginning with its first id; null if there is none. */
+/** Returns a cycle of labs that each require the next, beginning with its first id; null if there is none. */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()
   const visit = (id: string, path: readonly string[]): string[] | null => {

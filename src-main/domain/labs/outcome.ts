@@ -24,7 +24,7 @@ export const LabAnswers = z.object({
 })
 export type LabAnswers = z.infer<typeof LabAnswers>
 
-/** Answers that were given or, as null, taken back. */
+/** Answers that were given, or withdrawn (null). */
 export const LabAnswersChange = z.object({
   predictions: z.record(z.string(), PredictionGiven.nullable()).optional(),
   questions: z.record(z.string(), z.number().nullable()).optional(),
@@ -103,7 +103,7 @@ export const LabOutcome = z.object({
   target: Target,
   /** null if no GPU was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /** What L2 held when it was timed; null without a time, absent in outcomes that predate it. */
+  /** L2 contents when it was timed; null without a time, absent in outcomes that predate it. */
   cacheState: CacheState.nullable().optional(),
   /** Why part of it could not be measured. */
   reason: Statement.nullable(),
@@ -126,14 +126,14 @@ export const LabOutcome = z.object({
 export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
- * The verdict on all checks. Where nothing is timed, what depends on time is not held against the submission: it has passed
- * if nothing failed, it is correct, and a counter or a predicted time was judged, among them one that tells the starter from
- * a solution.
+ * Returns the verdict on all checks. If nothing is timed, time-dependent checks do not count against the submission. It has passed if
+ * nothing failed, it is correct, and a counter or a predicted time was judged, including one that distinguishes the starter from a
+ * solution.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
   { times }: { times: boolean },
-  /** The checks that the starter fails, where the lab names them. */
+  /** The checks that the starter fails, if the lab names them. */
   telling: readonly string[] = [],
 ): LabOutcome['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed'
@@ -157,8 +157,8 @@ export const unjudged = ({
   )
 
 /**
- * Whether a lab counts as passed with this outcome. On an emulated GPU every check but time must have been judged; a
- * replay shows what someone else measured.
+ * Whether a lab counts as passed with this outcome. On an emulated GPU every check except time must have been judged. A replay never
+ * counts: it shows someone else's measurement.
  */
 export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'target'>): boolean =>
   outcome.status === 'passed' && !can(outcome.target).replays && unjudged(outcome).length === 0

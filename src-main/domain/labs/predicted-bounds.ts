@@ -1,4 +1,4 @@
-/** What can be told of predicted figures: only what holds anywhere inside their ranges. */
+/** Compares predicted figures: only statements that hold over their whole ranges. */
 import type { MetricValue } from '../metrics/metrics'
 import type { RungResult } from '../session/session'
 
@@ -8,8 +8,8 @@ interface Bounds {
 }
 
 /**
- * Where a figure may lie. The model states no range for a rate or a stall reason; it is taken to be as wide as that of
- * the rung's time.
+ * Returns the range of a figure. The model has no range for a rate or a stall reason; it is assumed to be as wide as that of the rung's
+ * time.
  */
 export function boundsOfFigure(
   rung: Pick<RungResult, 'predicted'> | undefined,
@@ -22,7 +22,7 @@ export function boundsOfFigure(
     : { low: own, high: own }
 }
 
-/** Whether a figure keeps to a limit; null if that cannot be told. */
+/** Whether a figure is within a limit; null if that cannot be determined. */
 export function keepsTo(figure: Bounds, sign: '≤' | '≥', limit: Bounds): boolean | null {
   const [less, more] = sign === '≤' ? [figure, limit] : [limit, figure]
   if (less.high <= more.low) return true

@@ -42,7 +42,7 @@ export function isQuestionName(name: string, sizes: readonly string[]): boolean 
 }
 
 interface QuestionFacts {
-  /** What is known of the GPU; null where nothing is. */
+  /** The known GPU properties; null if the GPU is unknown. */
   device: Partial<Device> | null
   sizes: Sizes
   your: RungResult | null
@@ -67,12 +67,12 @@ function valueOf(facts: QuestionFacts, name: string): number | null {
   return constants[name] ?? null
 }
 
-/** Whether an answer is made from counts, which go with the size that they were counted at. */
+/** Whether an answer uses counts, which depend on the size they were counted at. */
 export const usesCounts = (answer: string): boolean =>
   [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
     ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
   )
 
-/** The answer for these facts; null if one of them is unknown. */
+/** Returns the answer for these facts; null if one of them is unknown. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
   evaluate(parseExpression(answer), (name) => valueOf(facts, name))

@@ -44,7 +44,7 @@ function pairOf(before: RungResult, after: RungResult, metric: string): Pair | n
 const shown = (metric: string, value: number): string =>
   formatValue(value, metric === 'time' ? 'ms' : (metricDefinition(metric)?.unit ?? '×'))
 
-/** How a metric changed, as a fragment without a full stop. */
+/** Describes how a metric changed, as a fragment without a full stop. */
 function move(id: string, { before, after, factor }: Pair): AnyMessage {
   const metric = { metric: id }
   const [a, b] = [shown(id, before), shown(id, after)]
@@ -57,7 +57,7 @@ function move(id: string, { before, after, factor }: Pair): AnyMessage {
 const moved = (metric: string, pair: Pair): AnyMessage =>
   message('reflect.moved', { moved: move(metric, pair) })
 
-/** Metrics of the work that a launch does, independent of its speed; those in the profile are considered. */
+/** Metrics of a launch's work, independent of its speed. */
 const work = [
   'instructions',
   'sharedLoads',
@@ -344,7 +344,7 @@ function judgeQuestion(
   }
 }
 
-/** `countedAt`: the sizes at which the session counted, where those are not the lab's. */
+/** Judges answers. `countedAt`: the sizes at which the session counted, if they are not the lab's. */
 export const judgeQuestions = (
   lab: Lab,
   evidence: LabEvidence,

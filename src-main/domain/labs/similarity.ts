@@ -1,7 +1,6 @@
 /**
- * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms
- * for Document Fingerprinting, SIGMOD 2003): comments, layout and names do not count, nor does code that was given
- * to everyone. It only flags; a person judges.
+ * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms for Document Fingerprinting,
+ * SIGMOD 2003). Comments, layout, names and code that was given to everyone are ignored. The result is only a flag for a person to judge.
  */
 
 /** Keywords, which are kept; all other names are treated as the same. */
@@ -14,15 +13,15 @@ const keywords = new Set(
 )
 
 /**
- * Sticky, and no alternative backtracks far: an unterminated comment or string ends with the file or line, so
- * hostile text costs no more than other text.
+ * Sticky, without deep backtracking: an unterminated comment or string ends with the file or line, so hostile text costs no more than other
+ * text.
  */
 const tokenPattern =
   /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
 
 const includeLine = /#[ \t]*include[^\n]*/y
 
-/** Names become `v`, numbers `0`, strings `""`. */
+/** Replaces names with `v`, numbers with `0`, strings with `""`. */
 export function normalizedTokens(source: string): string[] {
   const tokens: string[] = []
   let lineStart = true
@@ -128,8 +127,8 @@ export function findLikenesses(
 }
 
 /**
- * The share of what `original` has beyond what was given that is in `source` too, 0 to 1; null below that of a copy, or
- * if there is too little of it to tell a copy from the only way to write it.
+ * Returns the share of `original`'s own code that is also in `source`, 0 to 1. null if it is below the level of a copy, or if there is too
+ * little code to distinguish a copy from the only way to write it.
  */
 export function likenessTo(
   original: string,

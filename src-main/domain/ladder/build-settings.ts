@@ -1,4 +1,4 @@
-/** `build:` of a ladder or a rung: how nvcc compiles rungs beyond the flags that all of them have. */
+/** `build:` of a ladder or rung: nvcc options in addition to the common flags. */
 import { z } from 'zod'
 import { message, type Statement } from '../messages/message'
 
@@ -28,7 +28,7 @@ export const BuildSettings = z
   .partial()
 export type BuildSettings = z.infer<typeof BuildSettings>
 
-/** Flags that nvcc may be given. Each word matches one; a flag with its value in the next word takes two. */
+/** Allowed nvcc flags. Each word matches one; a flag with its value in the next word takes two. */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },
   { pattern: /^--?(ftz|prec-div|prec-sqrt|fmad)=(true|false)$/ },
@@ -37,12 +37,12 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?default-stream=(legacy|per-thread|null)$/ },
   { pattern: /^-O[0-3]$/ },
   { pattern: /^(-G|--device-debug|-g|--debug|-dlto|-lineinfo|-w|-Wno-deprecated-gpu-targets)$/ },
-  // nvcc splits a path with a space when it links.
+  // nvcc splits a path with a space when linking.
   { pattern: /^-L[^-\s]\S*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)=\d+(,\d+)*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)$/, valued: /^\d+(,\d+)*$/ },
   { pattern: /^--?(Werror|Wreorder|Wdefault-stream-launch)(=[\w,-]+)?$/ },
-  // What ptxas and the host compiler are told must not name their output or read files.
+  // Options for ptxas and the host compiler must not name their output or read files.
   {
     pattern: /^(-Xptxas|--ptxas-options)$/,
     valued: /^--?(?!-|o\b|output|input)[\w-]+(=[\w-]+)?$/,
@@ -53,7 +53,7 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^(-Xcudafe|-Xnvlink|-Xfatbin)$/, valued: /^--?[\w-]+(=[\w-]+)?$/ },
 ]
 
-/** Keys of `build` that say the same as a flag. */
+/** Keys of `build` that are equivalent to a flag. */
 const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^-I|^--include-path/, key: 'include' },
   { pattern: /^-D|^--define-macro/, key: 'defines' },
@@ -63,7 +63,7 @@ const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^--?maxrregcount/, key: 'max_registers' },
 ]
 
-/** Where a value has a fault, and which. */
+/** A fault in the settings, with its place. */
 export interface SettingsFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
@@ -99,12 +99,12 @@ function refusal(flag: string): Exclude<Statement, string> {
   return message('settings.refused', { flag })
 }
 
-/** Whether an include directory is in the ladder's folder; absolute ones and those below a variable may be anywhere. */
+/** Whether an include directory is in the ladder's folder; absolute paths and paths with variables may be anywhere. */
 export const isInFolder = (directory: string): boolean => !/^[/$]/.test(directory)
 const leadsOut = (directory: string): boolean =>
   isInFolder(directory) && directory.split('/').includes('..')
 
-/** Those of a rung in a ladder: lists one after another, and the rung's own of the others. */
+/** Merges a ladder's and a rung's settings: lists are concatenated; for other values the rung's take precedence. */
 export function mergedSettings(
   ladder: BuildSettings | undefined,
   rung: BuildSettings | undefined,
@@ -124,13 +124,13 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
-/** A macro and its value, which is 1 where none is given. */
+/** Splits a macro into name and value; the value defaults to 1. */
 export function macroOf(word: string): [name: string, value: string] {
   const at = word.indexOf('=')
   return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]
 }
 
-/** As nvcc would be given them, with variables by name. `-l` words come last. */
+/** Returns nvcc's arguments, with variables unexpanded. `-l` words come last. */
 export const settingsWords = (settings: BuildSettings | undefined): string[] => [
   ...compileWords(settings),
   ...linkWords(settings),
@@ -157,7 +157,7 @@ export const linkWords = ({ libraries = [] }: BuildSettings = {}): string[] =>
 
 const variable = /\$(?:\{(\w+)\}|(\w+))/g
 
-/** Names of the environment variables in `include` and `flags`, each once. */
+/** Returns the distinct names of environment variables in `include` and `flags`. */
 export const variablesIn = ({ flags = [], include = [] }: BuildSettings): string[] => [
   ...new Set(
     [...flags, ...include].flatMap((word) =>
@@ -166,7 +166,7 @@ export const variablesIn = ({ flags = [], include = [] }: BuildSettings): string
   ),
 ]
 
-/** With the values of variables in place of their names. */
+/** Expands the variables. */
 export function withVariables(
   settings: BuildSettings,
   valueOf: (name: string) => string,

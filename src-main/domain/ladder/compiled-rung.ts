@@ -1,6 +1,6 @@
 /**
- * A rung that was compiled elsewhere, as a library for the runner: a C++ source that registers the kernels of a fat binary
- * with the CUDA runtime, as nvcc's own code does, and launches one of them as described.
+ * Turns a rung compiled elsewhere into a library for the runner: a C++ source that registers the kernels of a fat binary with the CUDA
+ * runtime, as nvcc's code does, and launches one of them as described.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { extent } from '../task/python'
@@ -12,7 +12,7 @@ import {
   type LaunchDescription,
 } from './launch-description'
 
-/** A kernel of the file, as far as its arguments go. */
+/** The arguments of a kernel in the file. */
 interface TakesArguments {
   readonly name: string
   readonly parameters: { readonly list: readonly { readonly size: number }[] }
@@ -27,7 +27,7 @@ const types = {
   f64: 'double',
 } as const
 
-/** By bytes of the parameter. */
+/** By the parameter's size in bytes. */
 const wholeTypes: Readonly<Record<number, string>> = {
   1: 'unsigned char',
   2: 'unsigned short',
@@ -35,7 +35,7 @@ const wholeTypes: Readonly<Record<number, string>> = {
   8: 'unsigned long long',
 }
 
-/** Why a kernel cannot be launched as described; null if it can. */
+/** Returns why a kernel cannot be launched as described; null if it can. */
 export function launchFault(
   task: Task,
   file: string,
@@ -72,7 +72,7 @@ export function launchFault(
   return null
 }
 
-/** The declaration of a local variable with an argument's value. */
+/** Returns the declaration of a local variable with an argument's value. */
 function argumentLine(task: Task, argument: Argument, bytes: number, index: number): string {
   const name = `argument${index}`
   switch (argument.kind) {

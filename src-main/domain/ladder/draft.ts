@@ -26,7 +26,7 @@ export const Draft = z.object({
 
 export type Draft = z.infer<typeof Draft>
 
-/** `05_tile` → `05_tile-edit1`, the first free id; a copy of an edited rung continues the numbering. */
+/** Returns the first free id: `05_tile` → `05_tile-edit1`. A copy of an edited rung continues the numbering. */
 export function editId(base: string, taken: ReadonlySet<string>): string {
   // An identifier has at most 80 characters.
   const stem = base.slice(0, 70)
@@ -36,8 +36,8 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** `05_tile-edit2` → `05_tile`; null for an id that does not belong to a copy. */
+/** Returns the original id: `05_tile-edit2` → `05_tile`; null if the id is not a copy's. */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 
-/** The path a copy would have in the library: among the rungs of its task. */
+/** Returns the path that a copy would have in the library, among the rungs of its task. */
 export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`

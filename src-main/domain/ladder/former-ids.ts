@@ -1,6 +1,6 @@
 /**
- * Rungs of ladders that ship and have been renamed: today's id by former id. Requests and sessions may have either. The recordings
- * that ship have today's (`npm run recordings -- rename`).
+ * Renamed rungs of shipped ladders: current id by former id. Requests and sessions may use either. Shipped recordings use the current id
+ * (`npm run recordings -- rename`).
  */
 export const formerIds: Readonly<Record<string, string>> = {
   // gemm-fp32
@@ -63,10 +63,10 @@ export const formerIds: Readonly<Record<string, string>> = {
   '09_sector_boxes': '09_tma_sectors',
 }
 
-/** The id that a rung has today. */
+/** Returns a rung's current id. */
 export const currentId = (id: string): string =>
   Object.hasOwn(formerIds, id) ? formerIds[id]! : id
 
-/** The rung of this id or, if there is none, the one that had or has it; a ladder of one's own may have a former id of ours. */
+/** Finds the rung with this id, or the one whose current or former id matches. A user's ladder may use one of our former ids. */
 export const findById = <T extends { id: string }>(all: readonly T[], id: string): T | undefined =>
   all.find((one) => one.id === id) ?? all.find((one) => currentId(one.id) === currentId(id))

@@ -11,14 +11,14 @@ import { ProgramLadderDocument } from './program-ladder'
 import { At } from '../task/problem-request'
 
 const Size = z.number().int().min(1)
-/** Index types are the rung author's responsibility here. */
+/** Fitting index types is the rung author's responsibility. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 
 const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 
 const TaskDocument = z.strictObject({
-  /** By default the ladder's. */
+  /** Defaults to the ladder's title. */
   title: title.optional(),
   sizes: z
     .record(Name, z.union([Size, TitledSize]))
@@ -91,7 +91,7 @@ export function ladderOf({
   }
 }
 
-/** A ladder of kernels, or one of programs. */
+/** A ladder of kernels or of programs. */
 export const AnyLadderDocument = z.union([LadderDocument, ProgramLadderDocument])
 
 /** The schema file that `init` puts next to a new ladder.yaml. */
@@ -101,6 +101,6 @@ export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
     'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-  // The input side: fields with a default may be left out.
+  // Uses the schema's input side: fields with a default are optional.
   ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
 })

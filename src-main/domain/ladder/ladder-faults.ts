@@ -13,11 +13,11 @@ import { At, problemAt } from '../task/problem-request'
 interface LadderFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
-  /** Whether the ladder or its task has the fault. */
+  /** Whether the fault is in the ladder or in its task. */
   of: 'ladder' | 'task'
 }
 
-/** `evaluated`: whether the expressions of the task can be evaluated, which its own faults prevent. */
+/** Returns the faults. `evaluated`: whether the task's expressions can be evaluated, which the task's own faults prevent. */
 export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): LadderFault[] {
   const faults: LadderFault[] = []
   const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
@@ -36,7 +36,7 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
       return null
     }
   }
-  // A fault of the first entry is its own, and not one of those that inherit from it.
+  // A fault of the first entry is reported once, not for entries that inherit it.
   const first = Object.fromEntries(
     Object.entries(ladder.sizes[0] ?? {}).filter(
       ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,

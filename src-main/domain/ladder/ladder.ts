@@ -77,7 +77,7 @@ export const LadderFile = z.object({
   options: Options.default({}),
   /** The first is the default. */
   sizes: z.array(Sizes).min(1),
-  /** Further problems at which rungs are verified and not timed, by names of the task. */
+  /** Additional problems at which rungs are verified but not timed, by names of the task. */
   testAt: z.array(At).optional(),
   /** The rung that ratios are relative to, timed alternately with every other rung; null if there is none. */
   reference: Identifier.nullable(),
@@ -99,11 +99,11 @@ export const LadderRung = z.object({
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
-  /** Of machine code or PTX: how its kernel is launched. */
+  /** For machine code or PTX: how its kernel is launched. */
   launch: LaunchDescription.optional(),
-  /** How it is compiled: the ladder's settings with its own. */
+  /** How it is compiled: its settings merged with the ladder's. */
   build: BuildSettings.optional(),
-  /** Of a rung that is a program: its command, word by word. */
+  /** For a program rung: its command, word by word. */
   program: z.array(z.string()).min(1).optional(),
   negative: z.boolean().optional(),
   aside: z.boolean().optional(),
@@ -114,7 +114,7 @@ export type LadderRung = z.infer<typeof LadderRung>
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
   /** Path of its ladder folder; absent for a shipped ladder, and in sessions that predate it. */
   folder: z.string().min(1).optional(),
-  /** null in an import, for which it is unknown, and in a ladder of programs, which has none. */
+  /** null in an import, whose task is unknown, and in a ladder of programs, which has none. */
   task: Task.nullable(),
   /** Every scalar and option of the task, by name. */
   scalars: Scalars,

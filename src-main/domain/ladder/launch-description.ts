@@ -1,6 +1,6 @@
 /**
- * `launch` of a rung whose file is machine code or PTX: which kernel is launched, how, and with which arguments. Extents,
- * bytes and arguments are expressions over the task.
+ * `launch` of a rung whose file is machine code or PTX: which kernel is launched, with which dimensions and arguments. Extents, bytes and
+ * arguments are expressions over the task.
  */
 import { z } from 'zod'
 import { checkFormula, type Report } from '../task/faults'
@@ -37,7 +37,7 @@ export type Argument =
   | { kind: 'pointer'; name: string }
   | { kind: 'task' }
   | { kind: 'scalar'; name: string; dtype: TaskScalar['dtype'] }
-  /** A whole number as wide as the parameter, unless it has a type. */
+  /** An integer as wide as the parameter, unless it has a type. */
   | { kind: 'number'; type: NumberType | null; formula: string | number }
 
 export function argumentOf(task: Task, written: string | number): Argument {
@@ -53,7 +53,7 @@ export function argumentOf(task: Task, written: string | number): Argument {
     : { kind: 'number', type: null, formula: name }
 }
 
-/** Bytes of a parameter that takes it; null if any number of bytes that a whole number can have will do. */
+/** Returns the bytes of the parameter for an argument; null if any integer width is fine. */
 export function argumentBytes(task: Task, argument: Argument): number | null {
   if (argument.kind === 'pointer') return 8
   if (argument.kind === 'task') return launchLayout(task).bytes
@@ -72,7 +72,7 @@ const amountsOf = ({ grid, block, shared = 0, workspace = 0 }: LaunchDescription
   [['workspace'], workspace, 0],
 ]
 
-/** Reports names that the task does not have, and texts that are no expressions. */
+/** Reports names that the task does not have, and invalid expressions. */
 export function checkLaunch(task: Task, launch: LaunchDescription, report: Report): void {
   for (const [path, formula] of amountsOf(launch)) checkFormula(task, report, path, formula)
   for (const [index, written] of launch.arguments.entries()) {
@@ -82,7 +82,7 @@ export function checkLaunch(task: Task, launch: LaunchDescription, report: Repor
   }
 }
 
-/** Reports values at one problem that are no extents, bytes or whole numbers. */
+/** Reports values that are not valid extents, sizes or integers at one problem. */
 export function checkLaunchAt(
   task: Task,
   own: Case,

@@ -1,6 +1,6 @@
 /**
- * A ladder folder of programs: each rung is a command, checked by its exit code and by what it writes. There is no task:
- * nothing is known of what is computed but the output.
+ * A ladder folder of programs: each rung is a command, checked by its exit code and its output. There is no task, since only the output is
+ * known.
  */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
@@ -8,7 +8,7 @@ import { filedFloats } from '../task/dtype'
 import type { Ladder } from './ladder'
 import { Identifier } from './rung'
 
-/** In the folder, whatever the program's own working directory becomes. */
+/** Relative to the folder, whatever the program's working directory. */
 const FileInside = z
   .string()
   .min(1)
@@ -80,7 +80,7 @@ interface ProgramFault {
   message: AnyMessage
 }
 
-/** Names that do not fit each other, and tolerances without a type. In file order. */
+/** Reports names that do not match each other, and tolerances without a type, in file order. */
 export function programFaults({
   programs: { output },
   reference_rung: reference,
@@ -117,7 +117,7 @@ export function programFaults({
   return faults
 }
 
-/** As a session keeps it. `files`: the source of each rung, by id, relative to the ladder's sources. */
+/** Returns the ladder as a session stores it. `files`: each rung's source by id, relative to the ladder's sources. */
 export function programLadder(
   { id, title, summary, reference_rung: reference, rungs }: ProgramLadderDocument,
   folder: string,

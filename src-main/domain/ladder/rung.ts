@@ -1,8 +1,8 @@
-/** What a rung's header block declares. The header is the only registry of rungs. */
+/** The contents of a rung's header block. The header is the only registry of rungs. */
 import { z } from 'zod'
 import { PythonPackage } from '../task/python-rung'
 
-/** The number that an id starts with: `05_thread_tile_2d` → `05`. The hash of a commit may begin with digits and has none. */
+/** Returns the number at the start of an id: `05_thread_tile_2d` → `05`. A commit hash may begin with digits but has no number. */
 export const numberOfId = (id: string): string | null =>
   /^\d{1,4}(?=[a-z]?(?![\da-z]))/i.exec(id)?.[0] ?? null
 
@@ -24,23 +24,23 @@ export const RungParameter = z.object({
 })
 export type RungParameter = z.infer<typeof RungParameter>
 
-/** A rung's file is CUDA C++, or Python. */
+/** Whether a rung's file is Python rather than CUDA C++. */
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
-/** Or PTX, machine code, or a shared library, compiled elsewhere: such a file has no header. */
+/** Whether a file was compiled elsewhere (PTX, machine code or a shared library); such files have no header. */
 export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
 
-/** Of these, one that is launched as its ladder describes. */
+/** Whether a compiled file is launched as its ladder describes. */
 export const isKernelFile = (file: string): boolean => /\.(ptx|cubin)$/.test(file)
 
-/** Of these, one that is not text. */
+/** Whether a compiled file is binary. */
 export const isBinaryFile = (file: string): boolean => /\.(cubin|so)$/.test(file)
 
-/** In the order in which a rung's file is looked for: what was compiled of a source often lies beside it. */
+/** In lookup order: a source often has its compiled file next to it. */
 export const sourceEndings = ['.cu', '.py'] as const
 export const compiledEndings = ['.ptx', '.cubin', '.so'] as const
 
-/** The name of a rung's file, which is its id, with its ending; null if it is no rung's. */
+/** Returns the id (the file name without its ending); null if it is not a rung's file. */
 export const rungFileId = (name: string): string | null =>
   /^([^/]+)\.(?:cu|py|ptx|cubin|so)$/.exec(name)?.[1] ?? null
 
@@ -61,7 +61,7 @@ export const RungHeader = z.object({
     .string()
     .regex(/^sm_\d{2,3}[af]?$/)
     .nullable(),
-  /** Of a rung in Python. */
+  /** For a Python rung. */
   package: PythonPackage.optional(),
 })
 export type RungHeader = z.infer<typeof RungHeader>
@@ -70,10 +70,10 @@ export type RungHeader = z.infer<typeof RungHeader>
 export const Parameters = z.record(z.string(), z.number().int())
 export type Parameters = z.infer<typeof Parameters>
 
-/** Of CUDA C++, and of Python. */
+/** Comments of CUDA C++ and Python. */
 const comment = /^\s*(?:\/\/|#(?:\s|$))/
 
-/** Number of lines of a source's header comment; 0 if it has none. */
+/** Returns the number of lines of a source's header comment; 0 if it has none. */
 export function headerLines(text: string): number {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !comment.test(line))
@@ -81,7 +81,7 @@ export function headerLines(text: string): number {
   return lines.slice(0, count).some((line) => /^\s*(?:\/\/|#)\s*@rung\b/.test(line)) ? count : 0
 }
 
-/** The source with the parameters that it was compiled with in place of the defaults of its header: what sets a variant apart. */
+/** Returns the source with the compiled parameters in place of its header's defaults, which distinguishes variants. */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(
     /^(\s*(?:\/\/|#)\s*@param\s+([A-Z][A-Z0-9_]*)\s+)(-?\d+)/gm,

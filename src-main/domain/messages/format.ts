@@ -14,18 +14,18 @@ function formatOf(template: string, language: string): IntlMessageFormat {
   return format
 }
 
-/** Nothing is inserted for a value that is null. */
+/** A null value inserts nothing. */
 export type Values<Value = never> = Readonly<
   Record<string, string | number | null | undefined | Value>
 >
 
-/** The template with its values inserted: texts and numbers are joined, other values stay as they are. */
+/** Returns the template with its values inserted: texts and numbers are joined, other values are kept. */
 export const fill = <Value = never>(
   template: string,
   values: Values<Value>,
   language: string,
 ): (string | Value)[] =>
-  // Most words of a page are plain text, which needs no parser.
+  // Most texts are plain and need no parser.
   template.includes('{')
     ? formatOf(template, language)
         .formatToParts<Value>(values)
@@ -43,6 +43,6 @@ const namesIn = (elements: ReturnType<IntlMessageFormat['getAst']>): string[] =>
     return [element.value, ...forms.flatMap(({ value }) => namesIn(value))]
   })
 
-/** The names of the values that a template takes. */
+/** Returns the names of the values in a template. */
 export const valueNames = (template: string): Set<string> =>
   new Set(template.includes('{') ? namesIn(formatOf(template, 'en').getAst()) : [])

@@ -83,7 +83,7 @@ export function together(
   return rest.length === 0 ? first : { sentences: [first, ...rest] }
 }
 
-/** Statements that are printed on a line each. */
+/** Joins statements, one per line. */
 export const inLines = (all: readonly Statement[]): Statement =>
   all.reduceRight((more, first) => message('written.lines', { first, more }))
 
@@ -125,14 +125,14 @@ export const englishTemplate = (key: MessageKey): string => templateOf(key)!
 export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
-/** A schema's fault as a statement: a schema can carry a text only, so ours name the key of a message without values. */
+/** Returns a schema's fault as a statement. Schemas can only carry text, so ours use the key of a message without values. */
 export const messageOf = (text: string): Statement =>
   isMessageKey(text) ? { key: text, values: {} } : text
 
-/** An enumeration by its published schema; the library's own would put every key into a pattern first. */
+/** Published as an enumeration; zod's own would first put every key into a pattern. */
 const StoredKey = z
   .string()
-  // What is no key has no names of values to look for.
+  // An unknown key has no value names to look up.
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
@@ -142,7 +142,7 @@ const StoredKey = z
     },
   }) as unknown as z.ZodType<MessageKey>
 
-/** A stored message. A `text` beside it, as in the command line's JSON documents, is ignored. */
+/** A stored message. A `text` next to it, as in the command line's JSON documents, is ignored. */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({
     key: StoredKey,

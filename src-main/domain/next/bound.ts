@@ -1,34 +1,34 @@
 /**
- * How much faster a rung can get at most when a cause is removed. Two clocks run side by side: each unit needs the
- * time of its work, and a warp needs the cycles of its instructions and its waits. The launch takes the longer one:
+ * Computes an upper bound on the speedup when a cause is removed. Each unit needs the time of its work, and each warp needs the cycles of
+ * its instructions and waits. The launch takes the longer of the two:
  *
  *   time left = max(unit work left / what the unit reaches, instructions left × (1 − waits removed), SMs left idle)
  *
- * relative to the time now. A bound is no forecast: ./landing says where in it past steps landed.
+ * relative to the current time. A bound is not a forecast: ./landing shows how much of it past steps reached.
  */
 import { unitIds, type UnitId } from '../why/units'
 import type { Facts, WaitMetric } from './facts'
 
 export interface Change {
-  /** Share of a unit's work that is left, 0 to 1; 1 where absent. */
+  /** Remaining share of a unit's work, 0 to 1; 1 if absent. */
   work?: Partial<Record<UnitId, number>>
-  /** Share of a wait that is left, 0 to 1; 1 where absent. */
+  /** Remaining share of a wait, 0 to 1; 1 if absent. */
   waits?: Partial<Record<WaitMetric, number>>
-  /** Share of the executed instructions that is left; 1 if absent. */
+  /** Remaining share of the executed instructions; 1 if absent. */
   instructions?: number
-  /** By how much more warps an SM holds: they wait at the same time. 1 if absent. */
+  /** Factor by which the warps per SM increase; their waits overlap. 1 if absent. */
   warps?: number
-  /** Launches that are saved. */
+  /** Number of launches saved. */
   launches?: number
-  /** The kernel is replaced by one that is known to take this share of the time; nothing else counts then. */
+  /** The kernel is replaced by one that takes this share of the time; the other fields are then ignored. */
   replaced?: number
-  /** Share of the SMs' time with a block, afterwards; as it is if absent. */
+  /** Share of the SMs' time with a block after the change; unchanged if absent. */
   spread?: number
 }
 
 /**
- * The highest utilization that a unit reached in a shipped recording on an H200, of the whole launch; the time of its
- * work can hardly fall below its share now over this.
+ * The highest whole-launch utilization that each unit reached in a shipped H200 recording. The time of a unit's work can hardly drop below
+ * its current share divided by this.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,
@@ -40,7 +40,7 @@ const reached: Readonly<Record<UnitId, number>> = {
   dram: 0.92,
 }
 
-/** Of the time now, what is left at least, 0 to 1. */
+/** Returns the minimum remaining share of the current time, 0 to 1. */
 export function timeLeft(facts: Facts, change: Change): number {
   if (change.replaced !== undefined) return Math.min(1, change.replaced)
   const instructions = change.instructions ?? 1
@@ -63,24 +63,24 @@ export function timeLeft(facts: Facts, change: Change): number {
 }
 
 /**
- * What a launch costs at most besides the work of its kernel: the kernel that the parallel sum saved on an H200
- * (09_warp_shuffles to 10_last_block) took 3.2 µs with its launch.
+ * Upper bound on the cost of a launch besides its kernel's work. On an H200 the kernel that the parallel sum saved (09_warp_shuffles to
+ * 10_last_block) took 3.2 µs with its launch.
  */
 const launchMs = 0.0035
 
-/** No single change of a kernel made a recorded one this much faster. */
+/** No single change in a recorded kernel gained more than this. */
 const least = 1 / 64
 
-/** The bound as a factor of the speed, at least 1. */
+/** Returns the bound as a speedup, at least 1. */
 export const boundOf = (facts: Facts, change: Change): number => 1 / timeLeft(facts, change)
 
 export interface Fullness {
   unit: UnitId
-  /** Of what the unit reached in any recording, 0 to 1. */
+  /** Share of the highest utilization in any recording, 0 to 1. */
   share: number
 }
 
-/** The units by how near they are to what they can reach, the nearest first. */
+/** Returns the units by how close they are to their highest utilization, closest first. */
 export const fullness = ({ busy }: Facts): Fullness[] =>
   unitIds
     .flatMap((unit): Fullness[] =>

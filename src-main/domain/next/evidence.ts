@@ -1,11 +1,11 @@
-/** Evidence of a move as sentences: a counter with its value, and a share of the warps' time. */
+/** Evidence for a move as sentences: a counter with its value, and a share of the warps' time. */
 import { message, type AnyMessage } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatValue } from '../metrics/units'
 import type { WaitId } from '../why/waits'
 import type { Facts } from './facts'
 
-/** `Sectors per global load: 32.0 sectors.` for each counter that has a value. */
+/** Returns a sentence for each counter that has a value, such as `Sectors per global load: 32.0 sectors.` */
 export const counters = (facts: Facts, ...ids: readonly string[]): AnyMessage[] =>
   ids.flatMap((id) => {
     const value = facts.value(id)
@@ -14,10 +14,10 @@ export const counters = (facts: Facts, ...ids: readonly string[]): AnyMessage[] 
     return [message('next.counter', { metric: { metric: id }, value: formatValue(value, unit) })]
   })
 
-/** A share of all cycles of warps from which a wait is worth a sentence. */
+/** Share of all warp cycles from which a wait is mentioned. */
 const worthNaming = 0.02
 
-/** `Warps spend 62 % of their time waiting for global or local memory.` for each wait that counts. */
+/** Returns a sentence for each significant wait, such as `Warps spend 62 % of their time waiting for global or local memory.` */
 export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =>
   ids.flatMap((id) => {
     const share = facts.waits?.[id] ?? 0
@@ -31,5 +31,5 @@ export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =
         ]
   })
 
-/** A share, 0 to 1, that no metric of the registry has. */
+/** Formats a share, 0 to 1, that is not a registry metric. */
 export const share = (value: number): string => formatPercent(100 * value)

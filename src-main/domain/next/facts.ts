@@ -1,4 +1,4 @@
-/** What is known of a rung that advice is given for: the share of its time that each unit works and that warps wait. */
+/** Facts about a rung for giving advice: the share of its time that each unit is busy and that warps wait. */
 import { gridOf, kernelCount, valueOf, type Side } from '../why/side'
 import { unitIds, units, type UnitId } from '../why/units'
 import { leadOf } from '../analysis/lead-figure'
@@ -7,7 +7,7 @@ import { threadsPerBlock } from '../analysis/derived-metrics'
 import { opcodeFamily, type Instruction } from '../session/deep'
 import { timeOfRung, type RungTime } from './time-of-rung'
 
-/** The reasons for which a warp does not issue, by the metric that counts them. */
+/** The metrics that count why a warp does not issue. */
 export const waitMetrics = [
   'stallLongScoreboard',
   'stallShortScoreboard',
@@ -24,11 +24,11 @@ export type WaitMetric = (typeof waitMetrics)[number]
 export interface Facts {
   side: Side
   time: RungTime
-  /** Share of the launch for which each unit works, 0 to 1. A unit that was not counted is absent. */
+  /** Share of the launch for which each unit is busy, 0 to 1; units without counters are absent. */
   busy: Partial<Record<UnitId, number>>
-  /** Share of the cycles of all warps that are spent in each wait, 0 to 1; null unless all were counted. */
+  /** Share of all warp cycles spent in each wait, 0 to 1; null unless all waits were counted. */
   waits: Record<WaitMetric, number> | null
-  /** A registry figure; null if it has no value. */
+  /** Returns a registry metric, or null if it has no value. */
   value(id: string): number | null
   /** Share of the SMs' time in which they have a block, 0 to 1; 1 if unknown. */
   spread: number
@@ -36,23 +36,23 @@ export interface Facts {
   kernels: number
   /** Threads per block; null if unknown or if kernels differ. */
   threads: number | null
-  /** Bytes that the task has to move at least; null if unknown. */
+  /** Minimum number of bytes that the task must move; null if unknown. */
   leastBytes: number | null
-  /** Whether the task is bound by memory or by arithmetic; null for a kernel of which the task is unknown. */
+  /** Whether the task is memory-bound or compute-bound; null if the task is unknown. */
   boundBy: 'bytes' | 'operations' | null
-  /** Whether the task's own types are those of tensor cores. */
+  /** Whether the task's data types are tensor-core types. */
   tensorTypes: boolean
-  /** Of all lanes of the executed warp instructions, the share that did something, 0 to 1; null if unknown. */
+  /** Share of active lanes over all executed warp instructions, 0 to 1; null if unknown. */
   lanes: number | null
   /** Instructions with their counters; empty below the deep level. */
   code: readonly Instruction[]
   /** Executed warp instructions by opcode family, or null below the deep level. */
   opcodes: ReadonlyMap<string, number> | null
-  /** The rung's source, or null if it is not there. */
+  /** The rung's source, or null if it is not available. */
   source: string | null
 }
 
-/** Counters of instructions by thread, all kinds. */
+/** Per-thread instruction counters of all categories. */
 const threadKinds = [
   'fp32Instructions',
   'integerInstructions',
@@ -70,7 +70,7 @@ const warpSize = 32
 function waitsOf(side: Side): Facts['waits'] {
   const found = waitMetrics.map((id) => [id, valueOf(side, id)] as const)
   if (found.some(([, value]) => value === null || value < 0)) return null
-  // For each instruction issued, one warp was selected.
+  // Each issued instruction means one selected warp.
   const total = 1 + found.reduce((sum, [, value]) => sum + value!, 0)
   return Object.fromEntries(found.map(([id, value]) => [id, value! / total])) as Facts['waits']
 }
@@ -81,7 +81,7 @@ function lanesOf(side: Side): number | null {
   if (warps === null || warps <= 0 || kinds.includes(null)) return null
   const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
   const share = threads / (warpSize * warps)
-  // Kinds that ncu does not list leave a little out; more than all lanes is a contradiction.
+  // Categories that ncu does not list leave a small gap; more than all lanes is a contradiction.
   return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
 }
 
@@ -95,10 +95,10 @@ function opcodesOf(code: readonly Instruction[]): Facts['opcodes'] {
   return sum
 }
 
-/** Counters above this are none of a single launch: a share of time cannot exceed all of it. */
+/** Percentages above this are not from a single launch, since a share of time cannot exceed 100. */
 const mostPercent = 102
 
-/** Null for a rung without a time or without counters, and where its counters contradict each other. */
+/** Returns the facts of a rung; null without a time or counters, or if its counters contradict each other. */
 export function factsOf(side: Side, source: string | null = null): Facts | null {
   const { session, rung } = side
   const time = timeOfRung(rung)
@@ -110,7 +110,7 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   const spread = gridOf(side)?.share ?? 1
   const busy = Object.fromEntries(
     percents.flatMap(([id, share]) =>
-      // Of the cycles in which an SM has a block: those without one are idle too.
+      // Shares are of cycles in which an SM has a block; SMs without one are idle too.
       share === null
         ? []
         : [[id, Math.min(1, (share / 100) * (units[id].of === 'active' ? spread : 1))]],
@@ -138,7 +138,7 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   }
 }
 
-/** A figure relative to another; 0 if either is unknown. */
+/** Returns one metric relative to another; 0 if either is unknown. */
 export const shareOf = ({ value }: Facts, part: string, whole: string): number => {
   const [a, b] = [value(part), value(whole)]
   return a === null || b === null || b <= 0 ? 0 : a / b

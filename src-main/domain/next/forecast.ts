@@ -1,13 +1,13 @@
-/** What was promised of a change before it was made, beside what was measured after it. */
+/** Compares a forecast, stored before a change was made, with the measurement after it. */
 import { z } from 'zod'
 
 export const Forecast = z.object({
-  /** The move that was tried. */
+  /** The move that was made. */
   move: z.string(),
-  /** The rung that it starts from, and the copy that has the change. */
+  /** The rung before the change, and the copy with the change. */
   from: z.string(),
   to: z.string(),
-  /** The promised factors of the speed. */
+  /** The forecast speedups. */
   low: z.number().positive(),
   high: z.number().positive(),
 })
@@ -15,16 +15,16 @@ export type Forecast = z.infer<typeof Forecast>
 
 export interface Outcome {
   verdict: 'within' | 'slower' | 'faster'
-  /** The promised times, from the time of the rung that it starts from as measured beside the copy. */
+  /** The forecast times, relative to the original rung as measured next to the copy. */
   lowMs: number
   highMs: number
   ms: number
 }
 
-/** Times within half a percent are the same. */
+/** Times within half a percent count as equal. */
 const tolerance = 1.005
 
-/** Null where it is the forecast of another pair, or a time is missing. */
+/** Returns the outcome of a forecast; null if it belongs to another pair or a time is missing. */
 export function outcomeOf(
   forecast: Forecast | null,
   from: { id: string; ms: number | null },
@@ -37,7 +37,7 @@ export function outcomeOf(
   return { verdict, lowMs, highMs, ms: to.ms }
 }
 
-/** A forecast from its stored text; null if it is none. */
+/** Parses a stored forecast; null if it is not valid. */
 export function parseForecast(text: string): Forecast | null {
   try {
     return Forecast.safeParse(JSON.parse(text)).data ?? null

@@ -1,28 +1,28 @@
 /**
- * Where between nothing and its bound a move lands, by the steps of shipped ladders that made it. Each past step says
- * which share of the bound's logarithm it reached. Steps of the same move and of similar bounds weigh most; quantiles of
- * these shares are the range. Steps of the ladder that advice is given for are left out, here and in the backtest.
+ * Estimates where between no gain and its bound a move lands, from the steps of shipped ladders that made the move. Each past step gives
+ * the share of the bound's logarithm that it reached. Steps of the same move with similar bounds weigh most; quantiles of the shares give
+ * the range. Steps of the current ladder are excluded, both here and in the backtest.
  */
 import { z } from 'zod'
 
-/** A recorded step for one of the moves that it made, as advice at the rung before it would have bounded it. */
+/** One recorded step and one move that it made, with the bound that advice at the previous rung would have given. */
 export const Landed = z.object({
   move: z.string(),
   ladder: z.string(),
   recording: z.string(),
   from: z.string(),
   to: z.string(),
-  /** Whether it is the main change of the step, which the ladder names first. */
+  /** Whether the move is the step's main change, which the ladder lists first. */
   isMain: z.boolean(),
-  /** The unit nearest its limit at the rung before; null if no unit was counted. */
+  /** The unit closest to its limit at the previous rung; null if no unit was counted. */
   unit: z.string().nullable(),
-  /** Factors of the speed. */
+  /** Speedups. */
   bound: z.number().positive(),
   gain: z.number().positive(),
 })
 export type Landed = z.infer<typeof Landed>
 
-/** How often a move applied at the rung before a step of a ladder, and how often the step then made it. */
+/** How often a move applied before a ladder step, and how often the step then made it. */
 export const Offered = z.object({
   move: z.string(),
   ladder: z.string(),
@@ -31,14 +31,14 @@ export const Offered = z.object({
 })
 export type Offered = z.infer<typeof Offered>
 
-/** landed.json beside the recordings, which `npm run next` writes. */
+/** The contents of landed.json next to the recordings, which `npm run next` writes. */
 export const Past = z.object({ landed: z.array(Landed), offered: z.array(Offered) })
 export type Past = z.infer<typeof Past>
 
-/** What is left out of a fit: the ladder at hand, and the same step in ladders that share its rungs. */
+/** Excluded from a fit: the current ladder, and the same step in ladders that share its rungs. */
 export interface LeftOut {
   ladder: string
-  /** The rung that the step at hand leads to; null outside a backtest. */
+  /** The rung that the current step leads to; null outside a backtest. */
   to: string | null
 }
 
@@ -50,13 +50,13 @@ export interface Range {
 
 /** The quantiles of the range. */
 const quantiles = [0.07, 0.5, 0.93] as const
-/** Added to the logarithm of a bound: what varies from run to run also where a bound allows nothing. */
+/** Added to a bound's logarithm: run-to-run variation, which exists even if the bound allows no gain. */
 const blur = 0.03
-/** Weight of a step of another move. */
+/** Weight of steps that made a different move. */
 const otherMove = 0.2
-/** By how much the logarithm of a bound has to differ, relative to the other, to weigh 1/e. */
+/** Relative difference of the bounds' logarithms at which the weight is 1/e. */
 const likeness = 0.6
-/** Shares beyond these are of steps that other changes made faster or slower. */
+/** Shares outside this range belong to steps with other changes that affected the time. */
 const [leastShare, mostShare] = [-0.3, 1] as const
 
 const scaleOf = (bound: number): number => Math.log(bound) + blur
@@ -79,7 +79,7 @@ function quantile(sorted: readonly Weighted[], at: number): number {
 const isLeftOut = ({ ladder, to }: Landed, out: LeftOut): boolean =>
   ladder === out.ladder || (out.to !== null && to === out.to)
 
-/** The range of the speedup; null where no past step says anything. */
+/** Returns the range of the speedup; null if no past step is relevant. */
 export function landingOf(
   move: string,
   bound: number,
@@ -104,18 +104,18 @@ export function landingOf(
   return { low: low!, mid: mid!, high: high! }
 }
 
-/** How readily a ladder makes the move where it applies, 0 to 1; ranks moves of equal gain. */
+/** Returns how often a ladder makes the move when it applies, 0 to 1; used to rank moves of equal gain. */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)
   const applied = own.reduce((sum, one) => sum + one.applied, 0)
   const made = own.reduce((sum, one) => sum + one.made, 0)
-  // A move that hardly ever applied is neither trusted nor dismissed.
+  // Smoothed, so that a move that rarely applied is neither trusted nor dismissed.
   return (made + 1) / (applied + 6)
 }
 
 /**
- * The past step of this move that gained something and is most like this one: the same unit nearest its limit, then a
- * similar bound. Steps of other ladders, and steps whose main change it is, come first.
+ * Returns the most similar past step of this move that gained something: the same unit closest to its limit, then a similar bound. Steps of
+ * other ladders, and steps with this move as the main change, are preferred.
  */
 export function exampleOf(
   move: string,

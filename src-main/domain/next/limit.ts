@@ -1,4 +1,4 @@
-/** What limits a rung, as a sentence: a unit that is full, or that none is. */
+/** States what limits a rung: a unit at its limit, or that no unit is. */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { leadFigure, leadOf } from '../analysis/lead-figure'
 import { formatPercent, formatValue } from '../metrics/units'
@@ -9,11 +9,11 @@ import { fullness, type Fullness } from './bound'
 import type { Facts } from './facts'
 import { timeOfRung } from './time-of-rung'
 
-/** Relative to what the unit reached in any recording. */
+/** Relative to the unit's highest utilization in any recording. */
 const atLimit = 0.93
 const nearLimit = 0.8
 
-/** What only helps where a unit is full. */
+/** Advice that applies only if a unit is at its limit. */
 const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   dram: message('next.fewerBytes'),
   l2: message('next.fewerBytes'),
@@ -24,7 +24,7 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   issue: message('next.fewerSlots'),
 }
 
-/** `92 %`, or of the measured bandwidth where the task's bytes are known. */
+/** Returns `92 %`, or the share of the measured bandwidth if the task's bytes are known. */
 function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   const { session, rung } = facts.side
   if (unit === 'dram' && leadOf(session).of === 'bytes') {
@@ -39,7 +39,7 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   return formatPercent(100 * (facts.busy[unit] ?? share))
 }
 
-/** Units this near each other are equally full, and the one that does the task's own work is named. */
+/** Units this close to each other count as equal; the one that does the task's own work is named. */
 const equal = 0.05
 
 function fullest(facts: Facts): Fullness | undefined {
@@ -69,7 +69,7 @@ export function limitOf(facts: Facts): AnyMessage {
     : message('next.nearLimit', values)
 }
 
-/** Why there is no advice for a rung; null if there can be. */
+/** Returns why there is no advice for a rung; null if there can be. */
 export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
   const { session, rung } = side
   if (rung.status !== 'ok')

@@ -1,26 +1,26 @@
-/** A move: one change that an engineer can make to a kernel, with when it applies and what it removes. */
+/** A move: one change that an engineer can make to a kernel, when it applies, and what it removes. */
 import type { Burden } from '../why/cause-lines'
 import type { AnyMessage } from '../messages/message'
 import type { Change } from './bound'
 import type { Facts } from './facts'
 
 export interface Found {
-  /** What the move removes at best. */
+  /** What the move removes in the best case. */
   change: Change
-  /** The counters and stalls that it follows from, most telling first. */
+  /** The counters and stalls that suggest it, strongest first. */
   evidence: readonly AnyMessage[]
-  /** Which instructions bear the cause, to find its source lines; absent if it is in no line. */
+  /** Which instructions cause the problem, to find their source lines; absent if no line does. */
   burden?: Burden
 }
 
 export interface Move {
   id: string
-  /** What to change, a sentence. */
+  /** A sentence that says what to change. */
   says: AnyMessage
-  /** What it costs in registers, shared memory or otherwise, and what it needs. */
+  /** Costs in registers, shared memory or otherwise, and requirements. */
   costs: AnyMessage
-  /** It replaces the kernel or changes its results, so that it is offered after all that do not. */
+  /** Replaces the kernel or changes its results, so it is ranked after all other moves. */
   isLast?: true
-  /** Null where it does not apply. */
+  /** Returns null if the move does not apply. */
   find(facts: Facts): Found | null
 }

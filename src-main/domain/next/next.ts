@@ -1,4 +1,4 @@
-/** What to change next in a rung: the moves that apply, each with its bound, where past steps landed, and an example. */
+/** What to change next in a rung: the moves that apply, each with its bound, the range of past steps, and an example. */
 import { z } from 'zod'
 import { message, Statement, together, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
@@ -23,15 +23,15 @@ export const NextStep = z.object({
   statement: Statement,
   /** What it costs, and what it needs. */
   costs: Statement,
-  /** Factors of the speed: of past steps of this kind, seven in a hundred landed below `low`, half below `mid`. */
+  /** Speedups. Seven percent of similar past steps landed below `low`, half below `mid`. */
   speedup: Ranged,
-  /** Of a launch of the rung, in milliseconds. */
+  /** Time of one launch of the rung, in milliseconds. */
   msNow: z.number(),
   msAfter: Ranged,
   evidence: z.array(Statement),
-  /** Where its cause is, heaviest first; absent below the deep level. */
+  /** Source lines of the cause, heaviest first; absent below the deep level. */
   lines: z.array(CauseLine).optional(),
-  /** A step of a shipped ladder that made this move, and the recording that has it; absent if none did. */
+  /** A step of a shipped ladder that made this move, and its recording; absent if none did. */
   example: z
     .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
     .optional(),
@@ -42,14 +42,14 @@ export const Next = z.object({
   rung: z.string(),
   /** Best first, at most five. */
   steps: z.array(NextStep),
-  /** What limits the rung, or why nothing can be said of it. */
+  /** What limits the rung, or why there is no advice. */
   limit: Statement,
 })
 export type Next = z.infer<typeof Next>
 
-/** How many are worth reading. */
+/** Maximum number of steps shown. */
 const mostSteps = 5
-/** A step that can save less than this is not worth an afternoon. */
+/** Steps that save less than this are not worth the effort. */
 const leastGain = 1.01
 
 export interface Candidate {
@@ -59,11 +59,11 @@ export interface Candidate {
   speedup: Range
 }
 
-/** Between the gain and how readily the move is made: the logarithm of the gain counts fully, readiness by its root. */
+/** Ranks by gain and readiness: the gain's logarithm counts fully, readiness by its square root. */
 const rankOf = ({ move, speedup }: Candidate, out: LeftOut, past: Past): number =>
   Math.max(Math.log(speedup.mid), 0.001) * Math.sqrt(readinessOf(move.id, out, past))
 
-/** All moves that apply, best first. Those that replace the kernel or change its results come last. */
+/** Returns all moves that apply, best first. Moves that replace the kernel or change its results come last. */
 export function candidatesOf(facts: Facts, out: LeftOut, past: Past): Candidate[] {
   return moves
     .flatMap((move): Candidate[] => {
@@ -84,7 +84,7 @@ export function candidatesOf(facts: Facts, out: LeftOut, past: Past): Candidate[
     .map(({ candidate }) => candidate)
 }
 
-/** Numbers that are printed; more digits would pretend to be known. */
+/** Rounds to the digits that are meaningful. */
 const rounded = (value: number): number => Number(value.toPrecision(4))
 
 function toStep(
@@ -123,7 +123,7 @@ function toStep(
   }
 }
 
-/** Stalls of the kernel that this move removes, with the instructions that they wait for. */
+/** Returns the kernel's stalls that this move removes, with the instructions that they wait for. */
 function tracedEvidence({ side }: Facts, { change }: Found): AnyMessage[] {
   const removed = {
     long_sb: (change.waits?.stallLongScoreboard ?? 1) < 1,
@@ -154,8 +154,8 @@ const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): Any
     : message('next.instructionAt', { opcode: code(opcode), line })
 
 /**
- * Advice for one rung. `source` is its text, for what machine code does not tell where there is none.
- * Less is said where less is known; a contradiction says nothing.
+ * Returns advice for one rung. `source` is its text, used if there is no machine code. With fewer facts there is less advice; contradictory
+ * facts give none.
  */
 export function nextOf(side: Side, source: string | null, past: Past): Next {
   const facts = factsOf(side, source)

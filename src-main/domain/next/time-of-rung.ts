@@ -1,13 +1,13 @@
-/** The time of a rung that advice starts from, whoever says it. */
+/** The time of a rung that advice starts from, whatever its source. */
 import type { RungResult } from '../session/session'
 
 export interface RungTime {
   ms: number
-  /** `profiled`: ncu's or CUPTI's own time, where no runner timed the launch. */
+  /** `profiled`: the time from ncu or CUPTI, if no runner timed the launch. */
   evidence: 'measured' | 'profiled' | 'predicted'
 }
 
-/** Null for a rung without a time. */
+/** Returns null for a rung without a time. */
 export function timeOfRung(rung: RungResult): RungTime | null {
   const nanoseconds = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const found: readonly (readonly [number | undefined, RungTime['evidence']])[] = [

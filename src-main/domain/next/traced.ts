@@ -1,13 +1,13 @@
 /**
- * Who causes a stall: a warp waits where a value is used, and what it waits for is the instruction that produces the
- * value. From the instruction with most samples of a reason, its registers are followed back through the control flow
- * to the nearest instruction that writes them and is of a kind that this reason waits for.
+ * Finds the instruction that causes a stall: a warp waits where it uses a value, but the cause is the instruction that produces it.
+ * Starting at the instruction with most samples of a reason, its registers are traced back through the control flow to the nearest
+ * instruction that writes them and that this reason can wait for.
  */
 import { opcodeFamily, type DeepKernel, type Instruction } from '../session/deep'
 import { controlFlow } from '../sass/control-flow'
 import { registersOf } from '../sass/operands'
 
-/** Stall reasons as ncu samples them, that wait for a value. */
+/** ncu's stall reasons that wait for a value. */
 export const tracedReasons = ['long_sb', 'short_sb'] as const
 export type TracedReason = (typeof tracedReasons)[number]
 
@@ -19,7 +19,7 @@ const producers: Readonly<Record<TracedReason, RegExp>> = {
 
 export interface Traced {
   reason: TracedReason
-  /** Samples at the instruction for this reason, as a share of all samples of the kernel, 0 to 1. */
+  /** Samples of this reason at the instruction, as a share of the kernel's samples, 0 to 1. */
   share: number
   waiting: Instruction
   producer: Instruction
@@ -31,7 +31,7 @@ function predecessorsOf(successors: readonly (readonly number[])[]): number[][] 
   return before
 }
 
-/** Null where no path leads to such an instruction, as behind a barrier of cp.async. */
+/** Returns null if no path leads to such an instruction, for example after a cp.async barrier. */
 function producerOf(
   code: readonly Instruction[],
   before: readonly (readonly number[])[],
@@ -49,7 +49,7 @@ function producerOf(
       const { writes, guarded } = registersOf(code[index]!.text)
       const gives = writes.some((register) => wanted.has(register))
       if (gives && kind.test(opcodeFamily(code[index]!.opcode))) return code[index]!
-      // The value comes from elsewhere; under a guard it may still come from further back.
+      // The value comes from elsewhere; with a guard, an earlier instruction may still produce it.
       if (
         gives &&
         !guarded &&
@@ -64,11 +64,11 @@ function producerOf(
   return null
 }
 
-/** Instructions of an unrolled loop wait side by side, and are named once. */
+/** Instructions of an unrolled loop wait close together and are reported once. */
 const most = 8
 const worthNaming = 0.02
 
-/** The stalls of a kernel that weigh most, each with the instruction that it waits for. */
+/** Returns the heaviest stalls of a kernel, each with the instruction that it waits for. */
 export function tracedStalls({ instructions }: Pick<DeepKernel, 'instructions'>): Traced[] {
   const total = instructions.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
   if (total === 0) return []

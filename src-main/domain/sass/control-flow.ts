@@ -12,12 +12,12 @@ const targetOffset = (text: string): number | undefined => {
   return found ? parseInt(found[1]!, 16) : undefined
 }
 
-/** May fall through: a guard, or a condition among the operands. */
+/** Whether execution may fall through: the jump has a guard or a condition operand. */
 const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
 
 interface Branch {
-  /** Index of the instruction that jumps, and of the one that is jumped to. */
+  /** Indices of the jump and of its target. */
   from: number
   to: number
 }
@@ -26,7 +26,7 @@ export interface ControlFlow {
   /** Indices that can follow each instruction. */
   successors: readonly (readonly number[])[]
   branches: readonly Branch[]
-  /** False when a jump's target is in a register: then what follows it is unknown. */
+  /** False if a jump's target is in a register, so its successors are unknown. */
   whole: boolean
 }
 
@@ -40,7 +40,7 @@ export function controlFlow(code: Code): ControlFlow {
   const successors = code.map(({ text, opcode }, index) => {
     const family = opcodeFamily(opcode)
     const next = index + 1 < code.length ? [index + 1] : []
-    // A function that is called returns behind any of its calls.
+    // A called function may return after any of its calls.
     if (family === 'RET') return conditional(text) ? [...afterCalls, ...next] : afterCalls
     if (ends.has(family)) return conditional(text) ? next : []
     if (/^(BRXU?|JMXU?)$/.test(family)) {
@@ -50,7 +50,7 @@ export function controlFlow(code: Code): ControlFlow {
     if (!jumps.has(family)) return next
     const to = byOffset.get(targetOffset(text) ?? -1)
     if (to === undefined) {
-      // WARPSYNC has a target only when it is collective; a call may leave the kernel's own code.
+      // WARPSYNC has a target only in its collective form; a call may leave the kernel's code.
       if (family === 'BRA' || family === 'JMP') whole = false
       return next
     }
@@ -62,11 +62,11 @@ export function controlFlow(code: Code): ControlFlow {
 }
 
 export interface Arrow extends Branch {
-  /** Column it is drawn in, from 0, the nearest to the code. */
+  /** Column it is drawn in, counted from 0 next to the code. */
   lane: number
 }
 
-/** Arrows that share rows get different lanes; the short ones, which are inside, the near ones. */
+/** Assigns different lanes to arrows that share rows; shorter arrows get lanes closer to the code. */
 export function arrowLanes(branches: readonly Branch[], lanes: number): Arrow[] {
   const span = ({ from, to }: Branch) => Math.abs(to - from)
   const taken: { first: number; last: number }[][] = Array.from({ length: lanes }, () => [])

@@ -1,4 +1,4 @@
-/** Machine code to instructions. What the table does not know stays unknown, with its address and bits. */
+/** Decodes machine code to instructions. Instructions missing from the table stay unknown, with their address and bits. */
 import type { Opcode, Draft } from './parts'
 import { controlOpcodes } from './opcodes/control'
 import { conversionOpcodes, floatOpcodes } from './opcodes/float'
@@ -32,7 +32,7 @@ for (const entry of [
 /** By the low 12 bits of an instruction. */
 const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
-/** Accesses of textures and surfaces by the low byte of their opcodes, which are decoded no further. */
+/** Texture and surface accesses by the low byte of their opcodes; they are not decoded further. */
 const notDecoded: Readonly<Record<number, string>> = {
   0x60: 'TEX',
   0x63: 'TLD4',
@@ -43,12 +43,12 @@ const notDecoded: Readonly<Record<number, string>> = {
 }
 
 /**
- * What an instruction is called that could not be decoded, by its first 32 bits: `TEX`, `ATOMS.???` of an opcode whose form is not
- * known, else the opcode in hexadecimal. Never the name of one that was decoded.
+ * Returns a name for an undecoded instruction from its first 32 bits: `TEX`, `ATOMS.???` for an opcode of unknown form, otherwise the
+ * opcode in hexadecimal. The result never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff
-  // 0xf.. from 9.0 on, 0xb.. before.
+  // 0xf.. on sm_90, 0xb.. before.
   const access = (code & 0xb00) === 0xb00 ? notDecoded[code & 0xff] : undefined
   const known = opcodeOf(code)
   return known ? `${known.mnemonic}.???` : (access ?? `0x${code.toString(16)}`)

@@ -1,10 +1,10 @@
 /**
- * One decoded machine instruction of sm_75 to sm_90, complete enough to execute it and to print it as NVIDIA's
- * disassembler does. Operands are listed as they are printed: destinations first. What is fixed for an opcode (which
- * operands it writes) follows from the mnemonic, its modifiers and the operands' positions.
+ * One decoded machine instruction of sm_75 to sm_90, complete enough to execute it and to print it as NVIDIA's disassembler does. Operands
+ * are in printed order, destinations first. Facts that are fixed per opcode (such as which operands it writes) follow from the mnemonic,
+ * its modifiers and the operand positions.
  */
 
-/** RZ reads as zero and swallows what is written to it. */
+/** RZ reads as zero and discards writes. */
 export const zeroRegister = 255
 /** URZ of sm_75 to sm_90. */
 export const zeroUniformRegister = 63
@@ -24,7 +24,7 @@ export interface RegisterOperand extends SourceModifiers {
   readonly index: number
   /** In the operand cache for the next instruction; no effect on the value. */
   readonly reuse: boolean
-  /** As printed behind the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`; `ROW`, `COL`. */
+  /** As printed after the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`; `ROW`, `COL`. */
   readonly suffixes: readonly string[]
 }
 
@@ -49,7 +49,7 @@ export interface UniformPredicateOperand {
   readonly negated: boolean
 }
 
-/** The whole predicate file, `PR` or `UPR`: what P2R and R2P move. */
+/** The whole predicate file, `PR` or `UPR`, which P2R and R2P move. */
 interface PredicateFileOperand {
   readonly kind: 'predicate-file'
   readonly uniform: boolean
@@ -58,9 +58,9 @@ interface PredicateFileOperand {
 export interface ImmediateOperand {
   readonly kind: 'immediate'
   /**
-   * The value as the instruction uses it. `f32`: the 32 bits of a float; `f64`: the high 32 bits of a double, the low
-   * ones being zero; `f16x2`, `bf16x2`: two halves, the first printed one in the high 16 bits. An integer is the field
-   * as it stands, sign-extended to 32 bits where the field is signed.
+   * The value as the instruction uses it. `f32`: the 32 bits of a float. `f64`: the high 32 bits of a double whose low bits are zero.
+   * `f16x2`, `bf16x2`: two halves, the first printed one in the high 16 bits. Integers: the field, sign-extended to 32 bits if it is
+   * signed.
    */
   readonly bits: number
   readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'
@@ -74,7 +74,7 @@ export interface ConstantOperand extends SourceModifiers {
   readonly bank: number | { readonly uniform: number }
   /** In bytes. */
   readonly offset: number
-  /** Added to the offset: `c[0x0][R4+0x8]` of LDC, `c[0x0][UR4+0x8]` of ULDC; null where there is none. */
+  /** Register added to the offset: `c[0x0][R4+0x8]` in LDC, `c[0x0][UR4+0x8]` in ULDC; null if there is none. */
   readonly register: number | null
   readonly uniform: number | null
   /** Halves of a packed pair, as for a register. */
@@ -83,9 +83,9 @@ export interface ConstantOperand extends SourceModifiers {
 
 export interface MemoryOperand {
   readonly kind: 'memory'
-  /** Null where the form has no such part; RZ where it has and it is zero. */
+  /** null if the form has no register; RZ if the register is zero. */
   readonly register: number | null
-  /** `R2.64`: a pair; `R2.U32`: zero-extended beside a uniform base; `.X4`, `.X8`, `.X16`: times that. */
+  /** `R2.64`: a register pair. `R2.U32`: zero-extended, with a uniform base. `.X4`, `.X8`, `.X16`: scale factors. */
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16
   /** Uniform base added to the address: a pair in global memory. */
@@ -111,7 +111,7 @@ interface SpecialRegisterOperand {
   readonly name: string
 }
 
-/** `B0` to `B15`: where threads that diverged meet again. */
+/** `B0` to `B15`: where diverged threads reconverge. */
 interface ConvergenceBarrierOperand {
   readonly kind: 'convergence-barrier'
   readonly index: number
@@ -124,7 +124,7 @@ interface ScoreboardOperand {
   readonly group: boolean
 }
 
-/** `{3,2}`: the scoreboards that DEPBAR waits for besides. */
+/** `{3,2}`: additional scoreboards that DEPBAR waits for. */
 interface ScoreboardSetOperand {
   readonly kind: 'scoreboard-set'
   readonly indices: readonly number[]
@@ -159,7 +159,7 @@ export type Operand =
   | TargetOperand
   | WordOperand
 
-/** What the compiler schedules by: bits 105 to 125. It changes when an instruction issues, never what it computes. */
+/** Scheduling information from the compiler: bits 105 to 125. It affects when an instruction issues, never what it computes. */
 export interface Control {
   /** Cycles before the next instruction may issue, 0 to 15. */
   readonly stall: number
@@ -176,23 +176,23 @@ export interface Instruction {
   readonly address: number
   /** The 128 bits, least significant word first, each an unsigned number. */
   readonly words: readonly [number, number, number, number]
-  /** `P0` and `!P0` before the instruction; PT where it is unconditional. */
+  /** `P0` or `!P0` before the instruction; PT if it is unconditional. */
   readonly guard: PredicateOperand | UniformPredicateOperand
   /** `LDG` of `LDG.E.128.CONSTANT`. */
   readonly mnemonic: string
-  /** `E`, `128`, `CONSTANT`: in the order in which they are printed. */
+  /** `E`, `128`, `CONSTANT`, in printed order. */
   readonly modifiers: readonly string[]
   readonly operands: readonly Operand[]
   readonly control: Control
 }
 
 /**
- * The 128 bits of an instruction, which remember what was read of them: a bit that is set and that no field of the
- * opcode covers makes the instruction unknown, so that nothing is printed or executed as something else.
+ * The 128 bits of an instruction. It tracks which bits were read: a set bit that no field of the opcode covers makes the instruction
+ * unknown, so it is never printed or executed as something else.
  */
 export class Encoding {
   readonly #read = new Uint32Array(4)
-  /** False once a field has a value without a meaning. */
+  /** False once a field has a value without a known meaning. */
   known = true
 
   constructor(readonly words: readonly [number, number, number, number]) {}
@@ -219,13 +219,13 @@ export class Encoding {
     return this.bits(at, 1) === 1
   }
 
-  /** Whether every set bit was read, and every field has a meaning. */
+  /** Whether every set bit was read and every field has a known meaning. */
   get complete(): boolean {
     return this.known && this.words.every((word, index) => (word & ~this.#read[index]!) === 0)
   }
 }
 
-/** What S2R, S2UR and CS2R read, by number; pairs are named after their low half. */
+/** Special registers read by S2R, S2UR and CS2R, by number; pairs have the name of their low half. */
 export const specialRegisters: Readonly<Record<number, string>> = {
   0x00: 'SR_LANEID',
   0x02: 'SR_VIRTCFG',

@@ -1,19 +1,19 @@
 /** The line table of machine code: the source line of each instruction, through inlining. */
 
-/** From `address` on, up to the next row. */
+/** Valid from `address` up to the next row. */
 export interface LineRow {
   readonly address: number
-  /** As the compiler was given it, with its folder. */
+  /** As passed to the compiler, including its folder. */
   readonly file: string
   readonly line: number
-  /** Of inlined code: the function it comes from, and the place that it was inlined at. */
+  /** For inlined code: its function, and the place where it was inlined. */
   readonly inlined: { readonly function: string; readonly at: LineRow } | null
 }
 
-/** Far deeper than templates nest; a damaged table can be deeper still. */
+/** Much deeper than templates nest; a damaged table can be deeper. */
 const deepestInlining = 100
 
-/** Where an instruction comes from, innermost first; empty where nothing is known. */
+/** Returns the source places of an instruction, innermost first; empty if unknown. */
 export function placesOf(
   rows: readonly LineRow[],
   address: number,
@@ -29,11 +29,11 @@ const inBuild = /[\\/]build[\\/][0-9a-f]{32}[\\/]src[\\/]/
 
 const inToolkit = /(^|[\\/])(usr|targets|nvidia|cuda[^\\/]*)[\\/](.*[\\/])?include[\\/]/
 
-/** Whether a path of the compiler is a header of CUDA or of the system. */
+/** Whether a path is a header of CUDA or of the system. */
 export const isToolkitHeader = (path: string): boolean =>
   !inBuild.test(path) && inToolkit.test(path)
 
-/** Where an instruction comes from in the user's code: innermost, but outside of CUDA's headers where possible. */
+/** Returns the innermost place in the user's code; a CUDA header only if there is no other. */
 export function userPlace(
   rows: readonly LineRow[],
   address: number,
@@ -42,7 +42,7 @@ export function userPlace(
   return places.find(({ file }) => !isToolkitHeader(file)) ?? places[0]
 }
 
-/** The last row that begins at or before the address. */
+/** Returns the last row that starts at or before the address. */
 function rowAt(rows: readonly LineRow[], address: number): LineRow | undefined {
   let [low, high] = [0, rows.length]
   while (low < high) {

@@ -1,4 +1,4 @@
-/** A function's machine code as ncu lists it: text without the operand cache, and source lines. */
+/** Lists a function's machine code as ncu does: text without operand-cache flags, and source lines. */
 import { message, type Statement } from '../messages/message'
 import type { Place } from '../session/deep'
 import { decodeKernel, type UnknownInstruction } from './decode'
@@ -11,22 +11,22 @@ interface ListedInstruction {
   text: string
   /** With its modifiers. */
   opcode: string
-  /** Innermost first; the others are where it was inlined. */
+  /** Innermost first; the others are the places where it was inlined. */
   places: Place[]
 }
 
 export interface Listing {
   instructions: ListedInstruction[]
-  /** Which instructions are not known: their text says no more. */
+  /** Unknown instructions; their text contains no more detail. */
   unknown: Statement[]
 }
 
 const unknownText = 'UNKNOWN'
 
-/** After these, more would say nothing more. */
+/** Maximum number of unknown instructions reported. */
 const mostUnknown = 3
 
-/** `nameOf`: a path of the compiler as the session names the file. */
+/** Lists a function. `nameOf` maps a compiler path to the session's file name. */
 export function listingOf(
   { code, lines }: Pick<MachineFunction, 'code' | 'lines'>,
   architecture: number,

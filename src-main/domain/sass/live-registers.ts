@@ -27,8 +27,8 @@ function ones(word: number): number {
 }
 
 /**
- * Per instruction, how many registers hold a value that it or a later one reads, what it writes included; null where a
- * jump's target is not in the code, since what is live there cannot be known.
+ * Returns, per instruction, how many registers hold a value that it or a later instruction reads, including its own results. Returns null
+ * if a jump's target is not in the code, because liveness is then unknown.
  */
 export function liveRegisters(
   code: readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[],
@@ -52,7 +52,7 @@ export function liveRegisters(
   for (const [index, use] of uses.entries()) {
     add(reads, index, use.reads)
     add(writes, index, use.writes)
-    // Threads that the guard leaves out keep what was there.
+    // Threads excluded by the guard keep the old value.
     if (!use.guarded) add(kills, index, use.writes)
   }
   const needed = neededBefore(flow, reads, kills)
@@ -77,7 +77,7 @@ export function liveRegisters(
       let sum = 0
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
-        // Needed but never given: written under a guard, and read under the same one.
+        // Needed but never assigned: written under a guard, and read under the same one.
         const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
         sum += ones(liveBits & mask[word]!)
       }
@@ -87,7 +87,7 @@ export function liveRegisters(
   })
 }
 
-/** What some path from each instruction on reads before it is overwritten. */
+/** Returns the registers that some path from each instruction reads before overwriting them. */
 function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Sets {
   const { words } = reads
   const bits = reads.bits.slice()
@@ -107,7 +107,7 @@ function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Se
   return { words, bits }
 }
 
-/** What some path to each instruction has written. */
+/** Returns the registers that some path to each instruction has written. */
 function givenBefore({ successors }: ControlFlow, writes: Sets): Sets {
   const { words } = writes
   const bits = new Uint32Array(writes.bits.length)

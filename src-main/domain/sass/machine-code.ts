@@ -1,35 +1,35 @@
-/** What nvcc built of the kernels of one source file, as a loader sees it. `parsers/cubin` reads it from a cubin. */
+/** nvcc's output for the kernels of one source file, as a loader sees it. `parsers/cubin` reads it from a cubin. */
 import { type LineRow } from './line-table'
 
 export interface MachineCode {
   /** 90 for sm_90. */
   readonly architecture: number
   readonly kernels: readonly MachineKernel[]
-  /** Functions that kernels call in code of their own: not inlined, and not part of the kernel's section. */
+  /** Functions that kernels call but that are not part of the kernel's section (not inlined). */
   readonly functions: readonly MachineFunction[]
   /** `__device__` variables, and `.nv.global.init` strings such as printf's formats. */
   readonly globals: readonly GlobalVariable[]
-  /** Bank 3: `__constant__` variables. Bank 4: addresses of variables and functions, by its relocations. */
+  /** Bank 3: `__constant__` variables. Bank 4: addresses of variables and functions, filled in by relocations. */
   readonly constants: readonly ConstantBank[]
-  /** `__constant__` variables: their places in bank 3. */
+  /** `__constant__` variables with their places in bank 3. */
   readonly constantVariables: readonly {
     readonly name: string
     readonly offset: number
     readonly size: number
   }[]
-  /** Who calls whom, by name; what is inlined is not in it. */
+  /** Calls by name; inlined calls are not included. */
   readonly calls: readonly { readonly caller: string; readonly callee: string }[]
 }
 
 export interface MachineFunction {
   /** Mangled. */
   readonly name: string
-  /** 16 bytes an instruction. */
+  /** 16 bytes per instruction. */
   readonly code: Uint8Array
   readonly registers: number | null
-  /** Stack that each thread needs for it: its local memory. */
+  /** Stack size per thread for this function's local memory. */
   readonly frameBytes: number
-  /** Subprograms in the code: the division of 64-bit integers is one. */
+  /** Subprograms in the code, such as 64-bit integer division. */
   readonly subprograms: readonly {
     readonly name: string
     readonly offset: number
@@ -42,24 +42,24 @@ export interface MachineFunction {
 
 export interface MachineKernel extends MachineFunction {
   readonly barriers: number
-  /** Shared memory from address 0 that its variables take; on sm_90 they begin at 0x400, behind what the system keeps. */
+  /** Shared memory of its variables, counted from address 0. On sm_90 they start at 0x400, after the part that the system reserves. */
   readonly sharedBytes: number
-  /** All of its stack, with what it calls; null where that is not bounded. */
+  /** Total stack including callees; null if it is unbounded. */
   readonly stackBytes: number | null
-  /** Of `__launch_bounds__` and `__reqntid__`; null where it names none. */
+  /** From `__launch_bounds__` or `__reqntid__`; null without either. */
   readonly maxThreads: readonly [number, number, number] | null
   readonly requiredThreads: readonly [number, number, number] | null
   readonly clusterBlocks: readonly [number, number, number] | null
   readonly parameters: ParameterLayout
-  /** Bank 0 with the parameters' place, bank 2 with the compiler's constants. */
+  /** Bank 0 with space for the parameters, bank 2 with the compiler's constants. */
   readonly constants: readonly ConstantBank[]
 }
 
 export interface ParameterLayout {
-  /** Where they begin in constant bank 0, and their bytes. */
+  /** Start in constant bank 0, and size in bytes. */
   readonly base: number
   readonly size: number
-  /** In order; `offset` from `base`. */
+  /** In order; `offset` is relative to `base`. */
   readonly list: readonly { readonly offset: number; readonly size: number }[]
 }
 
@@ -71,18 +71,18 @@ export interface ConstantBank {
 
 export interface GlobalVariable {
   readonly name: string
-  /** From the beginning of the module's variables, initialised ones first. */
+  /** Offset in the module's variables, initialized ones first. */
   readonly offset: number
   readonly size: number
-  /** Null for a variable that begins as zero. */
+  /** null for a zero-initialized variable. */
   readonly initial: Uint8Array | null
 }
 
-/** A place that the loader fills in with an address. */
+/** A place where the loader writes an address. */
 export interface Relocation {
-  /** In bytes, from the beginning of the code or of the bank. */
+  /** In bytes, from the start of the code or bank. */
   readonly offset: number
-  /** NVIDIA's number of how: 2 is a whole 64-bit address; 56 and 57 are its low and high half as an immediate. */
+  /** NVIDIA's relocation type: 2 is a full 64-bit address; 56 and 57 are its low and high half as an immediate. */
   readonly type: number
   /** The variable or function. */
   readonly symbol: string

@@ -1,7 +1,6 @@
 /**
- * Which registers an instruction reads and writes, from its SASS as the tools print it. NVIDIA documents the opcodes
- * but not their operands; the rules here are how sm_70 to sm_120 print them, and what an opcode does beyond them is
- * a line in a table below.
+ * Determines which registers an instruction reads and writes from its SASS text. NVIDIA documents opcodes but not their operands. The rules
+ * here follow how sm_70 to sm_120 print them; exceptions per opcode are in the tables below.
  */
 
 /** Registers as numbers: R0 to R254, then UR0 to UR254, P0 to P6 and UP0 to UP6. RZ, URZ, PT and UPT hold nothing. */
@@ -16,7 +15,7 @@ export type RegisterFile = keyof typeof registerFiles
 interface RegisterUse {
   reads: readonly number[]
   writes: readonly number[]
-  /** Only some threads may execute it, so the rest keep what its registers held. */
+  /** Only some threads may execute it, so the others keep their register values. */
   guarded: boolean
 }
 
@@ -37,7 +36,7 @@ function parse(text: string): Parsed | undefined {
 
 const prefixes = { R: 'general', UR: 'uniform', P: 'predicate', UP: 'uniformPredicate' } as const
 
-/** A register and those after it that a wide value takes; none for RZ and the like. */
+/** Returns a register and those after it that a wide value uses; empty for RZ and similar. */
 function range(kind: keyof typeof prefixes, index: string, width: number): number[] {
   const file = registerFiles[prefixes[kind]]
   const first = Number(index)
@@ -61,7 +60,7 @@ function registers(operand: string, width: number): number[] {
   return range(found[1] as 'R' | 'UR', found[2]!, /\.64\b/.test(operand) ? 2 : width)
 }
 
-/** Addresses and constant banks name their registers within brackets, a pair as `R24.64` or as a descriptor. */
+/** Returns the registers inside the brackets of addresses and constant banks; pairs are written `R24.64` or as a descriptor. */
 function registersWithin(operand: string): number[] {
   const found: number[] = []
   for (const [, before = '', inner = ''] of operand.matchAll(/(\w*)\[([^\]]*)\]/g))
@@ -79,7 +78,7 @@ function predicates(operand: string): number[] {
   return found ? range(found[1] as 'P' | 'UP', found[2]!, 1) : []
 }
 
-/** Opcodes whose first operand is a register that they read. */
+/** Opcodes that read their first operand. */
 const readsFirst = new Set(
   'BRA BRX BRXU JMP JMX JMXU CALL RET EXIT KILL BAR BSYNC BREAK WARPSYNC NANOSLEEP YIELD USETMAXREG RED REDG UTMALDG UTMASTG UTMAPF UBLKCP ACQBULK'.split(
     ' ',
@@ -87,7 +86,7 @@ const readsFirst = new Set(
 )
 /** Opcodes that set one predicate and no register. */
 const setsPredicate = new Set(['FCHK'])
-/** Opcodes that may carry out twice. */
+/** Opcodes that may have two carry outputs. */
 const twoCarries = new Set(['IADD3', 'UIADD3'])
 
 /** Registers of the matrix operands D, A, B and C of a tensor instruction, by its modifiers. */
@@ -104,14 +103,14 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
     return has('16816') || has('16832') === has('S4') ? [4, 2, 1, 4] : [4, 4, 2, 4]
   }
   if (family === 'DMMA') return [4, 2, 2, 4]
-  // Warpgroup: a warp has 16 of the 64 rows, a thread a 32nd of them.
+  // In a warpgroup, a warp holds 16 of the 64 rows, a thread a 32nd of them.
   const columns = /^64x(\d+)x/.exec(modifiers.find((one) => one.startsWith('64x')) ?? '')?.[1]
   if (columns === undefined) return undefined
   const sum = Number(columns) / (wide ? 2 : 4)
   return [sum, 4, 4, sum]
 }
 
-/** Registers that a result and each source take. */
+/** Returns the number of registers of the result and of each source. */
 function widths(family: string, modifiers: readonly string[]) {
   const tensor = tensorWidths(family, modifiers)
   if (tensor) return { result: tensor[0]!, source: (at: number) => tensor[at + 1] ?? 1 }

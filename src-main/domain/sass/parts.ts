@@ -1,6 +1,6 @@
 /**
- * What opcodes are described with: an entry of the table is a list of parts, and each part reads a few bits and adds
- * what they say to the instruction, a modifier or an operand. Their order is the order in which it is printed.
+ * The vocabulary for describing opcodes. A table entry is a list of parts; each part reads a few bits and adds a modifier or an operand to
+ * the instruction. Parts are in printed order.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
@@ -9,7 +9,7 @@ export interface Draft {
   readonly address: number
   readonly architecture: number
   mnemonic: string
-  /** Whether the predicate in front is one of the uniform file, `@UP0`: that of the uniform datapath is. */
+  /** Whether the guard is a uniform predicate, `@UP0`, as in the uniform datapath. */
   uniformGuard: boolean
   readonly modifiers: string[]
   readonly operands: Operand[]
@@ -18,7 +18,7 @@ export interface Draft {
 export type Part = (draft: Draft) => void
 
 export interface Opcode {
-  /** The low 12 bits: one of each way to give the sources. */
+  /** The low 12 bits: one code per source form. */
   readonly codes: readonly number[]
   readonly mnemonic: string
   readonly parts: readonly Part[]
@@ -35,17 +35,17 @@ export const opcode = (
 })
 
 /*
- * Arithmetic opcodes have 9 bits; bits 9 to 11 say what the 32 bits from bit 32 on hold, and which source that is:
+ * Arithmetic opcodes have 9 bits. Bits 9 to 11 say what the 32 bits from bit 32 on contain, and which source that is:
  *
- *       1        2          3         4          5         6        7
- *   b = reg      reg at 64  at 64     immediate  constant  uniform  reg at 64
- *   c = at 64    immediate  constant  at 64      at 64     at 64    uniform
+ *       1 2 3 4 5 6 7
+ *   b = reg reg at 64 at 64 immediate constant uniform reg at 64
+ *   c = at 64 immediate constant at 64 at 64 at 64 uniform
  */
 type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
 export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
 /** One or two sources: the second one is at bit 32. */
 export const ab: readonly Form[] = [1, 4, 5, 6]
-/** Two sources with the second one numbered as a third. */
+/** Two sources, where the second one is encoded as a third. */
 export const ac: readonly Form[] = [1, 2, 3, 7]
 
 export const alu = (
@@ -62,7 +62,7 @@ export const alu = (
 
 const formOf = ({ encoding }: Draft): Form => encoding.bits(9, 3) as Form
 
-/** The architecture's URZ and how many bits a uniform register takes. */
+/** Bits of a uniform register number; all ones is URZ. */
 const uniformBits = 6
 
 /* Modifiers */
@@ -88,28 +88,28 @@ export const choice =
     else if (name) modifiers.push(...name.split('.'))
   }
 
-/** Printed whatever the bits are. */
+/** Printed regardless of the bits. */
 export const always =
   (name: string): Part =>
   ({ modifiers }) => {
     modifiers.push(name)
   }
 
-/** Bits that have this value in every instruction that is known. */
+/** Bits that have this value in every known instruction. */
 export const fixed =
   (at: number, width: number, value: number): Part =>
   ({ encoding }) => {
     if (encoding.bits(at, width) !== value) encoding.known = false
   }
 
-/** What an opcode is called, or how it is encoded, before an architecture. */
+/** The name or encoding of an opcode before a given architecture. */
 export const before =
   (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>
   (draft) => {
     for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
   }
 
-/** The predicate in front is uniform although the name does not begin with U. */
+/** The guard is uniform although the name does not begin with U. */
 export const uniformGuard: Part = (draft) => {
   draft.uniformGuard = true
 }
@@ -120,7 +120,7 @@ export const named =
     draft.mnemonic = mnemonic
   }
 
-/** Other parts where a bit field has a value. */
+/** Uses other parts if a bit field has a given value. */
 export const when =
   (
     at: number,
@@ -138,22 +138,22 @@ export const when =
 /* Operands */
 
 export interface SourceOptions {
-  /** It can be negated, be absolute, be inverted: by the slot's own bits. */
+  /** Whether it can be negated, absolute or inverted, by the slot's own bits. */
   neg?: boolean
   abs?: boolean
-  /** The bit of `neg` inverts instead. */
+  /** The `neg` bit inverts instead. */
   not?: boolean
   /** How an immediate is printed. */
   imm?: ImmediateOperand['type'] | 'signed'
-  /** Printed behind it. */
+  /** Printed after it. */
   suffixes?: (draft: Draft, at: number) => string[]
-  /** The bits of `neg` and `abs` at 64, where they are not the usual ones. */
+  /** The bits of `neg` and `abs` at 64, if they differ from the usual ones. */
   at64?: readonly [neg: number, abs: number]
-  /** The bit that makes packed halves BF16. */
+  /** The bit that selects BF16 for packed halves. */
   bf16At?: number
 }
 
-/** Whether the operand cache keeps it: a bit for each source in order, wherever it is encoded. */
+/** Operand-cache bits: one per source in order, wherever it is encoded. */
 const reuseBits = { a: 122, b: 123, c: 124 } as const
 type Reuse = keyof typeof reuseBits
 
@@ -208,7 +208,7 @@ function immediate({ encoding }: Draft, { imm = 'integer', bf16At }: SourceOptio
     : { kind: 'immediate', bits, type: imm, signed: false }
 }
 
-/** `c[0x0][0x160]`, or `cx[UR4][0x160]` where bit 91 is set. */
+/** Returns `c[0x0][0x160]`, or `cx[UR4][0x160]` if bit 91 is set. */
 function constant(draft: Draft, options: SourceOptions): Operand {
   const { encoding } = draft
   const [neg, abs] = slotBits[32]!
@@ -247,7 +247,7 @@ const source =
     draft.operands.push(read(draft))
   }
 
-/** A register wherever it is. */
+/** A register at any position. */
 export const reg = (at: number, options: SourceOptions = {}, reuse?: Reuse): Part =>
   source((draft) => register(draft, at, options, reuse))
 export const ureg = (at: number, options: SourceOptions = {}): Part =>
@@ -267,11 +267,11 @@ export const c = (options: SourceOptions = {}): Part =>
   source((draft) =>
     ab.includes(formOf(draft)) ? register(draft, 64, options, 'c') : at32(draft, options, 'c'),
   )
-/** The third source where it is always at bit 32. */
+/** The third source, if it is always at bit 32. */
 export const c32 = (options: SourceOptions = {}): Part =>
   source((draft) => at32(draft, options, 'c'))
 
-/** The same of the uniform opcodes: bit 91 is set, and registers are uniform. */
+/** The same for uniform opcodes: bit 91 is set, and registers are uniform. */
 export const uniform = fixed(91, 1, 1)
 export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
 const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>
@@ -285,7 +285,7 @@ export const uc = (options: SourceOptions = {}): Part =>
     formOf(draft) === 2 ? uniformAt32(draft, options) : uniformRegister(draft, 64, options),
   )
 
-/** A predicate that is written. */
+/** A written predicate. */
 export const pd = (at: number): Part =>
   source(({ encoding }) => ({ kind: 'predicate', index: encoding.bits(at, 3), negated: false }))
 export const upd = (at: number): Part =>
@@ -295,7 +295,7 @@ export const upd = (at: number): Part =>
     negated: false,
   }))
 
-/** One that is read: its number and, behind it, whether it is negated. */
+/** A predicate that is read: its number, followed by its negation bit. */
 export const ps = (at: number, negAt = at + 3): Part =>
   source(({ encoding }) => ({
     kind: 'predicate',
@@ -309,7 +309,7 @@ export const ups = (at: number, negAt = at + 3): Part =>
     negated: encoding.bit(negAt),
   }))
 
-/** The operand of a part, unless it is PT and so not printed. */
+/** The operand of a part, omitted if it is PT. */
 export const unlessTrue =
   (part: Part): Part =>
   (draft) => {
@@ -333,12 +333,12 @@ export const int = (at: number, width: number): Part =>
 
 export const word = (text: string): Part => source(() => ({ kind: 'word', text }))
 
-/** A place in the code, from the next instruction on. */
+/** A code address, relative to the next instruction. */
 export const target =
   (read: (encoding: Encoding) => number): Part =>
   (draft) => {
     const distance = read(draft.encoding)
-    // Farther than numbers are exact, two encodings would have one target; no kernel is as long.
+    // Beyond exact integers two encodings could have the same target; no kernel is that long.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }
@@ -346,10 +346,10 @@ export const target =
 /* Memory */
 
 interface MemoryOptions {
-  /** The bits of the offset: 24 from bit 40 on. */
+  /** The bits of the offset: 24 bits from bit 40 on. */
   offset?: readonly [at: number, width: number]
   register?: number | null
-  /** The uniform base, where a bit says that there is one. */
+  /** The uniform base, if a bit indicates one. */
   uniform?: number | null
   descriptor?: number | null
   wide?: boolean

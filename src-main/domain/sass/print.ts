@@ -1,4 +1,4 @@
-/** An instruction as NVIDIA's disassembler prints it, without the semicolon. */
+/** Prints an instruction as NVIDIA's disassembler does, without the semicolon. */
 import {
   truePredicate,
   zeroRegister,
@@ -11,7 +11,7 @@ import {
 } from './instruction'
 
 interface PrintOptions {
-  /** Whether to say which registers stay in the operand cache. */
+  /** Whether to print operand-cache flags. */
   reuse: boolean
 }
 
@@ -24,7 +24,7 @@ export function printInstruction(
   return `${before}${printOpcode(instruction)} ${printOperands(instruction, options)}`.trimEnd()
 }
 
-/** A target relative to a register stands behind it without a comma. */
+/** Prints the operands; a target relative to a register follows it without a comma. */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
   const texts = operands.map((operand) =>
     printOperand(operand.kind === 'register' && !reuse ? { ...operand, reuse } : operand),
@@ -133,7 +133,7 @@ function printImmediate({ bits, type }: ImmediateOperand): string {
   }
 }
 
-/** 20 significant digits, or an exponent. */
+/** Prints 20 significant digits, or an exponent. */
 function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {
     return `${negative ? '-' : '+'}${quiet ? 'Q' : 'S'}NAN `
@@ -147,7 +147,7 @@ function printFloat(value: number, negative: boolean, quiet: boolean): string {
   return withoutZeros(shifted(digits, exponent))
 }
 
-/** One digit, the point, and `count` more, rounded as C does: a tie goes to the even digit. */
+/** Returns one digit, the point, and `count` more, rounded as in C: ties to even. */
 function digitsOf(value: number, count: number): string {
   const [exact, power] = value.toExponential(100).split('e') as [string, string]
   const end = exact.indexOf('.') + 1 + count
@@ -156,7 +156,7 @@ function digitsOf(value: number, count: number): string {
   return `${kept}e${power}`
 }
 
-/** `1.25` and 1 to `12.5`. */
+/** Shifts the decimal point: `1.25` and 1 give `12.5`. */
 function shifted(digits: string, exponent: number): string {
   const sign = digits.startsWith('-') ? '-' : ''
   const plain = digits.replace(/[-.]/g, '')
@@ -165,13 +165,13 @@ function shifted(digits: string, exponent: number): string {
     : `${sign}${plain.slice(0, exponent + 1)}.${plain.slice(exponent + 1)}`
 }
 
-/** From there on, 20 digits behind the point are printed. */
+/** From this value on, 20 decimals are printed. */
 const integersBelow = 2 ** 31
 
 const withoutZeros = (digits: string): string =>
   digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 
-/** With two digits at least: `1.5e-08`. */
+/** Pads the exponent to two digits: `1.5e-08`. */
 const withExponent = (text: string): string => text.replace(/e([+-])(\d)$/, 'e$10$2')
 
 const view = new DataView(new ArrayBuffer(8))

@@ -12,13 +12,13 @@ import { listingOf } from './listing'
 import type { MachineKernel } from './machine-code'
 
 export interface BuiltKernel {
-  /** As the launch names it. */
+  /** As in the launch. */
   readonly name: string
   readonly code: MachineKernel
   readonly architecture: number
 }
 
-/** `nameOf`: a path of the compiler as the session names the file. */
+/** Makes the profile. `nameOf` maps a compiler path to the session's file name. */
 export function staticProfile(
   rung: string,
   launched: readonly BuiltKernel[],

@@ -31,7 +31,7 @@ function parameterWords({ ladder }: Session): string[] {
   })
 }
 
-/** The one form that the command line has for every task: names of those that do not ship are no options of their own. */
+/** Formats a size as an option. `--at` works for every task; only shipped tasks have options for their size names. */
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 
 /** The sizes as command-line options. */
@@ -56,7 +56,7 @@ function problemOptions({ ladder }: Session, task: Task, problem: Problem): stri
 
 const ladderWords = ({ ladder }: Session): string[] => ['--ladder', ladder.folder ?? ladder.id]
 
-/** The command that runs the session's ladder at these sizes and this level. */
+/** Returns the command that runs the session's ladder at these sizes and this level. */
 export function runCommand(session: Session, sizes: Sizes | null, profile: ProfileLevel): string {
   const { task } = session.ladder
   const at = task && sizes ? sizeOptions(task, sizes) : []
@@ -64,7 +64,7 @@ export function runCommand(session: Session, sizes: Sizes | null, profile: Profi
   return words.map(quoted).join(' ')
 }
 
-/** Another of the ladder's sizes, else half of each of this problem's. */
+/** Returns another of the ladder's sizes, or half of this problem's sizes if there is none. */
 export function otherSizes({ ladder, problem }: Session): Sizes | null {
   if (!problem) return null
   const half = Object.entries(problem.sizes).map(([name, size]) => [name, Math.ceil(size / 2)])
@@ -87,7 +87,10 @@ function profileCommand({ command, filters }: Program, level: string): string {
   return words.map(quoted).join(' ')
 }
 
-/** The command that reproduces this: a run on the same kind of GPU, a profile of the same program, or an import of the same file. */
+/**
+ * Returns the command that reproduces the session: a run on the same kind of GPU, a profile of the same program, or an import of the same
+ * file.
+ */
 export function reproduceCommand(session: Session): string {
   if (session.program) return profileCommand(session.program, session.settings.profile)
   const again = kindOf(session.target).again(session.target.name)
@@ -98,7 +101,7 @@ export function reproduceCommand(session: Session): string {
     'kernel-ladder',
     'run',
     ...ladderWords(session),
-    // Rungs are named, so that the same ones run even if the ladder has grown.
+    // Rungs are listed, so that the same ones run even if the ladder has grown.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
     ...(task && problem ? problemOptions(session, task, problem) : []),
@@ -111,6 +114,6 @@ export function reproduceCommand(session: Session): string {
   return words.map(quoted).join(' ')
 }
 
-/** The command that measures a session's rungs anew with a cold L2, which is the default. */
+/** Returns the command that measures a session's rungs again with a cold L2, which is the default. */
 export const measureColdCommand = (session: Session): string =>
   reproduceCommand({ ...session, settings: { ...session.settings, cacheState: 'cold' } })

@@ -1,8 +1,7 @@
 /**
- * The deep profile of one rung: counters per instruction and source line, and ncu's own advice.
- * `deep/<rung>.json` of a session has this shape; docs/SESSION-FORMAT.md says where it comes from: of a rung that was
- * built and not run, the instructions come from the machine code and have no figures. A figure
- * that was not collected is null; 0 means that it was counted and is zero.
+ * The deep profile of one rung: counters per instruction and source line, and ncu's advice. `deep/<rung>.json` of a session has this shape;
+ * docs/SESSION-FORMAT.md describes its origin. For a rung that was built but not run, the instructions come from the machine code and have
+ * no counters. null means not collected; 0 means counted and zero.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -19,7 +18,7 @@ export const Work = z.object({
   threadExecuted: count,
   /** Warp samples that found a warp here, whatever it was doing. */
   samples: count,
-  /** Those of them in cycles in which the scheduler issued nothing. */
+  /** Samples taken in cycles in which the scheduler issued nothing. */
   notIssuedSamples: count,
   /** Samples by ncu's reason (`long_sb`, `mio`, `selected`…); reasons without samples are omitted. */
   stalls: z.record(z.string(), z.number().positive()).nullable(),
@@ -36,7 +35,7 @@ export const Work = z.object({
 })
 export type Work = z.infer<typeof Work>
 
-/** Of code that was not profiled. */
+/** The counters of code that was not profiled. */
 export const notCounted: Work = {
   executed: null,
   threadExecuted: null,
@@ -62,14 +61,14 @@ export const Instruction = Work.extend({
   offset: z.number().int().nonnegative(),
   /** SASS as ncu prints it, jump targets as offsets. */
   text: z.string(),
-  /** With its modifiers: `LDS.128`, `FFMA`. */
+  /** Including modifiers: `LDS.128`, `FFMA`. */
   opcode: z.string(),
   /** Path under the session's `sources/`, or a bare file name of another source; null without line information. */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
-  /** Further lines that ncu lists for it, when a function was inlined. Its work counts for each of them. */
+  /** Additional lines that ncu lists for it after inlining. Its work counts for each of them. */
   inlinedFrom: z.array(Place).optional(),
-  /** On the target `predicted`. */
+  /** Set on the target `predicted`. */
   predicted: InstructionPrediction.optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
@@ -84,7 +83,7 @@ export type SourceLine = z.infer<typeof SourceLine>
 
 /** A piece of ncu's own advice. */
 export const Rule = z.object({
-  /** ncu's section and rule, `MemoryWorkloadAnalysis_Tables` and `SharedMemoryConflicts` say. */
+  /** ncu's names of the section and rule, such as `MemoryWorkloadAnalysis_Tables` and `SharedMemoryConflicts`. */
   section: z.string(),
   name: z.string(),
   kind: z.enum(['optimization', 'warning', 'info', 'error']),
@@ -96,7 +95,7 @@ export const Rule = z.object({
 })
 export type Rule = z.infer<typeof Rule>
 
-/** Which samples have stall reasons: all of them, or, as ncu 2025.4 and later collect them, those in cycles without an issue. */
+/** Which samples have stall reasons: all of them, or only those in cycles without an issue, as in ncu 2025.4 and later. */
 const StallSamples = z.enum(['all', 'notIssued'])
 export type StallSamples = z.infer<typeof StallSamples>
 
@@ -107,9 +106,9 @@ export const DeepKernel = z.object({
   /** Warp-level instructions executed, by opcode; null if they were not counted. */
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
-  /** Absent without samples, and in older sessions, which have all of them. */
+  /** Absent without samples. Also absent in older sessions, whose samples all have stall reasons. */
   stallSamples: StallSamples.optional(),
-  /** On the target `predicted`. */
+  /** Set on the target `predicted`. */
   predicted: LaunchPrediction.optional(),
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
@@ -126,10 +125,10 @@ export const DeepProfile = z.object({
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
-/** Profiles by rung, each of which may be made only when it is asked for. */
+/** Profiles by rung, which may be created on demand. */
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
-/** What is counted of each instruction and not sampled, so that an emulator has it too. */
+/** The counters that are counted per instruction rather than sampled, so the emulator provides them too. */
 export const counted = [
   'executed',
   'threadExecuted',
@@ -142,7 +141,7 @@ export const counted = [
   'globalL2SectorsExcess',
 ] as const satisfies readonly (keyof Work)[]
 
-/** The figures that a heat map can show. */
+/** The counters that a heat map can show. */
 export const heatKinds = [
   'executed',
   'samples',
@@ -161,8 +160,8 @@ export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
 }
 
 /**
- * Source lines by their share of a figure, hottest first; lines with a share of zero are omitted. Inlined code
- * counts for both the calling line and its own line, so shares can add up to more than 1.
+ * Returns source lines by their share of a counter, hottest first, without lines of share zero. Inlined code counts for both its own line
+ * and the call site, so shares can add up to more than 1.
  */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
   const lines = new Map<string, LineHeat>()
@@ -184,7 +183,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     .sort((a, b) => b.value - a.value)
 }
 
-/** The instructions that a source line compiled to, each with its kernel. */
+/** Returns the instructions that a source line compiled to, each with its kernel. */
 export const sassOfLine = (
   profile: DeepProfile,
   file: string,
@@ -203,7 +202,7 @@ export const sassOfLine = (
 /** `LDS.128` → `LDS`. */
 export const opcodeFamily = (opcode: string): string => opcode.split('.')[0]!
 
-/** Executed instructions of a rung by opcode, over its kernels; null when one was not counted. */
+/** Returns a rung's executed instructions by opcode, summed over its kernels; null if one was not counted. */
 export function opcodeHistogram(profile: DeepProfile): Record<string, number> | null {
   const sum: Record<string, number> = {}
   for (const { opcodes } of profile.kernels) {
@@ -214,7 +213,7 @@ export function opcodeHistogram(profile: DeepProfile): Record<string, number> | 
   return profile.kernels.length === 0 ? null : sum
 }
 
-/** Samples of a rung by stall reason, over its kernels; null when one was not sampled. */
+/** Returns a rung's samples by stall reason, summed over its kernels; null if one was not sampled. */
 export function stallHistogram(
   profile: Pick<DeepProfile, 'kernels'>,
 ): Record<string, number> | null {
@@ -242,7 +241,7 @@ export type HistogramDelta = z.infer<typeof HistogramDelta>
 
 const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
 
-/** Two histograms by key, sorted by `order`, largest first. */
+/** Merges two histograms by key, sorted by `order`, largest first. */
 export function histogramDeltas(
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
@@ -283,7 +282,7 @@ const stallSamplesOf = ({ kernels }: DeepProfile): StallSamples | null =>
       ? 'notIssued'
       : 'all'
 
-/** Why the stall reasons of two rungs are not compared; null if they can be, or if one has none. */
+/** Returns why the stall reasons of two rungs cannot be compared; null if they can be, or if one has none. */
 export function stallObstacle(
   a: DeepProfile | null | undefined,
   b: DeepProfile | null | undefined,
@@ -298,8 +297,8 @@ export function stallObstacle(
 }
 
 /**
- * Stall samples, largest change of share first. Samples are taken at a fixed interval, so their number is
- * proportional to the time; compare the shares.
+ * Returns stall samples, largest change of share first. Samples are taken at a fixed interval, so their number is proportional to the time;
+ * compare the shares.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   stallObstacle(a, b)

@@ -1,12 +1,12 @@
-/** Counters whose values are noise, and what replaces them. */
+/** Counters whose values are noise, and the counters that replace them. */
 import { metricDefinition } from '../metrics/metrics'
 import type { RungResult } from './session'
 
 type Measured = Pick<RungResult, 'metrics'>
 
 /**
- * The metric that a counter is shown and judged by among these rungs: the structural one where each has it, since a
- * counter of bank conflicts is not zero for code without any.
+ * Returns the metric to show and judge a counter by. If every rung has the structural counter, that one is used, because the hardware
+ * counter of bank conflicts is nonzero even for conflict-free code.
  */
 export function withoutNoise(
   metric: string,
@@ -20,7 +20,7 @@ export function withoutNoise(
     : metric
 }
 
-/** The same for those of a list that have the counter: a rung that failed has none. */
+/** The same, for the rungs of a list that have the counter: failed rungs have none. */
 export const columnFor = (metric: string, rungs: readonly Measured[]): string =>
   withoutNoise(
     metric,

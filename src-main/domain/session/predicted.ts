@@ -1,4 +1,4 @@
-/** What a session stores of predictions: of each rung its time with a range, and what the model was given. */
+/** What a session stores of predictions: each rung's time with a range, and the model's inputs. */
 import { z } from 'zod'
 import { Problem } from '../task/problem'
 import { limiters, predictionClasses, predictionWarnings, stallReasons } from './prediction-words'
@@ -8,7 +8,7 @@ const share = z.number().min(0).max(1)
 const bytes = z.number().nonnegative()
 const stalls = z.partialRecord(z.enum(stallReasons), z.number().nonnegative())
 
-/** A rung's predicted time; nothing of its buffers is in a cache. */
+/** A rung's predicted time, with none of its buffers in a cache. */
 export const PredictedTime = z.object({
   evidence: z.literal('predicted'),
   ms,
@@ -18,24 +18,24 @@ export const PredictedTime = z.object({
   limiter: z.enum(limiters),
   /** Name and version of the model. */
   model: z.string(),
-  /** What decides the width of the range. */
+  /** Determines the width of the range. */
   class: z.enum(predictionClasses),
-  /** What widened the range. */
+  /** Reasons for widening the range. */
   widened: z.array(z.enum(predictionWarnings)),
-  /** Whether only some blocks were simulated, and the others taken to be like them. */
+  /** Whether only some blocks were simulated and the others extrapolated. */
   extrapolated: z.boolean(),
-  /** The problem that it is of, if it is not the session's: a lab is counted at a smaller size. */
+  /** The predicted problem, if it is not the session's: a lab is counted at a smaller size. */
   problem: Problem.optional(),
 })
 export type PredictedTime = z.infer<typeof PredictedTime>
 
-/** What the model was given of the GPU. */
+/** The GPU description that the model used. */
 export const PredictionSource = z.object({
   model: z.string(),
   parameters: z.object({
-    /** Of the GPU, as in `predicted:<gpu>`. */
+    /** The GPU's name, as in `predicted:<gpu>`. */
     name: z.string(),
-    /** Whether predictions with it were compared with measured times. */
+    /** Whether predictions for this GPU were compared with measured times. */
     validated: z.boolean(),
     /** SHA-256 of the file, hex. */
     hash: z.string(),
@@ -43,18 +43,18 @@ export const PredictionSource = z.object({
 })
 export type PredictionSource = z.infer<typeof PredictionSource>
 
-/** A launch as predicted; of a deep profile. */
+/** A predicted launch, in a deep profile. */
 export const LaunchPrediction = z.object({
-  /** Including what it takes to launch it. */
+  /** Including launch overhead. */
   cycles: z.number().nonnegative(),
   ms: z.number().nonnegative(),
   clockMHz: z.number().positive(),
   limiter: z.enum(limiters),
-  /** Of each unit over the time of the launch. */
+  /** Utilization of each unit over the launch. */
   utilization: z.partialRecord(z.enum(limiters), share),
   /** Average warps stalled per issued instruction, by reason. */
   stalls,
-  /** Share of the warps that an SM can hold, while it has any. */
+  /** Share of the warps that an SM can hold, averaged while it has any. */
   achievedOccupancy: share,
   l1HitRate: share.nullable(),
   l2HitRate: share.nullable(),
@@ -66,11 +66,11 @@ export const LaunchPrediction = z.object({
 })
 export type LaunchPrediction = z.infer<typeof LaunchPrediction>
 
-/** Where the cycles of a launch go; of an instruction in a deep profile. */
+/** Where a launch's cycles go, per instruction of a deep profile. */
 export const InstructionPrediction = z.object({
-  /** Of the cycles of all warps, the share that they spend here, issuing or stalled. */
+  /** Share of all warp cycles spent at this instruction, issuing or stalled. */
   share,
-  /** Warp cycles by reason per warp instruction issued here. */
+  /** Warp cycles by reason, per warp instruction issued here. */
   stalls,
 })
 export type InstructionPrediction = z.infer<typeof InstructionPrediction>

@@ -1,6 +1,6 @@
-/** The words of predictions that sessions store: what bounds a launch, why warps wait, what a prediction is like. */
+/** The vocabulary of predictions that sessions store: limiters, stall reasons, classes of predictions. */
 
-/** What bounds a launch. */
+/** What can limit a launch. */
 export const limiters = [
   'dram',
   'l2',
@@ -20,7 +20,7 @@ export const limiters = [
 ] as const
 export type Limiter = (typeof limiters)[number]
 
-/** What a prediction is like, from the prediction alone: it decides the width of its range. */
+/** Classes of predictions, derived from the prediction alone. The class determines the width of the range. */
 export const predictionClasses = [
   'compute',
   'memory',
@@ -32,7 +32,7 @@ export const predictionClasses = [
 ] as const
 export type PredictionClass = (typeof predictionClasses)[number]
 
-/** Why a warp could not issue; the names are those of ncu's stall reasons. */
+/** Why a warp could not issue; the names match ncu's stall reasons. */
 export const stallReasons = [
   'barrier',
   'branch_resolving',
@@ -60,6 +60,6 @@ export const predictionWarnings = [
 ] as const
 export type PredictionWarning = (typeof predictionWarnings)[number]
 
-/** Why nothing can be said of a rung. */
+/** Why the model cannot predict a rung. */
 export const refusals = ['spins', 'uneven', 'distributed-shared', 'too-long', 'halted'] as const
 export type Refusal = (typeof refusals)[number]

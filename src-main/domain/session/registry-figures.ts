@@ -1,6 +1,6 @@
 /**
- * Completes a rung's figures: derived metrics are computed, and metrics that a session lacks because it predates
- * them in the registry are marked as missing. Pure.
+ * Completes a rung's metrics: computes derived metrics, and marks metrics that a session lacks because it is older than the registry entry.
+ * Pure.
  */
 import { message, says, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
@@ -39,7 +39,7 @@ export const withDerived = (
   ),
 })
 
-/** The value of a metric that was not requested from ncu. */
+/** Returns the value of a metric that was not requested from ncu. */
 export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): MetricValue =>
   unavailable(
     unit,
@@ -48,10 +48,10 @@ export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): Metri
       : message('records.notAsked', { names: ncu.join(' or ') }),
   )
 
-/** What a sum over instructions needs of each. */
+/** The fields of an instruction that sums need. */
 export type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
 
-/** Metrics of the level that are sums over instructions; unavailable where those have no counters. */
+/** Returns the level's metrics that are sums over instructions; unavailable if the instructions have no counters. */
 export function instructionFigures(
   level: ProfileLevel,
   instructions: readonly Counted[],
@@ -85,7 +85,7 @@ export function instructionFigures(
   )
 }
 
-/** Every instruction of a rung's kernels; none where one has no listing, since a sum over the others would be too small. */
+/** Returns the instructions of a rung's kernels; empty if one has no listing, because a partial sum would be too small. */
 export const listedInAll = <T>(kernels: readonly (readonly T[])[]): readonly T[] =>
   kernels.every(({ length }) => length > 0) ? kernels.flat() : []
 
@@ -95,11 +95,11 @@ export const instructionsOf = (profile: DeepProfile | null | undefined): readonl
 const lacksSums = ({ metrics }: RungResult): boolean =>
   Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))
 
-/** Rungs of a deep session of before there were sums over instructions: their deep profiles have the counters. */
+/** Returns rungs of a deep session that predates sums over instructions: their deep profiles have the counters. */
 export const rungsWithoutSums = ({ settings, rungs }: Session): RungResult[] =>
   settings.profile === 'deep' ? rungs.filter((rung) => rung.profile && lacksSums(rung)) : []
 
-/** A rung with the metrics that its deep profile adds up to. */
+/** Returns a rung with the metrics summed from its deep profile. */
 export function withSums(rung: RungResult, profile: DeepProfile | null): RungResult {
   const sums = instructionFigures('deep', instructionsOf(profile))
   const follows = metricsAtLevel('deep').filter(({ derived }) =>
@@ -110,8 +110,8 @@ export function withSums(rung: RungResult, profile: DeepProfile | null): RungRes
 }
 
 /**
- * Why a rung that was not profiled has no counters. Metrics that depend on time come from the profiler alone; the others
- * may lack a value for a reason of their own.
+ * Returns why a rung that was not profiled has no counters. Time-dependent metrics come only from the profiler; the others may have a
+ * specific reason.
  */
 const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Statement | undefined =>
   profile === null && can(target).times
@@ -121,7 +121,7 @@ const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Stateme
       )?.[1].reason
     : undefined
 
-/** The value of a metric that the emulator of that version did not count. */
+/** Returns the value of a metric that this version of the emulator did not count. */
 const notCollected = ({ unit }: MetricDefinition): MetricValue =>
   unavailable(unit, message('records.notCollected'))
 
@@ -147,9 +147,7 @@ function complete(session: Session, rung: RungResult): Record<string, MetricValu
   })
 }
 
-/**
- * A session with every metric of its level. An import keeps what its file contained, since it requested nothing.
- */
+/** Returns a session with every metric of its level. An import keeps only what its file contained, since it requested nothing. */
 export function withRegistry(session: Session): Session {
   const { target, settings } = session
   if (!can(target).knowsRun || settings.profile === 'none') return session

@@ -17,7 +17,7 @@ interface RungOrigin {
   params: string
 }
 
-/** What each rung was built from; one entry for both sessions if they built the same. */
+/** Returns what each rung was built from; one entry for both sessions if they built the same. */
 export function rungOrigins(a: Session, b: Session): RungOrigin[] {
   const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
     const { id, file, sourceHash } = rung

@@ -9,7 +9,7 @@ export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
-/** racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
+/** Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
 export const defaultSecondsARung = 120
 
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
@@ -31,7 +31,7 @@ export const SanitizerRecord = z.object({
   place: SourcePlace,
   /** The second access of a race, and the kinds of both: `Write`, `Read`. */
   conflict: z.object({ place: SourcePlace, first: z.string(), second: z.string() }).nullable(),
-  /** The number of hazards of a race, else 1. */
+  /** The number of hazards for a race, otherwise 1. */
   count: z.number().int().min(1),
   thread: triple.nullable(),
   block: triple.nullable(),
@@ -68,7 +68,7 @@ export const SanitizedRung = z.object({
   title: z.string(),
   file: z.string(),
   checks: z.array(SanitizerCheck),
-  /** What its kernels printed, a sentence for each print; only where they were emulated and did. */
+  /** printf output of its kernels, one sentence per call; only present for emulated kernels that print. */
   printed: z.array(Statement).min(1).optional(),
 })
 export type SanitizedRung = z.infer<typeof SanitizedRung>
@@ -81,7 +81,7 @@ export const SanitizeReport = z.object({
   device: z.object({ name: z.string(), computeCapability: z.string() }),
   /** compute-sanitizer's version; null if it does not report one. */
   sanitizer: z.string().nullable(),
-  /** The emulator watched, and not compute-sanitizer on a GPU; absent otherwise. */
+  /** true if the emulator did the checks instead of compute-sanitizer on a GPU; absent otherwise. */
   emulated: z.literal(true).optional(),
   completion: z.enum(['complete', 'cancelled']),
   rungs: z.array(SanitizedRung),
@@ -109,6 +109,6 @@ export function groupRecords(records: readonly SanitizerRecord[]): SanitizerReco
   return [...groups.values()]
 }
 
-/** `gemm/05_tile.cu:31`, or as much as is known. */
+/** Returns a place such as `gemm/05_tile.cu:31`, or as much of it as is known. */
 export const placeLabel = ({ file, line, function: name }: SourcePlace): string =>
   file === null ? (name ?? '') : line === null ? file : `${file}:${line}`

@@ -1,4 +1,4 @@
-/** A session's entry in a list, the same from a folder and from a report. */
+/** A session's entry in a list; the same for a folder and a report. */
 import { z } from 'zod'
 import { gpuOfTarget, kindOf, Target } from '../targets/targets'
 import { CacheState, type Session } from './session'
@@ -17,13 +17,13 @@ export const SessionSummary = z.object({
   ladder: z.object({ id: z.string(), title: z.string() }),
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
-  /** Scalars of the problem that are not the task's own; absent where all are. */
+  /** Scalars of the problem that differ from the task's; absent if none do. */
   unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
-  /** Of a session without a device that is for a GPU of the built-in table. */
+  /** Set for a session without a device that is for a GPU of the built-in table. */
   target: Target.optional(),
   profile: ProfileLevel,
-  /** What L2 held when its launches were timed; absent where nothing was timed. */
+  /** L2 contents when its launches were timed; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   rungCount: z.number().int(),
   /** Set if the folder cannot be read; the other fields are then guessed from its name. */
@@ -32,7 +32,7 @@ export const SessionSummary = z.object({
 
 export type SessionSummary = z.infer<typeof SessionSummary>
 
-/** The section of the list that a session belongs to. */
+/** Returns the section of the list that a session belongs to. */
 export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindOf(target).listed
 
 type Listed = Pick<SessionSummary, 'kind'>
@@ -43,7 +43,7 @@ export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
 /** Whether it ships with the program. */
 export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
 
-/** Whether it came from a file: ncu's, or a report. */
+/** Whether it came from a file: an ncu report or one of ours. */
 export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (

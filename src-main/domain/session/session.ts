@@ -44,8 +44,8 @@ export const Build = z.object({
 export type Build = z.infer<typeof Build>
 
 /** An element that differs from the expected value; null stands for NaN and infinity. */
-/** An element of a result; JSON has neither infinities nor NaN, which is null. */
-/** Strings are infinities, integers beyond 2^53, and NaN with its bits where an exact check compares them. */
+/** An element of a result. JSON has no infinities or NaN; NaN is null. */
+/** Strings represent infinities, integers beyond 2^53, and NaN with its bits where an exact check compares them. */
 const Element = z
   .union([
     z.number(),
@@ -77,59 +77,55 @@ export const Verify = z.object({
 export type Verify = z.infer<typeof Verify>
 
 /**
- * What L2 held when a launch was timed. `cold`: no line of the rung's buffers and none that had yet to be written back;
- * `warm`: whatever the launch before it left. Only upgraded and imported sessions have the others: `cold-dirty` (filled
- * with lines that had yet to be written back) and `unknown`.
+ * L2 contents when a launch was timed. `cold`: no line of the rung's buffers, and no dirty line. `warm`: whatever the previous launch left.
+ * Only upgraded and imported sessions have the others: `cold-dirty` (filled with dirty lines) and `unknown`.
  */
 const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
 export const CacheState = z.enum(cacheStates)
 export type CacheState = z.infer<typeof CacheState>
 
-/** Of bursts: launches in a row on a GPU that has rested. Clocks are higher there than between single launches by turns. */
+/** Timing of bursts: consecutive launches on a rested GPU. Its clock is higher than between alternating single launches. */
 export const BurstTiming = z.object({
   cacheState: CacheState,
-  /** Of one burst. */
+  /** Launches per burst. */
   launches: z.number().int().positive(),
-  /** Without work before each burst. */
+  /** Idle time before each burst. */
   restSeconds: z.number().nonnegative(),
-  /** Of a launch: the burst's time over its launches. */
+  /** Per launch: the burst's time divided by its launches. */
   medianMs: z.number(),
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
-  /** To bursts of the reference, by turns with the rung's; null without a reference. */
+  /** Relative to bursts of the reference, which alternate with the rung's; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
 })
 export type BurstTiming = z.infer<typeof BurstTiming>
 
-/**
- * Of one rung alone, launch after launch for seconds: its clock is the one that its own power allows. Taken after a
- * second of the same work.
- */
+/** Timing of one rung alone, launched repeatedly for seconds, after one second of warm-up. Its clock is what its own power draw allows. */
 export const SustainedTiming = z.object({
   cacheState: CacheState,
   seconds: z.number().positive(),
-  /** Of a launch: the time of a row of launches over their number. */
+  /** Per launch: the time of consecutive launches divided by their number. */
   medianMs: z.number(),
   /** Interquartile range over the median. */
   spread: z.number(),
   gflops: z.number().nullable(),
-  /** To the reference's own sustained time; null without one. */
+  /** Relative to the reference's own sustained time; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Medians over these seconds; null where the driver does not report them. */
+  /** Medians over these seconds; null if the driver does not report them. */
   smClockMHz: z.number().nullable(),
   powerW: z.number().nullable(),
   gpu: GpuState,
 })
 export type SustainedTiming = z.infer<typeof SustainedTiming>
 
-/** What is timed besides single launches. `all`: bursts and sustained launches. */
+/** What is timed in addition to single launches. `all`: bursts and sustained launches. */
 export const timingWays = ['single', 'burst', 'sustained', 'all'] as const
 export const TimingWay = z.enum(timingWays)
 export type TimingWay = z.infer<typeof TimingWay>
 
-/** Of single launches, interleaved with the reference's; `burst` and `sustained` have the other ways of timing. */
+/** Timing of single launches, interleaved with the reference's. `burst` and `sustained` hold the other kinds. */
 export const Timing = z.object({
   cacheState: CacheState,
   medianMs: z.number(),
@@ -148,32 +144,31 @@ export const Timing = z.object({
   late: z.number().int().nonnegative().optional(),
   /** Its launch waits for the GPU, so the time includes the host's; absent in sessions that predate it. */
   includesHost: z.boolean().optional(),
-  /** Between two events with nothing between them: the part of a time that is no kernel's. */
+  /** Time between two events with no work in between: the part of a time that belongs to no kernel. */
   emptyMs: z.number().nullable().optional(),
-  /** The time in which the GPU worked on a launch, from CUPTI's activity records; null where CUPTI is missing. */
+  /** Time that the GPU worked on a launch, from CUPTI's activity records; null without CUPTI. */
   gpuMs: z.number().nullable().optional(),
-  /** SM clock during the samples, and during the reference's beside them, from cycles; null for short launches. */
+  /** SM clock during the samples and during the interleaved samples of the reference, computed from cycles; null for short launches. */
   clockMHz: z.number().nullable().optional(),
   referenceClockMHz: z.number().nullable().optional(),
   smClockBeforeMHz: z.number().nullable(),
   smClockAfterMHz: z.number().nullable(),
-  /** Of the GPU while this was timed; absent in sessions that predate it. */
+  /** State of the GPU during timing; absent in sessions that predate it. */
   gpu: GpuState.optional(),
-  /** If the run asked for them. */
+  /** Set if the run requested it. */
   burst: BurstTiming.optional(),
   sustained: SustainedTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
 /**
- * How long a kernel took under a profiler. ncu runs every launch by itself, with the caches and clocks that `settings`
- * names; CUPTI times it as the program launched it, also beside others. Neither is a runner's time, and no two of the
- * three are compared.
+ * A kernel's time under a profiler. ncu runs every launch in isolation, with the caches and clocks in `settings`. CUPTI times launches as
+ * the program issued them, possibly concurrent with others. Neither is comparable with a runner's time, nor with each other.
  */
 export const ProfiledTime = z.object({
-  /** Absent: ncu. */
+  /** Absent for ncu. */
   timer: z.literal('cupti').optional(),
-  /** How often it was launched; 1 for the kernels of one NVTX range, which are summed. */
+  /** Number of launches; 1 for the kernels of one NVTX range, which are summed. */
   launches: z.number().int().positive(),
   /** The sum over the launches. */
   totalMs: z.number().nonnegative(),
@@ -185,13 +180,13 @@ export const ProfiledTime = z.object({
 })
 export type ProfiledTime = z.infer<typeof ProfiledTime>
 
-/** What ncu reported, by its own names and in its base units; the unit is empty if unknown. */
+/** ncu's metrics by their own names, in base units; the unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
   z.object({
     value: z.union([z.number(), z.string(), z.null()]),
     unit: z.string(),
-    /** Where it has no value: the NaN or infinity that ncu reported. */
+    /** The NaN or infinity that ncu reported, if there is no value. */
     reported: z.string().optional(),
   }),
 )
@@ -200,11 +195,11 @@ export type NcuMetrics = z.infer<typeof NcuMetrics>
 /** The resources of one block of a launch; null if the profiler did not report them. */
 export const LaunchResources = z.object({
   registersPerThread: z.number().nullable(),
-  /** Shared memory that the kernel declares, and that its launch requests in addition; bytes. */
+  /** Statically declared and dynamically requested shared memory, in bytes. */
   staticSharedBytes: z.number().nullable(),
   dynamicSharedBytes: z.number().nullable(),
   barriers: z.number().nullable(),
-  /** Shared memory that the SM was configured with for the launch, bytes. */
+  /** Shared memory configured on the SM for the launch, in bytes. */
   carveOutBytes: z.number().nullable(),
   /** Blocks per cluster; 0 if the launch has no clusters. */
   clusterBlocks: z.number().nullable(),
@@ -221,22 +216,22 @@ export const Launch = z.object({
 })
 export type Launch = z.infer<typeof Launch>
 
-/** What a rung compiled in the runner's process, before it was verified and timed. */
+/** What a rung compiled in the runner's process before verification and timing. */
 export const Prepared = z.object({
-  /** Importing its packages' kernels, compiling, and its first launches. */
+  /** Importing its packages' kernels, compiling, and the first launches. */
   seconds: z.number(),
-  /** `Python 3.12.3, torch 2.11.0`; null if it does not say. */
+  /** `Python 3.12.3, torch 2.11.0`; null if unknown. */
   with: z.string().nullable(),
 })
 export type Prepared = z.infer<typeof Prepared>
 
-/** One run of a rung that is a program. */
+/** One run of a program rung. */
 export const ProgramRun = z.object({
-  /** As the ladder has it, word by word. */
+  /** Exactly as in the ladder. */
   command: z.array(z.string()).min(1),
-  /** null if a signal ended it, or if it was stopped. */
+  /** null if a signal ended it or it was stopped. */
   exitCode: z.number().int().nullable(),
-  /** What it wrote, where the ladder names a file. */
+  /** What it wrote, if the ladder names a file. */
   output: z
     .object({
       file: z.string(),
@@ -258,11 +253,11 @@ export const ProfiledKernel = z.object({
   range: z.string().optional(),
   /** The ranges around it, outermost first and `range` last; absent unless there are several. */
   ranges: z.array(z.string()).optional(),
-  /** Absent in sessions that predate it, and if the profile does not contain it. */
+  /** Absent in sessions that predate it, or if the profile does not contain it. */
   resources: LaunchResources.optional(),
-  /** All launches of it, where the rung is a program. */
+  /** Set for a program rung, over all of the kernel's launches. */
   profiledTime: ProfiledTime.optional(),
-  /** In an import, if the rung has several kernels; see RungResult. */
+  /** Set in an import if the rung has several kernels; see RungResult. */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
@@ -292,10 +287,10 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** Flags of the task that are on for it: its extra computations. */
+  /** The task's flags that are enabled for the rung: its extra computations. */
   flags: z.array(z.string()),
   params: Parameters,
-  /** What nvcc was given besides the flags of every rung, with environment variables by name; absent if nothing. */
+  /** nvcc arguments beyond the common flags, with environment variables unexpanded; absent if there are none. */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
   file: z.string(),
@@ -308,23 +303,23 @@ export const RungResult = z.object({
   verify: Verify.nullable(),
   /** Verifications at further problems, if the run requested them. */
   alsoVerified: z.array(VerifiedAt).optional(),
-  /** Of a program: the wall time of the whole process. */
+  /** For a program, the wall time of the whole process. */
   timing: Timing.nullable(),
-  /** In place of a measured time, on the target `predicted`; absent if the model could say nothing. */
+  /** Replaces a measured time on the target `predicted`; absent if the model could not predict one. */
   predicted: PredictedTime.optional(),
-  /** Why the model could say nothing. */
+  /** Why the model could not predict a time. */
   notPredicted: Statement.optional(),
-  /** Of a rung that is a program. */
+  /** Set for a program rung. */
   program: ProgramRun.optional(),
   /** Absent if the runner did not see them, and in sessions that predate it. */
   launches: z.array(Launch).optional(),
-  /** Of a rung in Python. */
+  /** Set for a Python rung. */
   prepared: Prepared.optional(),
   profile: Profile.nullable(),
-  /** Of kernels in imports and in sessions of a program; of a rung that is a program, all of its launches. */
+  /** Set for kernels of imports and programs; for a program rung, over all of its launches. */
   profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
-  /** In an import, if the rung is a single launch: all its metrics, in addition to the registry's. */
+  /** Set in an import if the rung is a single launch: all its metrics, in addition to the registry's. */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type RungResult = z.infer<typeof RungResult>
@@ -338,10 +333,10 @@ type Tools = z.infer<typeof Tools>
 const Settings = z.object({
   nvccFlags: z.array(z.string()),
   seed: z.number().int(),
-  /** Of single launches; absent where nothing was timed. */
+  /** For single launches; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   profile: ProfileLevel,
-  /** `single` if absent. */
+  /** Absent means `single`. */
   timing: TimingWay.optional(),
   /** Rungs that were excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
@@ -355,27 +350,27 @@ type Settings = z.infer<typeof Settings>
 
 /** The program of a session that profiled one. */
 export const Program = z.object({
-  /** As it was given, without ncu. */
+  /** As given, without ncu. */
   command: z.array(z.string()).nonempty(),
-  /** null if a signal ended it, or if it was stopped. */
+  /** null if a signal ended it or it was stopped. */
   exitCode: z.number().int().nullable(),
-  /** What was asked for; null where nothing was. */
+  /** The requested filters; null if there were none. */
   filters: z.object({
     kernels: z.string().nullable(),
     nvtx: z.string().nullable(),
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** All launches that were seen, and the sum of their times; the rungs may be fewer. */
+  /** All observed launches and the sum of their times; the session may have fewer rungs. */
   launches: z.number().int(),
   totalMs: z.number(),
 })
 export type Program = z.infer<typeof Program>
 
-/** Where a run on another machine was: the machine itself, or the node that a scheduler gave it. */
+/** Where a remote run took place: the machine itself, or the node that a scheduler assigned. */
 export const SessionHost = z.object({
   name: z.string(),
-  /** The job's number in Slurm; null without a scheduler. */
+  /** The Slurm job number; null without a scheduler. */
   job: z.string().nullable(),
 })
 export type SessionHost = z.infer<typeof SessionHost>
@@ -390,41 +385,40 @@ export const Session = z.object({
   /** null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
-  /** Of a run on another machine; absent for one here. */
+  /** Set for a run on another machine. */
   host: SessionHost.optional(),
   /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
   ceilings: Ceilings.optional(),
-  /** Of a session with the target `predicted`. */
+  /** Set for the target `predicted`. */
   prediction: PredictionSource.optional(),
   tools: Tools,
   settings: Settings,
-  /** `cancelled`: stopped by the user, with what had finished by then. */
+  /** `cancelled`: stopped by the user; the session has what had finished by then. */
   completion: z.enum(['complete', 'cancelled']),
   /** Wall time of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
-  /** What the reader should know in addition to the figures: no counter permission, a source that changed since. */
+  /** Notes that the reader needs in addition to the figures: no counter permission, a source that changed since. */
   warnings: z.array(Statement),
   rungs: z.array(RungResult),
-  /** Of a session with the target `program`. */
+  /** Set for the target `program`. */
   program: Program.optional(),
 })
 export type Session = z.infer<typeof Session>
 
-/** Whether its rungs are programs, so that times are of whole processes. */
+/** Whether its rungs are programs, whose times are those of whole processes. */
 export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ program }) => program !== undefined)
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   findById(session.rungs, id)
 
-/** Whether its rungs build on each other. Launches of an import and kernels of a program do work of their own. */
+/** Whether its rungs build on each other. Launches of an import and kernels of a program are independent of each other. */
 export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>
   program === undefined && can(target).knowsRun
 
 /**
- * The rung that a rung is compared with by default: for a variant of a file the one before it, else the one it names, else the one
- * above. Never the
- * reference: a ladder begins with its first rung, and the ratio says how far that is from the reference.
+ * Returns the rung that a rung is compared with by default: for a variant, the previous variant of the file; otherwise the rung it names,
+ * or the rung above. The reference is never used, because the ratio already compares with it.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

@@ -7,14 +7,14 @@ type Sized = Pick<SessionSummary, 'problem'>
 const volume = ({ problem }: Sized): number =>
   Object.values(problem?.sizes ?? {}).reduce((product, size) => product * size, 1)
 
-/** By the product of the sizes. */
+/** Sorts by the product of the sizes. */
 export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
-/** What has to be alike besides the sizes. */
+/** What must be equal besides the sizes. */
 const restOf = ({ problem }: Sized): string | null =>
   problem && `${optionsWord(problem)} ${named(problem.scalars)}`
 
-/** Readable sessions of the same ladder, GPU, options and scalars, smallest problem first. */
+/** Returns readable sessions of the same ladder, GPU, options and scalars, smallest problem first. */
 export function sweepCandidates(
   list: readonly SessionSummary[],
   of: SessionSummary,
@@ -32,8 +32,8 @@ export function sweepCandidates(
 }
 
 /**
- * One per size: the session on screen for its own size, the newest for all others, if possible one whose times can be
- * ranked with it.
+ * Returns one session per size: the displayed session for its own size, otherwise the newest, preferably one whose times can be ranked with
+ * it.
  */
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
   const own = candidates.find((item) => item.ref === ref)

@@ -1,4 +1,4 @@
-/** The source lines behind a cause: where warps wait for it, or where its work is done. */
+/** The source lines of a cause: where warps wait for it, or where its work is done. */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { opcodeFamily, type Instruction } from '../session/deep'
@@ -23,10 +23,10 @@ export const CauseLines = z.object({ a: z.array(CauseLine), b: z.array(CauseLine
 
 export type CauseLines = z.infer<typeof CauseLines>
 
-/** What a line bears of a cause. */
+/** Returns how much an instruction contributes to a cause. */
 export type Burden = (instruction: Instruction) => number
 
-/** Names of stall reasons in the source counters of ncu. */
+/** ncu's stall reasons in source counters. */
 const sampled: Readonly<Record<WaitId, string>> = {
   stallLongScoreboard: 'long_sb',
   stallShortScoreboard: 'short_sb',
@@ -45,7 +45,7 @@ export const waitBurden =
 const isArithmetic = (opcode: string): boolean =>
   /^(FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA|HGMMA|IMMA|UTCHMMA)$/.test(opcodeFamily(opcode))
 
-/** Instructions around the arithmetic. */
+/** Counts the instructions around the arithmetic. */
 export const overheadBurden: Burden = ({ opcode, executed }) =>
   isArithmetic(opcode) ? 0 : (executed ?? 0)
 
@@ -66,10 +66,10 @@ export const workBurden = ({ id }: Unit, conflicts: boolean): Burden | null =>
 
 const mostLines = 3
 
-/** A line with less of a burden is not named. */
+/** Lines with a smaller share are omitted. */
 const leastShare = 0.1
 
-/** The lines of one rung that bear most of a burden, heaviest first; none below the deep level. */
+/** Returns the lines of one rung that contribute most, heaviest first; empty below the deep level. */
 export function linesOf(
   { rung, deep }: Side,
   burden: Burden,
@@ -105,7 +105,7 @@ export function linesOf(
 
 type Range = Hunk['a']
 
-/** Absent where neither side has source counters, or no line stands out. */
+/** Returns undefined if neither side has source counters, or if no line stands out. */
 export function linesThatBear(
   a: Side,
   b: Side,

@@ -1,24 +1,24 @@
-/** The factors of a step: each cause, and what no cause covers. Their product is the ratio of the two times. */
+/** The factors of a step: each cause, and the unexplained rest. Their product is the ratio of the two times. */
 import { withDecimals, formatRatio } from '../metrics/units'
 import { Cause, Why } from './why'
 
 export interface Contribution {
-  /** null for what is not explained. */
+  /** null for the unexplained rest. */
   cause: Cause | null
-  /** By how much it multiplies the speed: above 1 it makes b faster. */
+  /** Speedup factor; above 1 it makes b faster. */
   factor: number
 }
 
-/** A factor near 1 needs a digit more. */
+/** Factors closer to 1 than this get another digit. */
 const fine = 1.1
 
-/** `1.12×`, `0.981×`: how a factor of a step is printed. */
+/** Formats a factor of a step: `1.12×`, `0.981×`. */
 export const formatFactor = (factor: number): string =>
   factor > 1 / fine && factor < fine ? `${withDecimals(factor, 3)}×` : formatRatio(factor)
 
 const isOne = (factor: number): boolean => formatFactor(factor) === '1.000×'
 
-/** What made the step first, largest first; what is not explained last, unless it is printed as 1. */
+/** Returns the causes of the step, largest first; the unexplained rest comes last, unless it prints as 1. */
 export function contributionsOf({ causes, unexplainedFactor }: Why): Contribution[] {
   if (causes.length === 0) return []
   const rest = unexplainedFactor ?? 1
@@ -28,6 +28,6 @@ export function contributionsOf({ causes, unexplainedFactor }: Why): Contributio
   ]
 }
 
-/** How much faster b is than a, as the product of its factors. */
+/** Returns b's speedup over a as the product of its factors. */
 export const productOf = (contributions: readonly Contribution[]): number =>
   contributions.reduce((product, { factor }) => product * factor, 1)

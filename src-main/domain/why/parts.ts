@@ -3,20 +3,19 @@
  *
  *   time = work / (its peak × how busy it was × the rate of active cycles)
  *
- * so the logarithm of the ratio of two times is the sum of the logarithms of what changed in each factor. The unit
- * looked at is the one that limits the slower side: what held it back. Where the FMA pipe does the work, "how busy"
- * has two factors more: instructions issued per cycle, and the share of them that is useful.
+ * so the logarithm of a ratio of two times is the sum of the logarithms of each factor's change. The unit used is the one that limits the
+ * slower side. If the FMA pipe does the work, "how busy" splits into two more factors: instructions issued per cycle, and the useful share
+ * of them.
  *
- * A unit that gets less work than its limit is less busy for it, and instructions that are saved free slots that may
- * stay empty. Such opposite parts are one change and are added up in the larger.
+ * A unit that gets less work than its limit becomes less busy, and saved instructions free slots that may stay empty. Such opposite parts
+ * are one change and are added to the larger part.
  */
 import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * work: of the unit. instructions: around the same work of a pipe. busy: the unit's share of the time. sms: SMs
- * that have a block. clock: of the SMs. launches: number of kernels. active: active cycles per second, for
- * neither of these reasons. gpu: the peak of the unit.
+ * work: of the unit. instructions: those around a pipe's unchanged work. busy: the unit's share of the time. sms: SMs that have a block.
+ * clock: of the SMs. launches: number of kernels. active: active cycles per second, for other reasons. gpu: the peak of the unit.
  */
 export const partIds = [
   'work',
@@ -31,16 +30,16 @@ type PartId = (typeof partIds)[number]
 
 export interface Part {
   id: PartId
-  /** ln of the factor by which it divides the time of a; positive where it makes b faster. */
+  /** ln of the factor by which it divides a's time; positive if it makes b faster. */
   log: number
-  /** The same before an opposite part was added: how far the quantity itself moved. */
+  /** The same before an opposite part was added: the change of the quantity itself. */
   own: number
 }
 
 type Factor = Omit<Part, 'own'>
 
 export interface Split {
-  /** The unit in whose terms the step is told. */
+  /** The unit that explains the step. */
   unit: Unit
   limits: { a: Load | null; b: Load | null }
   /** ln(time of a / time of b). */
@@ -51,10 +50,10 @@ export interface Split {
 const ln = (over: number | null, under: number | null): number =>
   over === null || under === null ? 0 : Math.log(over / under)
 
-/** Clocks are read before and after the timing, in steps of 15 MHz. */
+/** Clocks are read before and after timing, in steps of 15 MHz. */
 const clockStep = 0.005
 
-/** Below this change of the SMs' share of time, blocks are spread alike. */
+/** Smaller changes of the SMs' share of time count as none. */
 const sameSpread = 0.02
 
 export function splitOf(a: Side, b: Side, times: Times): Split | null {
@@ -89,7 +88,7 @@ function activeParts(
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
     ]
-  // Cycles are an average over the SMs, work is that of all of them.
+  // Cycles are an average over the SMs; work is the sum over them.
   const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
@@ -111,13 +110,13 @@ function activeParts(
 /** Clocks are read in steps, and counters in several passes. */
 const slack = 1.02
 
-/** Whether the profiled launch took no more cycles than the timed one had; else it was another kind of launch. */
+/** Whether the profiled launch took no more cycles than the timed one had. Otherwise it was a different kind of launch. */
 function isPossible(side: Side, ms: number): boolean {
   const [cycles, mhz] = [activeCycles(side), clock(side)]
   return cycles === null || mhz === null || cycles <= slack * mhz * ms * 1e3
 }
 
-/** Why SMs had more or fewer active cycles per second, which is counted whatever the reason. */
+/** Returns why SMs had more or fewer active cycles per second; the counters include every reason. */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2
   if (Math.abs(spread) >= sameSpread && explains(spread)) return 'sms'
@@ -128,7 +127,7 @@ function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Si
 
 function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
   const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
-  // An SM without a block asks for nothing, which a share of all of the launch includes.
+  // An SM without a block requests nothing, which a share of the whole launch includes.
   const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
   if (unit === units.dram) {
     const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))
@@ -158,7 +157,7 @@ function clockChange(a: Side, b: Side): number {
   return Math.abs(change) < clockStep ? 0 : change
 }
 
-/** Pairs that are one change when they oppose each other. */
+/** Pairs that count as one change if they oppose each other. */
 const pairs: readonly (readonly [PartId, PartId])[] = [
   ['instructions', 'busy'],
   ['work', 'busy'],

@@ -1,4 +1,4 @@
-/** A part of the identity as a cause: its sentence, figures and source lines. */
+/** Describes a part of the identity as a cause: its sentence, figures and source lines. */
 import { type Unit, overheadKinds, unitOf, units } from './units'
 import {
   type Wait,
@@ -37,11 +37,11 @@ interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null
-  /** Whether the burden is that of waiting. */
+  /** Whether the source lines are those where warps wait. */
   isWait?: boolean
 }
 
-/** At the beginning of a sentence. */
+/** Used at the beginning of a sentence. */
 const unitWord = ({ id }: Unit): AnyMessage => message(`unit.${id}`)
 const unitWithin = ({ id }: Unit): AnyMessage => message(`unitWithin.${id}`)
 
@@ -60,18 +60,18 @@ const moved = ({ id, a, b }: Move): AnyMessage =>
 const withMoves = (moves: readonly Move[]): MessageValue =>
   moves.length === 0 ? '' : message('why.with', { moves: moves.map(moved) })
 
-/** By how much a part alone divides or multiplies the time. */
+/** Returns how much a part alone divides or multiplies the time. */
 const factorOf = (log: number): string => {
   const factor = Math.exp(Math.abs(log))
   return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
 }
 
-/** Small steps need a digit more. */
+/** Smaller factors get another digit. */
 const fineBelow = 1.1
 
 const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))
 
-/** A cause that no counter of a unit shows. */
+/** Returns a cause that no unit's counter shows. */
 const bare = (statement: AnyMessage): SaidPart => ({ statement, metrics: [], burden: null })
 
 export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
@@ -94,15 +94,15 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * What costs energy: bytes from afar most, then instructions. Where the power cap holds the clock down, a kernel that
- * spends less on these has a faster one.
+ * What costs energy: DRAM and L2 bytes most, then instructions. If the power cap limits the clock, a kernel that spends less on these runs
+ * at a higher clock.
  */
 const spent = ['dramBytes', 'l2Bytes', 'instructions']
 
 const atPowerCap = ({ rung }: Side): boolean =>
   rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
 
-/** What was spent less, or more, if the power cap held both clocks down; null if it did not. */
+/** Returns what was spent less or more if the power cap limited both clocks; otherwise null. */
 const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
   atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
 
@@ -114,7 +114,7 @@ function sayClock(part: Part, a: Side, b: Side): SaidPart {
   return { statement, metrics: moves, burden: null }
 }
 
-/** Relative to the clock where it was read, since a share says more. */
+/** Relative to the clock where it was read, which is more precise than a share. */
 function sayActive(part: Part, a: Side, b: Side): SaidPart {
   const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
   const [clockA, clockB] = [clock(a), clock(b)]
@@ -131,7 +131,7 @@ function sayActive(part: Part, a: Side, b: Side): SaidPart {
 const megahertz = (value: number | null): string =>
   value === null ? '–' : formatValue(value, 'MHz')
 
-/** Active cycles of an average SM per microsecond. */
+/** Returns the active cycles of an average SM per microsecond. */
 function rate(side: Side, which: 'a' | 'b', a: Side, b: Side): number | null {
   const [cycles, times] = [activeCycles(side), timesOf(a, b)]
   return cycles === null || times === null ? null : cycles / (times[which] * 1e3)
@@ -205,7 +205,7 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 
 const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
-/** Another cause may hold a part of what the two shares differ by; figures side by side must agree. */
+/** Another cause may account for part of the difference between the two shares; displayed figures must agree. */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {
   const whole = a && b ? Math.log(b / a) : log
   return Math.abs(whole - log) < 0.03
@@ -217,7 +217,7 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   const { unit, limits, total } = split
   const busier = part.log > 0
   const reasons = reasonsOf(part, split, a, b)
-  // A load goes on while its warp waits for it: only where no unit limits is the wait what keeps a memory idle.
+  // A load continues while its warp waits, so a wait keeps a memory idle only if no unit limits.
   const waited = unit.of === 'active' || (total > 0 ? limits.a : limits.b) === null
   const waits = waited ? waitsThatMoved(a, b, busier) : []
   const feeds =
@@ -248,12 +248,12 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   }
 }
 
-/** Where as many warps fit as before, fewer percent more of them are start and tail of blocks. */
+/** If as many warps fit as before, a difference below this comes from the start and tail of blocks. */
 const noticeable = 0.05
 const canHoldOthers = (a: Side, b: Side): boolean =>
   valueOf(a, 'theoreticalOccupancy') !== valueOf(b, 'theoreticalOccupancy')
 
-/** Reasons for busier slots that no wait shows: more warps, fewer kernels, one wave of blocks. */
+/** Returns reasons for busier slots other than waits: more warps, fewer kernels, one wave of blocks. */
 function reasonsOf(
   part: Part,
   { unit }: Split,
@@ -261,9 +261,9 @@ function reasonsOf(
   b: Side,
 ): { statement: AnyMessage; metrics: CauseMetric[] }[] {
   const busier = part.log > 0
-  // Instructions of a tensor pipe and loads run on while their warp waits: there, warps are not what keeps it busy.
+  // Tensor instructions and loads continue while their warp waits, so warps alone do not keep those units busy.
   const issues = unit === units.fma || unit === units.issue
-  // Without stalls, other reasons are unknown that could weigh more.
+  // Without stall counters, other reasons may weigh more.
   const warps =
     issues && hasWaits(a) && hasWaits(b) ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
   const byWarps = warps.filter((move) => {
@@ -313,6 +313,6 @@ function saySms(a: Side, b: Side): SaidPart {
   }
 }
 
-/** Counters that a cause names, and those of the unit that it is told in. */
+/** Returns the counters that a cause names, and those of its unit. */
 export const namedBy = (metrics: readonly CauseMetric[]): string[] =>
   metrics.map(({ id }) => id).filter((id) => unitOf(id) !== undefined || id.startsWith('stall'))

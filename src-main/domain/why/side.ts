@@ -13,20 +13,20 @@ export interface Side {
   deep?: DeepProfile | null | undefined
 }
 
-/** Two kernels of one run of a program do different work, so neither is faster than the other. */
+/** Whether two kernels belong to one run of a program. They do different work, so neither is faster than the other. */
 export const areKernelsOfOneProgram = (a: Side, b: Side): boolean =>
   a.session === b.session && Boolean(a.session.program) && a.rung !== b.rung
 
 export const valueOf = ({ rung }: Side, id: string): number | null =>
   rung.metrics[id]?.value ?? null
 
-/** Values that a logarithm can be taken of. */
+/** Returns a value that has a logarithm, otherwise null. */
 export const positive = (side: Side, id: string): number | null => {
   const value = valueOf(side, id)
   return value !== null && value > 0 ? value : null
 }
 
-/** The profiler's own time in milliseconds, of the launch that was counted or else of all in the rung. */
+/** Returns the profiler's time in milliseconds, of the counted launch or else of all launches in the rung. */
 const profiledMs = ({ rung }: Side): number | null => {
   const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const ms = typeof ns === 'number' ? ns / 1e6 : (rung.profiledTime?.medianMs ?? 0)
@@ -40,13 +40,13 @@ export interface Times {
   noise: number
 }
 
-/** A single launch under the profiler, at clocks that nobody watched. */
+/** Noise of a single launch under the profiler, at unknown clocks. */
 const profiledNoise = 0.02
 
-/** Both times from the same clock or the same model, or null. */
+/** Returns both times from the same clock or the same model, or null. */
 export function timesOf(a: Side, b: Side): Times | null {
   const [modelA, modelB] = [a.rung.predicted, b.rung.predicted]
-  // Two answers of one model: its error is no noise between them.
+  // Two results of one model have no noise between them.
   if (modelA && modelB) return { a: modelA.ms, b: modelB.ms, noise: 0 }
   if (modelA || modelB) return null
   const [left, right] = [a.rung.timing, b.rung.timing]
@@ -63,8 +63,8 @@ export const smCount = ({ session }: Side): number | null =>
   (session.device ?? gpuOfTarget(session.target))?.smCount ?? null
 
 /**
- * Cycles in which an SM was active, on average over the SMs: the schedulers issue at most one instruction each
- * per cycle, so that the instructions and the share of busy slots fix their number.
+ * Returns the cycles in which an SM was active, averaged over the SMs. Each scheduler issues at most one instruction per cycle, so the
+ * instructions and the share of busy slots determine this number.
  */
 export function activeCycles(side: Side): number | null {
   const [issued, busy, sms] = [
@@ -79,16 +79,16 @@ export function activeCycles(side: Side): number | null {
 
 const launchesOf = ({ rung }: Side): LaunchLike[] => rung.profile?.kernels ?? rung.launches ?? []
 
-/** Kernels that a launch of the rung runs; 0 if unknown. */
+/** Returns the number of kernels per launch of the rung; 0 if unknown. */
 export const kernelCount = (side: Side): number => launchesOf(side).length
 
 interface Grid {
   blocks: number
-  /** Share of the SMs' time in which they have a block, if all blocks take equally long and spread evenly; 0 to 1. */
+  /** Share of the SMs' time with a block, 0 to 1, if all blocks take equally long and are spread evenly. */
   share: number
 }
 
-/** How a rung's longest kernel fills the SMs; null where it is unknown which kernel that is. */
+/** Returns how a rung's longest kernel fills the SMs; null if it is unknown which kernel that is. */
 export function gridOf(side: Side): Grid | null {
   const sms = smCount(side)
   const launches = launchesOf(side)
@@ -98,7 +98,7 @@ export function gridOf(side: Side): Grid | null {
   return { blocks, share: blocks / (sms * Math.ceil(blocks / sms)) }
 }
 
-/** The kernel whose grid has the waves that ncu reports of the longest one. */
+/** Returns the kernel whose grid has the waves that ncu reports for the longest one. */
 function matching(side: Side, launches: readonly LaunchLike[]): LaunchLike | undefined {
   const { device } = side.session
   const [waves, occupancy] = [positive(side, 'wavesPerSm'), positive(side, 'theoreticalOccupancy')]

@@ -1,4 +1,4 @@
-/** Counters that moved without mattering: their unit limits neither side. */
+/** Counters that changed without affecting the time: their unit limits neither side. */
 import { z } from 'zod'
 import { units, unitOf, type Unit } from './units'
 import { compareRungs, type MetricDelta } from '../analysis/compare'
@@ -31,10 +31,7 @@ const moved = ({ id, a, b, unit }: MetricDelta) => ({
   b: formatValue(b!.value!, unit),
 })
 
-/**
- * What got worse although the step was faster or the same; of a slower one, what got better. Where the time is the
- * same, both.
- */
+/** Returns counters that got worse although the step was faster or equal, or better although it was slower. If the time is equal, both. */
 export function unimportantMoves(
   a: Side,
   b: Side,
@@ -57,7 +54,7 @@ export function unimportantMoves(
     .slice(0, most)
 }
 
-/** What the busy share of the FMA pipe is made of; kinds of instructions say no more than their sum. */
+/** Components of the FMA pipe's busy share; single categories of instructions add nothing to their sum. */
 const partsOfFma = ['instructions', 'issueSlotsBusy']
 
 function reasonOf(

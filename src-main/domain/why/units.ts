@@ -1,4 +1,4 @@
-/** The units of a GPU that can limit a kernel: how busy each is, at what share it counts as full, and what its work is. */
+/** The GPU units that can limit a kernel: how busy each is, when it counts as saturated, and what its work is. */
 import {
   bottleneckThresholds,
   nearLimit,
@@ -12,13 +12,13 @@ export type UnitId = (typeof unitIds)[number]
 
 export interface Unit {
   id: UnitId
-  /** Registry id of the share of time for which it is busy, in percent. */
+  /** Registry id of the percentage of time that it is busy. */
   busy: string
-  /** What that share is of: the cycles in which an SM was active, or all of the launch. */
+  /** What the percentage refers to: cycles in which an SM was active, or the whole launch. */
   of: 'active' | 'elapsed'
-  /** The share from which it counts as full. */
+  /** The percentage at which it counts as saturated. */
   full: number
-  /** Registry ids of counters whose growth is work for it, most direct first. */
+  /** Registry ids of counters that represent its work, most direct first. */
   work: readonly string[]
 }
 
@@ -58,7 +58,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Kinds of instructions that issue slots go to besides arithmetic. */
+/** Categories of instructions other than arithmetic that take issue slots. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',
@@ -68,12 +68,12 @@ export const overheadKinds: readonly string[] = [
   'exchangeInstructions',
 ]
 
-/** The unit that a counter is work for, or whose use it measures; undefined for one that concerns none by itself. */
+/** Returns the unit that a counter is work for, or whose use it measures; undefined if it belongs to no single unit. */
 export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
 
 const byMetric = new Map<string, Unit>([
   ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
-  // Where several units list a counter, it is work for this one first.
+  // If several units list a counter, this one comes first.
   ['sharedLoads', units.lsu],
   ['memoryInstructions', units.issue],
   ['l1Bytes', units.l1Data],
@@ -97,11 +97,11 @@ const byUtilization: Readonly<Record<ReturnType<typeof ownUtilization>, Unit>> =
   fmaUtilization: units.fma,
 }
 
-/** The unit whose work is the task's own: device memory, the tensor pipe or the FMA pipe. */
+/** Returns the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe. */
 export const ownUnit = ({ session, rung }: Side): Unit =>
   byUtilization[ownUtilization(session, rung)]
 
-/** The unit that limits a rung; null where none is near its limit. */
+/** Returns the unit that limits a rung; null if none is near its limit. */
 export function limiterOf(side: Side): Load | null {
   const loads = unitIds.flatMap((id): Load[] => {
     const busy = valueOf(side, units[id].busy)

@@ -1,7 +1,7 @@
 /**
- * What warps wait for. The average number of warps stalled for a reason per issued instruction is also the
- * number of cycles that a warp spends in it per instruction, and the slots that are busy are the resident warps over
- * the sum of these cycles: fewer cycles of waiting are busier slots.
+ * What warps wait for. The average number of warps stalled for a reason per issued instruction equals the cycles that a warp spends waiting
+ * for it per instruction. The number of busy slots is the resident warps divided by the sum of these cycles, so fewer cycles of waiting
+ * mean busier slots.
  */
 import { isBelowFloor } from '../analysis/compare'
 import { type Unit } from './units'
@@ -16,7 +16,7 @@ export const waitIds = [
   'stallWait',
   'stallDispatch',
 ] as const
-/** Reasons for which warps wait; one that was not selected, or waits for the pipe looked at, waits for no other. */
+/** Reasons for which warps wait. A warp that was not selected, or that waits for the pipe in question, does not wait for anything else. */
 export type WaitId = (typeof waitIds)[number]
 
 const shared = [
@@ -28,7 +28,7 @@ const shared = [
 ]
 const global = ['l1Bytes', 'l2Bytes', 'dramBytes']
 
-/** Counters of what warps wait for. */
+/** Counters of the things that warps wait for. */
 const feeds: Readonly<Record<WaitId, readonly string[]>> = {
   stallLongScoreboard: global,
   stallShortScoreboard: shared,
@@ -45,12 +45,12 @@ export interface Wait {
   b: number
 }
 
-/** A reason that changed less than this share of the largest change is not named beside it. */
+/** Reasons below this fraction of the largest change are omitted. */
 const besideLargest = 0.25
 
 export const hasWaits = (side: Side): boolean => waitIds.some((id) => valueOf(side, id) !== null)
 
-/** The waits that moved in the direction that explains a change of busy slots, largest first. */
+/** Returns the waits that changed in the direction that explains a change of busy slots, largest first. */
 export function waitsThatMoved(a: Side, b: Side, busier: boolean): Wait[] {
   const moved = waitIds
     .flatMap((id): Wait[] => {
@@ -73,16 +73,16 @@ export interface Move {
   b: number
 }
 
-/** A counter has to move by this share to be named as evidence. */
+/** Smaller relative changes of a counter are not evidence. */
 const leastMove = 0.03
 
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
-/** Conflicts that are nothing beside the passes they are a part of change nothing. */
+/** Whether a change is significant: conflicts that are a negligible part of the passes are not. */
 const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>
   !isConflict(id) || !isBelowFloor(id, move.b - move.a, a.rung, b.rung)
 
-/** The counters among these that moved down, or up, in the order given. */
+/** Returns those of the counters that decreased, or increased, in the given order. */
 export const movesOf = (
   a: Side,
   b: Side,
@@ -98,32 +98,32 @@ export const movesOf = (
     return from - to > least * Math.max(from, to) && matters(a, b, move) ? [move] : []
   })
 
-/** Warps wait noticeably less for something when there is this much less of it. */
+/** The amount must drop by this share before warps wait noticeably less for it. */
 const leastFeed = 0.1
 
 /** The L1 data stage passes 128 bytes of L1, or one wavefront of shared memory, at a time. */
 const bytesPerPass = 128
 
-/** What a counter amounts to in passes, so that bytes and wavefronts can be set against each other. */
+/** Converts a counter to passes, so that bytes and wavefronts are comparable. */
 const passes = ({ id, a, b }: Move): number =>
   Math.abs(a - b) / (id === 'l1Bytes' ? bytesPerPass : 1)
 
 const amount = ({ a, b }: Move): number => Math.abs(a - b)
 
-/** A counter that moved less than this share of the largest one is not named beside it. */
+/** Counters below this fraction of the largest change are omitted. */
 const besideLargestMove = 0.2
 
-/** The two that moved most. */
+/** Returns the two that changed most. */
 function largest(moves: readonly Move[], of: (move: Move) => number = amount): Move[] {
   const sorted = [...moves].sort((one, other) => of(other) - of(one))
   return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
 }
 
-/** Counters of what these waits wait for, that moved with them. */
+/** Returns the counters that these waits depend on, if they changed in the same direction. */
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
-/** Counters that tell more of another one; named with it where they moved. */
+/** Counters that add detail to another one; named with it if they changed. */
 const detail: Readonly<Record<string, readonly string[]>> = {
   sharedLoadWavefronts: ['sharedLoadBankConflicts', 'sharedLoads'],
   sharedStoreWavefronts: ['sharedStoreBankConflicts'],
@@ -131,10 +131,10 @@ const detail: Readonly<Record<string, readonly string[]>> = {
   memoryInstructions: ['l1Bytes'],
 }
 
-/** The work of a unit that moved: the largest amounts, conflicts where they are most of one. */
+/** Returns a unit's work that changed: the largest amounts, and conflicts if they are most of one. */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
   const moves = largest(movesOf(a, b, work, down), passes)
-  // Loads that a predicate turns off take no pass but are counted, and can hide the conflicts of the others.
+  // Predicated-off loads take no pass but are counted, and can hide the conflicts of the others.
   if (moves.length === 0)
     return largest(
       movesOf(
@@ -154,7 +154,7 @@ export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): 
     .slice(0, 3)
 }
 
-/** What keeps a memory busier without more work: wider accesses, fewer instructions, less traffic before it. */
+/** Returns what keeps a memory busier without more work: wider accesses, fewer instructions, less traffic before it. */
 export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean): Move[] {
   const up = movesOf(a, b, ['globalLoadSectorsPerRequest', 'achievedOccupancy'], !busier, leastFeed)
   const before = id === 'dram' ? ['instructions', 'l2Bytes'] : ['instructions']
@@ -162,11 +162,13 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
   return [...up, ...down].sort((one, other) => size(other) - size(one)).slice(0, 2)
 }
 
-/** The card level counts no waits, but some of what is waited for. */
+/**
+ * Returns the changed counters that warps may wait for. The card level has no stall counters, only a few of the units that warps stall on.
+ */
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
   const moves = movesOf(a, b, shared, busier, leastFeed)
-  // What is nothing beside the loads of shared memory, nothing waits for.
+  // Warps do not wait for amounts that are negligible next to the shared loads.
   return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
 }
 

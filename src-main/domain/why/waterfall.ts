@@ -1,7 +1,7 @@
 /**
- * The way from the old time to the new one: each factor of a step as milliseconds. Factors multiply, so that what one of them
- * alone saves depends on the order; its share of the logarithm does not. A bar is this share of the difference, which
- * is its logarithm times the logarithmic mean of both times, and all bars add up to the difference.
+ * Splits the difference between two times into milliseconds per factor. Factors multiply, so the saving of a single factor depends on the
+ * order, but its share of the logarithm does not. A bar is this share of the difference: its logarithm times the logarithmic mean of both
+ * times. All bars add up to the difference.
  */
 import { z } from 'zod'
 import { partIds } from './parts'
@@ -9,11 +9,11 @@ import { contributionsOf } from './contributions'
 import type { Cause, Why } from './why'
 
 export const Bar = z.object({
-  /** The cause, as in `causes`; null for what is not explained. */
+  /** The cause, as in `causes`; null for the unexplained rest. */
   cause: z.enum(partIds).nullable(),
-  /** What it adds to the time, in milliseconds; negative where it saves. */
+  /** Milliseconds added to the time; negative if saved. */
   ms: z.number(),
-  /** Where the bar begins and ends. */
+  /** Start and end of the bar. */
   fromMs: z.number(),
   toMs: z.number(),
 })
@@ -25,7 +25,7 @@ export interface Waterfall {
   bars: (Bar & { of: Cause | null })[]
 }
 
-/** Below this share of the longer time a bar cannot be seen. */
+/** Bars below this share of the longer time are not visible. */
 const least = 0.0005
 
 const logarithmicMean = (a: number, b: number): number => {
@@ -33,7 +33,7 @@ const logarithmicMean = (a: number, b: number): number => {
   return Math.abs(log) < 1e-9 ? a : (a - b) / log
 }
 
-/** Null where there are no causes, or a time is unknown. */
+/** Returns null if there are no causes or a time is unknown. */
 export function waterfallOf(
   why: Why,
   fromMs: number | null,
@@ -49,7 +49,7 @@ export function waterfallOf(
     at += ms
     return bar
   })
-  // Factors that were too small to be named.
+  // Factors too small to be named.
   const rest = toMs - at
   if (Math.abs(rest) > least * Math.max(fromMs, toMs))
     bars.push({ of: null, cause: null, ms: rest, fromMs: at, toMs })

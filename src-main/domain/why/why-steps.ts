@@ -8,7 +8,10 @@ export interface WhyStep {
   why: Why
 }
 
-/** The reference is compared with no rung, and no launch of an import or program with the one before it: they do other work. */
+/**
+ * Returns the reasons per step. The reference and the launches of an import or program are not compared with the previous one, because they
+ * do different work.
+ */
 export const whyOfSteps = (session: Session): WhyStep[] =>
   (climbs(session) ? session.rungs : []).flatMap((b): WhyStep[] => {
     const a = rungBefore(session, b.id)

@@ -1,7 +1,7 @@
 /**
- * Why rung b is faster or slower than rung a: causes ranked by their share of the step, what moved without
- * mattering, what stays unexplained, and which profile level would tell more. The numbers come from ./parts, the
- * words from ./say. Where there is no answer there is a reason.
+ * Why rung b is faster or slower than rung a: causes ranked by their share of the step, counters that changed without affecting the time,
+ * the unexplained rest, and which profile level would show more. ./parts computes the numbers, ./say the sentences. If there is no answer,
+ * the result has a reason.
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
@@ -26,18 +26,15 @@ export const Cause = z.object({
   id: z.enum(partIds),
   statement: Statement,
   /**
-   * Its part of the step, from 0 to 1, as a share of the logarithm of the ratio of both times: all causes and what is
-   * unexplained add up to 1. null if any of them went against the step: opposite parts have factors and no shares.
+   * Its share of the step, from 0 to 1, as a share of the logarithm of the ratio of both times. All causes and the unexplained rest add up
+   * to 1. null if any of them worked against the step: opposite parts have factors but no shares.
    */
   share: z.number().min(0).max(1).nullable(),
-  /**
-   * By how much it multiplies the speed, above 1 where it makes b faster: the factors of all causes and
-   * `unexplainedFactor` multiply to the time of a over that of b.
-   */
+  /** Speedup factor, above 1 if it makes b faster. The factors of all causes times `unexplainedFactor` equal a's time divided by b's. */
   factor: z.number(),
   /**
-   * Its share of all the time that the step saved, or added if it is slower, from 0 to 1: such causes and what is
-   * unexplained add up to 1. From −1 to 0 for a cause that added time to a faster step, or saved time in a slower one.
+   * Its share of all the time that the step saved, or added if it is slower, from 0 to 1: such causes and the unexplained rest add up to 1.
+   * From −1 to 0 for a cause that added time to a faster step, or saved time in a slower one.
    */
   contribution: z.number(),
   /** Registry ids with the values of both rungs. */
@@ -51,30 +48,30 @@ export type Cause = z.infer<typeof Cause>
 
 export const Why = z.object({
   verdict: Verdict,
-  /** The unit nearest its limit in each rung; null if none is near, or it is unknown. */
+  /** The unit closest to its limit in each rung; null if none is close, or if it is unknown. */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
-  /** Causes of the step first, largest first; causes that worked against it last. */
+  /** Causes of the step, largest first, followed by causes that worked against it. */
   causes: z.array(Cause),
-  /** Counters that got worse, or better in a slower step, and did not matter. */
+  /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
-  /** Share of the step that no cause covers; null if there is no step, or if the causes have no shares. */
+  /** Share of the step that no cause explains; null if there is no step, or if the causes have no shares. */
   unexplained: z.number().min(0).max(1).nullable(),
-  /** The same as a contribution. */
+  /** The unexplained rest as a contribution. */
   unexplainedContribution: z.number().nullable(),
-  /** The same as a factor of the speed. */
+  /** The unexplained rest as a speedup factor. */
   unexplainedFactor: z.number().nullable(),
-  /** The profile level that would tell more. */
+  /** The profile level that would show more. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
   /** Why there are no causes; absent if there are. */
   reason: Statement.optional(),
-  /** What nvcc was told otherwise; absent if it was told the same. */
+  /** How the nvcc flags differ; absent if they are equal. */
   flags: Statement.optional(),
-  /** Says that both times and the counters behind the causes are predicted; absent where they were measured. */
+  /** States that both times and the counters behind the causes are predicted; absent if they were measured. */
   predicted: Statement.optional(),
 })
 export type Why = z.infer<typeof Why>
 
-/** A part of the step below this share is not worth a sentence and counts as unexplained. */
+/** Parts of the step below this share are not reported and count as unexplained. */
 const leastShare = 0.05
 
 const rounding = 1e-9
@@ -93,14 +90,14 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
   }
 }
 
-/** Of two predicted rungs: whether the model can tell them apart. */
+/** Returns a note on two predicted rungs: whether the model can distinguish them. */
 function predictedNote({ rung: a }: Side, { rung: b }: Side): Statement | null {
   if (!a.predicted || !b.predicted) return null
   const { low, high } = predictedRatio(a.predicted, b.predicted)
   return message(low > 1 || high < 1 ? 'why.predicted' : 'why.predictedOpen')
 }
 
-/** The words that only one of the two was built with. */
+/** Returns the flags that only one of the two was built with. */
 function otherFlags(a: readonly string[] = [], b: readonly string[] = []): Statement | null {
   const only = (own: readonly string[], other: readonly string[]): string | Statement => {
     const words = own.filter((word) => !other.includes(word))
@@ -192,7 +189,7 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
   }
 }
 
-/** What is left of the step, 1; rounding leaves a trace of a step that is covered. */
+/** Returns the unexplained rest of the step (the total is 1), ignoring rounding errors. */
 function remainderOf(parts: readonly number[]): number {
   const rest = 1 - parts.reduce((sum, part) => sum + part, 0)
   return Math.abs(rest) < rounding ? 0 : rest
@@ -212,7 +209,7 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
     .sort((one, other) => other.part - one.part)
     .map(({ part, ...factor }) => {
       const { statement, metrics, burden, isWait } = sayPart(factor, split, a, b)
-      // Lines that wait in samples of two kinds are no pair.
+      // Lines from two kinds of samples cannot be paired.
       const lines = noStalls && isWait ? undefined : linesThatBear(a, b, burden, hunks)
       const cause = { id: factor.id, statement, factor: Math.exp(factor.log), metrics }
       return { part, cause: lines ? { ...cause, lines } : cause }
@@ -220,9 +217,9 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 }
 
 /**
- * Why the parts cannot be believed. Without the cycles, a part can be far off: then the parts do not add up to the
- * step, or all of them go against it. With them they always add up, but the cycles are those of a profiled launch: what
- * this differs by from the timed one can be more than a small step.
+ * Returns why the parts cannot be trusted. Without cycles, a part can be far off: then the parts do not add up to the step, or all of them
+ * work against it. With cycles they always add up, but the cycles come from a profiled launch, whose difference from the timed one can
+ * exceed a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
@@ -249,7 +246,7 @@ function withoutTime(a: Side, b: Side): Statement {
     : message('why.noTimeUnknown', { rung: code(rung.id) })
 }
 
-/** Counters of different problems or programs say nothing about each other. */
+/** Counters of different problems or programs cannot be compared. */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0
   return isOther ? message('why.otherTask') : null

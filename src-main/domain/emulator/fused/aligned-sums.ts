@@ -1,4 +1,4 @@
-/** Sums as the tensor cores add (`tensor-core-sums.ts`), as WebAssembly over a memory of its own: two columns at a time. */
+/** Tensor-core sums (`tensor-core-sums.ts`) as WebAssembly over its own memory, two columns at a time. */
 import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
 interface SumForm {
@@ -6,19 +6,19 @@ interface SumForm {
   /** A multiple of four. */
   columns: number
   depth: number
-  /** The smallest normal number of a factor, and of what the products are added to: smaller ones have its exponent. */
+  /** The smallest normal magnitude of a factor, and of the addend. Smaller numbers use its exponent. */
   leastNormal: number
   leastAddend: number
-  /** Bits below the largest exponent that count. */
+  /** Bits kept below the largest exponent. */
   bits: number
 }
 
 interface AlignedSums {
-  /** Row by row, `depth` elements each. */
+  /** Row by row, `depth` elements per row. */
   left: Float64Array
-  /** For each k one element of every column. */
+  /** For each k, one element per column. */
   right: Float64Array
-  /** Row by row: what the products are added to before `add`, and the sums, not cut off yet, after it. */
+  /** Row by row: the addends before `add`, and the sums before truncation after it. */
   sums: Float64Array
   add(): void
 }
@@ -31,7 +31,7 @@ const doubleBytes = 8
 const pageBytes = 65536
 const load64Splat = 0x0a
 
-/** Turns the doubles on the stack, which are in `value` as well, into the powers of two of their exponents; 0 stays 0. */
+/** Replaces the doubles on the stack, which are also in `value`, with the powers of two of their exponents; 0 stays 0. */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)
   code.vector(vector.and)
@@ -43,7 +43,7 @@ export function toMagnitudes(code: Code, value: number, leastNormal: number): vo
   code.vector(vector.and)
 }
 
-/** Sets `scale` to the largest magnitude that counts before any product: that of `addend`. */
+/** Sets `scale` to the initial largest magnitude, that of `addend`. */
 export function beginScale(code: Code, scale: number, addend: number, leastNormal: number): void {
   code.splatDouble(leastMagnitude)
   code.get(addend)
@@ -54,7 +54,7 @@ export function beginScale(code: Code, scale: number, addend: number, leastNorma
 
 const [bias, highShift] = [1023, 20]
 
-/** Pushes 2 ** `bits` over the powers of two in `value`: a difference of exponents, much faster than a division. */
+/** Pushes 2 ** `bits` divided by the powers of two in `value`. It subtracts exponents, which is much faster than a division. */
 function pushInverse(code: Code, value: number, bits: number): void {
   const high = (2 * bias + bits) * 2 ** highShift
   code.words(0, high, 0, high)
@@ -62,16 +62,16 @@ function pushInverse(code: Code, value: number, bits: number): void {
   code.vector(vector.longSub)
 }
 
-/** Pushes an aligned sum as the number that it is. */
+/** Pushes an aligned sum as a plain number. */
 export function pushSum(code: Code, scale: number, sum: number): void {
   code.get(sum)
   pushInverse(code, scale, 0)
   code.vector(vector.doubleMul)
 }
 
-/** Turns the largest magnitude in `scale` into the factor that aligns, and aligns `sum` with it. */
+/** Turns the largest magnitude in `scale` into the alignment factor, and aligns `sum` with it. */
 export function align(code: Code, scale: number, sum: number, bits: number): void {
-  // What is not finite is added as it is.
+  // Infinities and NaNs are added unchanged.
   code.splatDouble(2 ** bits)
   code.get(scale)
   code.get(scale)
@@ -193,7 +193,7 @@ function make({ rows, columns, depth, leastNormal, leastAddend, bits }: SumForm)
 
 const known = new Map<string, AlignedSums>()
 
-/** The sums of a form. All callers share them: nothing in them is kept from one `add` to the next. */
+/** Returns the sums of one number format. All callers share it, because `add` keeps no state between calls. */
 export function alignedSums(form: SumForm): AlignedSums {
   const key = Object.values(form).join()
   const found = known.get(key) ?? make(form)

@@ -58,7 +58,7 @@ export function fusedMultiplyAdd(
   half(true, high)
   code.shuffle(lowHalves)
   code.set(result)
-  // A double on the middle between two floats, or a float without its leading one: rounded with more care.
+  // A double at the midpoint between two floats, or a denormal float: needs careful rounding.
   for (const local of [low, high]) {
     code.get(local)
     code.words(0x1fffffff, 0, 0x1fffffff, 0)
@@ -159,7 +159,7 @@ export function multiplyAdd(
   run.write(destination)
 }
 
-/** Adds 1 where the predicate holds: a mask is -1. */
+/** Adds 1 if the predicate is true; a true mask is -1. */
 function addCarry(run: RunWriter, operand: Predicate | undefined): void {
   if (operand === undefined) return
   run.predicateVector(operand)
@@ -187,9 +187,9 @@ export function addThree(
     if (has('X')) for (const operand of ins) addCarry(run, operand)
     return run.write(destination)
   }
-  // With a carry: of two addends, the second one maybe subtracted.
+  // With a carry: two addends, of which the second may be subtracted.
   const addends = sources.filter((operand) => !isZero(operand))
-  // A negated 0 carries.
+  // A negated 0 produces a carry.
   if (sources.some((operand) => isZero(operand) && 'negated' in operand && operand.negated))
     return unsupported()
   const [first, second] = addends

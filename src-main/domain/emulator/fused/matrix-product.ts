@@ -1,7 +1,7 @@
 /**
- * HMMA of a whole warp as WebAssembly: its step's arithmetic (`hmma.ts`), two columns at a time. A lane's row of the
- * fragments is its number over 4, so that four words of a register are a row of the matrix. All that a sum adds is aligned to
- * the largest magnitude first, which takes a pass of its own.
+ * HMMA of a whole warp as WebAssembly: the arithmetic of its step (`hmma.ts`), two columns at a time. A lane holds row number lane / 4 of
+ * the fragments, so four words of a register are a row of the matrix. All addends are first aligned to the largest magnitude, which takes a
+ * separate pass.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
@@ -14,7 +14,7 @@ import { kept } from '../tensor-core-sums'
 const registerBytes = 4 * lanes
 const rowBytes = 16
 const rowsOfLoop = 8
-/** Columns that two doubles hold, in the order in which the registers of a sum have them. */
+/** Columns that two doubles hold, in the register order of a sum. */
 const columnPairs = [
   [0, 2],
   [4, 6],
@@ -25,7 +25,7 @@ const columns = 8
 
 type Type = 'TF32' | 'BF16' | 'F16'
 
-/** Turns the words on the stack into floats: of packed halves those at `place`. */
+/** Converts the words on the stack to floats; for packed halves it takes the half at `place`. */
 function pushFloats(code: Code, type: Type, place: number, halves: number): void {
   if (type === 'TF32') {
     code.splat(tensorFloatMask)
@@ -42,7 +42,7 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
     code.constant(16)
     code.vector(vector.shrU)
     code.set(halves)
-    // The exponent moves to its place and gets the float's bias; the highest one is that of infinity.
+    // The exponent moves into position and gets the float's bias; the highest exponent becomes infinity.
     code.get(halves)
     code.splat(0x7fff)
     code.vector(vector.and)
@@ -67,11 +67,11 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
   }
 }
 
-/** The bits of a double that a float's mantissa does not have. */
+/** The bits of a double below a float's mantissa. */
 const lowBits = [0xe0000000 | 0, -1] as const
 const leastDenormal = 2 ** -149
 
-/** The function of an instruction, or null where it stays with its step. Its parameters are those of an access. */
+/** Returns the function of an instruction, or null if it must use its step. It has the parameters of an access. */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
   const shape = modifiers.map((word) => /^168(4|8|16)$/.exec(word)).find(Boolean)
   if (mnemonic !== 'HMMA' || !shape || !modifiers.includes('F32')) return null
@@ -97,7 +97,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
   const [pointer, count] = [code.local(i32), code.local(i32)]
   const [halves, factor, loaded] = [local(), local(), local()]
   const floats = Array.from({ length: columns }, local)
-  /** By k and pair of columns. */
+  /** Indexed by k and column pair. */
   const right = Array.from({ length: depth }, () => columnPairs.map(local))
   const rightSizes = right.map((pairs) => pairs.map(local))
   const factors = right.map(local)
@@ -111,7 +111,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     code.get(base)
     code.vectorMemory(vector.load, (register.index + part) * registerBytes + offset)
   }
-  /** Word `word` of two vectors in the low half of one. */
+  /** Puts word `word` of two vectors into the low half of one. */
   const pick = (first: number, second: number, word: number): void => {
     code.get(first)
     code.get(second)
@@ -198,7 +198,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     for (const odd of [0, 1]) {
       const result = results[2 * half + odd]!
       for (const pair of [2 * odd, 2 * odd + 1]) {
-        // Cut off towards zero: to a float's mantissa, and to the bits of a denormal one.
+        // Truncated to a float's mantissa, and to the bits of a denormal float.
         pushSum(code, scales[pair]!, sums[pair]!)
         code.words(...lowBits, ...lowBits)
         code.vector(vector.and)
@@ -220,7 +220,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.set(result)
     }
   }
-  // A register of the sum may be one of A's: all of these rows have been read.
+  // The result may overwrite a register of A, whose rows have all been read by now.
   for (const [part, result] of results.entries()) {
     code.get(pointer)
     code.get(result)

@@ -49,7 +49,7 @@ export function permute(run: RunWriter, { sources, destination }: Operands): voi
   run.write(destination)
 }
 
-/** HFMA2.MMA R1, -RZ, RZ, x, y: how a constant comes into a register on the tensor pipe's port. */
+/** HFMA2.MMA R1, -RZ, RZ, x, y: the compiler's way to load a constant through the tensor pipe's port. */
 export function halfConstant(run: RunWriter, { sources, destination }: Operands): void {
   const [a, b, c] = sources
   if (!a || !b || c?.kind !== 'immediate' || !isZero(a) || !isZero(b)) return unsupported()

@@ -1,4 +1,4 @@
-/** The frame of a run as WebAssembly: its registers and predicates in locals, its operands, and the loop over the lanes. */
+/** The WebAssembly frame of a run: its registers and predicates in locals, its operands, and the loop over the lanes. */
 import {
   type Instruction,
   type Operand,
@@ -11,20 +11,23 @@ import { Code, i32, scalar, v128, vector } from '../wasm'
 import { guardOf } from '../guard'
 import { predicateIndex, type Operands } from '../site-operands'
 
-/** What is the same for all runs of a launch. */
+/** Settings shared by all runs of a launch. */
 export interface FusedSetting {
-  /** Rows of registers; the uniform ones follow. */
+  /** Rows of registers, followed by the uniform ones. */
   registers: number
-  /** Where a word of a constant bank lies, null behind the bank's end. This place and the others are bytes from where the launch's tables begin. */
+  /**
+   * Returns the place of a constant-bank word, or null past the bank's end. This and the other places are byte offsets into the launch's
+   * tables.
+   */
   constantPlace(bank: number, offset: number): number | null
-  /** Whether a * b + c is rounded once by the CPU. */
+  /** Whether the CPU rounds a * b + c once. */
   nativeMultiplyAdd: boolean
-  /** Index of the imported function that rounds four lanes of a * b + c, and where it finds them. */
+  /** Index of the imported function that rounds a * b + c for four lanes, and the place of its operands. */
   fixFunction: number
   fixPlace: number
-  /** Where the lanes that a guarded instruction was on for are counted, 8 bytes each. */
+  /** Where the active lanes of guarded instructions are counted, 8 bytes each. */
   onPlace: number
-  /** Byte of the first predicate, from the warp's registers. */
+  /** Byte offset of the first predicate from the warp's registers. */
   predicatePlace: number
 }
 
@@ -32,7 +35,9 @@ class Unsupported extends Error {}
 
 const isUnsupported = new Unsupported()
 
-/** Thrown for every other instruction of some kernels: the trace of one of its own would take longer than the rest. */
+/**
+ * One shared error object. Kernels can throw it for every other instruction, and capturing a stack trace each time would dominate the cost.
+ */
 export const unsupported = (): never => {
   throw isUnsupported
 }
@@ -54,7 +59,7 @@ export const isZero = (operand: Operand): boolean =>
 
 const nan = 0x7fffffff
 
-/** Writes one run. Parameters of the function: the warp's byte address and the mask of lanes. */
+/** Writes one run. The function's parameters are the warp's byte address and the lane mask. */
 export class RunWriter {
   readonly code = new Code(2)
   private readonly pointer = this.code.local(i32)
@@ -70,7 +75,7 @@ export class RunWriter {
   private dirty = new Set<number>()
   private readonly predicates = new Map<number, number>()
   private changed = new Set<number>()
-  /** Of the instruction at hand: whether it is on for all lanes alike, and which locals say for which. */
+  /** State of the current instruction: whether it is active for all lanes, and which locals hold the active ones. */
   private everywhere = false
   private bits = this.groupBits
   private mask = this.groupMask
@@ -112,7 +117,7 @@ export class RunWriter {
     return local
   }
 
-  /** The mask of a predicate operand, all lanes. */
+  /** Pushes the mask of a predicate operand for all lanes. */
   predicateValue(operand: Predicate): void {
     const index = predicateIndex(operand)
     if (index === predicateTrue) {
@@ -126,7 +131,7 @@ export class RunWriter {
     }
   }
 
-  /** Turns the mask on the stack into a vector of this group. */
+  /** Expands the mask on the stack to a vector for this group of lanes. */
   expand(): void {
     this.code.get(this.shift)
     this.code.op(scalar.shrUnsigned)
@@ -150,7 +155,7 @@ export class RunWriter {
     this.expand()
   }
 
-  /** Writes the four bits on the stack for the lanes that are on. */
+  /** Writes the four bits on the stack for the active lanes. */
   writePredicate(operand: Predicate | undefined): void {
     const { code } = this
     const index = operand === undefined ? predicateTrue : predicateIndex(operand)
@@ -178,7 +183,7 @@ export class RunWriter {
     this.changed.add(index)
   }
 
-  /** Pushes an operand's bits, or its word `part` of several. */
+  /** Pushes an operand's bits, or word `part` of a multi-word operand. */
   raw(operand: Operand, part = 0): void {
     const { code } = this
     if (isRegister(operand)) {
@@ -215,7 +220,7 @@ export class RunWriter {
     if (operand.negated) this.code.vector(vector.floatNeg)
   }
 
-  /** Writes the vector on the stack to a register, for the lanes that are on. */
+  /** Writes the vector on the stack to a register for the active lanes. */
   write(operand: RegisterLike | null, part = 0): void {
     if (operand === null) return unsupported()
     if (isZeroRegister(operand)) {
@@ -251,7 +256,7 @@ export class RunWriter {
 
   // ---- The run ------------------------------------------------------------------------------------
 
-  /** Appends an instruction; false, and nothing written, where it has to be left to its step. */
+  /** Appends an instruction. Returns false and writes nothing if the instruction must use its step. */
   add(
     instruction: Instruction,
     index: number,
@@ -302,7 +307,7 @@ export class RunWriter {
     code.countLanes(this.setting.onPlace + 8 * index, this.execBits)
   }
 
-  /** The whole function, or null where the run is empty. */
+  /** Returns the whole function, or null if the run is empty. */
   finish(): Code {
     const inner = this.code.take()
     const { code } = this

@@ -1,4 +1,4 @@
-/** Measuring the parameters of the timing model, and the files that have them. */
+/** Calibration of the timing model, and its parameter files. */
 export const calibration = {
   cutShort: 'The microbenchmarks did not reach their end.',
   badLine: 'Line {line} of what the microbenchmarks printed is not a measurement.',

@@ -1,4 +1,4 @@
-/** What two sessions differ in, the answer of every surface that compares them. */
+/** The differences between two sessions, used by every surface that compares them. */
 
 const became =
   '{from, plural, one{{from} kernel} other{{from} kernels}} became {to, plural, one{{to} kernel} other{{to} kernels}}' as const

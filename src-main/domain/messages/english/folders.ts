@@ -1,4 +1,4 @@
-/** Files and folders: ladder folders, drafts, the editor, git, and what could not be read or written. */
+/** Files and folders: ladder folders, drafts, the editor, git, and read or write failures. */
 
 /** Disk errors, and reasons why a file cannot be read. */
 export const files = {
@@ -65,7 +65,7 @@ export const elsewhere = {
   other: 'choose another folder',
 } as const
 
-/** Ladder folders of a reader's own that cannot be opened as they are asked for. */
+/** Why a user's ladder folder cannot be opened. */
 export const folders = {
   absent: 'There is no {file} in the folder.',
   unreadable: '{file} cannot be read ({text}).',
@@ -125,7 +125,7 @@ export const editor = {
   failed: 'The editor {program} ended with exit code {code}.',
 } as const
 
-/** The commits of a repository as rungs. */
+/** Commits of a repository as rungs. */
 export const commits = {
   noGit: 'git is not installed, so the history of {what} cannot be read.',
   installGit: 'Install git.',
@@ -141,7 +141,7 @@ export const commits = {
   dirty: '{rung} or a header has uncommitted changes; they were not run.',
 } as const
 
-/** Faults of a task or a ladder that its author wrote, other than of its form. */
+/** Semantic faults of a task or ladder. */
 export const task = {
   noParameter: '{rung} has no parameter {name}; its parameters are {names}.',
   noParameters: '{rung} has no parameter {name}; it has none.',
@@ -202,7 +202,7 @@ export const task = {
   labFile: 'A lab cannot fill a buffer from a file.',
 } as const
 
-/** What a rung's header lacks or cannot say. */
+/** Missing or invalid parts of a rung's header. */
 export const header = {
   afterNone: '@after names {rung}; the rungs are {rungs}.',
   otherName: '{file} declares @rung {rung}; the file must have that name.',
@@ -233,7 +233,7 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
-/** What ended the main() of a file that `init --from` ran. */
+/** Why the main() of a file that `init --from` ran ended. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
@@ -262,7 +262,7 @@ export const settings = {
   none: 'no flags of their own',
 } as const
 
-/** Rungs that were compiled elsewhere. */
+/** Rungs compiled elsewhere. */
 export const compiled = {
   noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',

@@ -1,6 +1,6 @@
-/** Runs elsewhere and of other programs: other machines, Slurm, and the programs that ncu profiles. */
+/** Remote runs and other programs: machines, Slurm, and programs profiled with ncu. */
 
-/** Machines other than this one. */
+/** Remote machines. */
 export const machines = {
   none: 'There is no machine named {name}.',
   known: 'The machines are: {names}. Other targets: see `kernel-ladder run --help`.',
@@ -23,7 +23,7 @@ export const machines = {
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
-  // Why a host cannot be reached, from what ssh says.
+  // Why a host cannot be reached, from ssh's output.
   hostChanged: 'The host key of {host} is not the one that was trusted before.',
   hostChangedRemedy:
     'Ask its administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
@@ -53,7 +53,7 @@ export const machines = {
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
 } as const
 
-/** Jobs of Slurm, on machines other than this one. */
+/** Slurm jobs on remote machines. */
 export const slurm = {
   queued: 'Job {number} waits in the queue of {name} ({reason}).',
   held: 'Job {number} is held on {name} ({reason}) and starts once it is released.',
@@ -92,7 +92,7 @@ export const slurm = {
     'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
 } as const
 
-/** Why a program was not profiled, and what a profile of one leaves out. */
+/** Why a program was not profiled, and what its profile lacks. */
 export const programs = {
   installNcu: 'Install Nsight Compute and put ncu on PATH.',
   noSuchProgram: '{program} does not exist or is not executable.',
@@ -175,7 +175,7 @@ export const tunings = {
   applyAgain: 'Apply it again.',
 } as const
 
-/** Faults of a file that is written by hand, and what a value of it must be. */
+/** Faults of a handwritten file, and the required form of its values. */
 export const written = {
   fault: '{place}: {fault}',
   lines: '{first}\n{more}',

@@ -146,7 +146,7 @@ export const next = {
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
 } as const
 
-/** Bars between the old time and the new. */
+/** Bars between the old and the new time. */
 export const path = {
   work: 'work of the limiting unit',
   instructions: 'instructions',

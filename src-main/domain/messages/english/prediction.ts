@@ -1,4 +1,4 @@
-/** What the timing model says: of what it is, why it says nothing of a rung, and what widens a range. */
+/** The timing model: what it is, why it cannot predict a rung, and what widens a range. */
 
 export const prediction = {
   about:
@@ -21,7 +21,7 @@ export const prediction = {
   halted: 'Not predicted: the emulated launch stopped ({detail}).',
 } as const
 
-/** What bounds a launch, after "limited by". */
+/** What limits a launch, after "limited by". */
 export const limiter = {
   dram: 'DRAM bandwidth',
   l2: 'L2 bandwidth',

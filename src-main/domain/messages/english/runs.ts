@@ -1,6 +1,6 @@
-/** What a run needs and what became of it: the request, the tools, the GPU, the emulator. */
+/** A run's requirements and results: the request, the tools, the GPU, the emulator. */
 
-/** What is asked for and cannot be: a ladder, a rung, a parameter, a problem, a target, a recording. */
+/** Invalid requests: a ladder, rung, parameter, problem, target or recording. */
 export const requests = {
   and: '{some} and {last}',
   notSize: '{name} = {value} is not a valid size.',
@@ -201,7 +201,7 @@ export const tools = {
   knownWith: 'an {gpu} (cc {computeCapability}) with ncu {version}',
 } as const
 
-/** What a GPU was like while it was timed. */
+/** The state of a GPU during timing. */
 export const gpuState = {
   figures: 'SM clock {low} to {high} MHz, at most {power} of {limit} W and {temperature} °C',
   free: '{figures}; clocks not held down',
@@ -213,7 +213,7 @@ export const gpuState = {
   off: 'off',
 } as const
 
-/** Why clocks were held down, by NVML. */
+/** Why clocks were reduced, according to NVML. */
 export const clockReason = {
   applicationClocks: 'application clocks are set',
   powerCap: 'power cap',
@@ -225,7 +225,7 @@ export const clockReason = {
   displayClocks: 'display clocks are set',
 } as const
 
-/** What is wrong with the machine code of a build. */
+/** Faults of a build's machine code. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
   buildAgain: 'Build it again.',
@@ -246,7 +246,7 @@ export const machineCode = {
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
-/** What the emulator says: what it cannot do, why a rung stopped, what it will take. */
+/** The emulator: its limits, why a rung stopped, and estimates. */
 export const emulation = {
   counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
   notEmulated:

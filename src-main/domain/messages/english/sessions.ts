@@ -81,7 +81,7 @@ export const records = {
   severalGpus: 'The launches ran on {count} GPUs; the GPU shown is that of the first launch.',
 } as const
 
-/** What the machine has and what it lacks. */
+/** What the machine has and lacks. */
 export const doctor = {
   noGpu: 'No NVIDIA GPU was found: nvidia-smi is not on this machine.',
   noDriver: 'The NVIDIA driver does not respond.',
@@ -118,7 +118,7 @@ export const doctor = {
   askVersion: 'Run {file} --version yourself to see why.',
 } as const
 
-/** Sessions and recordings that are not there, cannot be read, or may not be changed. */
+/** Sessions and recordings that are missing, unreadable or read-only. */
 export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
@@ -161,7 +161,7 @@ export const sessions = {
   rungs: 'Its rungs are: {rungs}.',
 } as const
 
-/** Reports in HTML that are read back. */
+/** Reading HTML reports back. */
 export const pages = {
   unreadable: 'The session in {file} cannot be read: {why}',
   noReport: '{file} is not a Kernel Ladder report.',
@@ -175,7 +175,7 @@ export const pages = {
   tooLarge: '{file} is larger than {size} MB, more than any report.',
 } as const
 
-/** Why a report, a chart or a print was not made. */
+/** Why a report, chart or print was not made. */
 export const reports = {
   noStep: 'It builds on no other rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
@@ -287,7 +287,7 @@ export const deep = {
     'The session has the code of the kernels that took longest; that of {kernel} was left out.',
   adviceAlone:
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
-  /** Only in older sessions. */
+  /** Only found in older sessions. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
   otherSamples:
     'Stall reasons are not compared: in the first profile they are of {a}, in the second of {b}. Profile both with the same version of ncu.',

@@ -86,7 +86,7 @@ export const figures = {
   abovePeak: 'the limit is lower than the measured rate',
 } as const
 
-/** What L2 held when a launch was timed. */
+/** L2 contents when a launch was timed. */
 export const cacheState = {
   cold: 'cold',
   warm: 'warm',
@@ -94,7 +94,7 @@ export const cacheState = {
   unknown: 'unknown',
 } as const
 
-/** Beside a time. */
+/** Shown next to a time. */
 export const timeNote = {
   unsettled: 'did not settle',
   powerCap: 'at the power cap',
@@ -105,7 +105,7 @@ export const timeNote = {
   gpu: 'GPU {time}',
 } as const
 
-/** Whether a rung is faster than the reference, in each way of timing that a session has. */
+/** Whether a rung is faster than the reference, for each kind of timing in a session. */
 export const claim = {
   faster: '{rung} is faster than {reference} in all three ways: {ways}.',
   slower: '{rung} is slower than {reference} in all three ways: {ways}.',

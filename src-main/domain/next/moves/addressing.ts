@@ -1,4 +1,4 @@
-/** Compute fewer addresses: increment pointers, hoist what is constant over the loop, and let constants fold. */
+/** Compute fewer addresses: increment pointers, hoist loop-invariant parts, and let constants fold. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

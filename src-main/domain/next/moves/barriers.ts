@@ -1,4 +1,6 @@
-/** Wait less at barriers: fewer of them, of a warp or a pair of warps instead of the block, or split into arrive and wait. */
+/**
+ * Wait less at barriers: use fewer of them, synchronize a warp or a pair of warps instead of the block, or split them into arrive and wait.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { waiting } from '../evidence'

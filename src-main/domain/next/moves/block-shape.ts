@@ -1,4 +1,4 @@
-/** Try other block shapes: smaller blocks wait less for each other, larger ones share more. */
+/** Try other block shapes: threads of smaller blocks wait less for each other, larger blocks share more. */
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { message } from '../../messages/message'

@@ -1,11 +1,11 @@
-/** Launch another number of blocks: enough to fill the SMs, or as many as fit, each with a loop over the rest. */
+/** Change the number of blocks: enough to fill the SMs, or as many as fit, each looping over the rest. */
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Waves from which starting blocks costs more than it balances, where a block does little. */
+/** Waves from which starting blocks costs more than load balancing gains, if a block does little. */
 const many = 20
-/** Sectors per request of lanes that read rows of their own, and of lanes side by side. */
+/** Sectors per request if each lane reads its own row, and if lanes read side by side. */
 const scattered = 17
 const aligned = 4
 
@@ -29,7 +29,7 @@ export const blocks: Move = {
         ? {
             spread: 1,
             warps: Math.max(1, (0.9 * theoretical) / achieved),
-            // A thread that has a row for itself reads what its neighbors do not.
+            // A thread with its own row reads different lines from its neighbors.
             work:
               sectors > scattered
                 ? { l1Data: aligned / sectors, l2: aligned / sectors, dram: 0.5 }

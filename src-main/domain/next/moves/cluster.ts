@@ -1,4 +1,4 @@
-/** Let the blocks of a cluster fetch parts of a shared tile for each other (multicast), so that L2 is read less. */
+/** Have the blocks of a cluster fetch parts of a shared tile for each other (multicast), to read less from L2. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -1,16 +1,16 @@
-/** Let neighboring lanes access neighboring elements, so that a request takes as few sectors as its bytes fill. */
+/** Have neighboring lanes access neighboring elements, so that a request uses as few sectors as its bytes fill. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import type { Facts } from '../facts'
 
-/** Sectors of a warp's 16-byte accesses; more per request are scattered whatever the width. */
+/** Sectors of a warp's 16-byte accesses. More per request means scattered accesses at any width. */
 const widest = 16
-/** Sectors of 4-byte accesses side by side. */
+/** Sectors of contiguous 4-byte accesses. */
 const sideBySide = 4
-/** Where nearly all of it is found in L1, half of the loads are broadcasts of one sector. */
+/** With a high L1 hit rate, half of the loads are broadcasts of one sector. */
 const withBroadcasts = 2
-/** Percent of accesses found in L1: what other lanes left of the sectors of scattered loads. */
+/** L1 hit rate in percent above which lanes reuse the sectors of other lanes' scattered loads. */
 const rereads = 60
 
 export const coalesce: Move = {
@@ -33,7 +33,7 @@ export const coalesce: Move = {
     const reach = scatteredLoads || scatteredStores ? reachOf(facts, loads, stores, ideal) : left
     return {
       change: {
-        // L1 takes one pass per line that a request touches: as many as its sectors where lanes are far apart.
+        // L1 takes one pass per line of a request: as many as its sectors if lanes are far apart.
         work: {
           // L1 takes one pass per line of a request: as many as its sectors where lanes are far apart.
           l1Data: scatteredLoads ? 1 / most : reach,
@@ -55,14 +55,14 @@ export const coalesce: Move = {
   },
 }
 
-/** Requests of few results are few: only of a task that is bound by memory do stores weigh as much as loads. */
+/** Returns the remaining share of the traffic. Requests of few results are few: stores weigh as much as loads only in a memory-bound task. */
 function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
   const after = Math.min(loads, ideal) + Math.min(stores, ideal)
   if (boundBy === 'bytes') return after / (loads + stores)
   return loads > widest ? ideal / loads : 0.9
 }
 
-/** Of all sectors that the instructions asked for, those beyond the ideal. */
+/** Returns the share of requested sectors beyond the ideal. */
 function shareOfExcess(code: Parameters<typeof sum>[0]): number {
   const all = sum(code, 'globalL2Sectors')
   return all > 0 ? sum(code, 'globalL2SectorsExcess') / all : 0
@@ -73,7 +73,7 @@ const sum = (
   of: 'globalL2Sectors' | 'globalL2SectorsExcess',
 ): number => code.reduce((total, { [of]: value }) => total + (value ?? 0), 0)
 
-/** DRAM traffic cannot fall below what the task moves. */
+/** Returns the minimum remaining DRAM traffic, which cannot drop below what the task moves. */
 function leastTraffic({ leastBytes, value }: Facts): number {
   const now = value('dramBytes')
   return leastBytes === null || now === null || now <= 0 ? 0 : Math.min(1, leastBytes / now)

@@ -1,9 +1,9 @@
-/** Let whole warps take the same path: neighboring threads work, or none of a warp does. */
+/** Make whole warps take the same path: assign work to neighboring threads, or to none of a warp. */
 import type { Move } from '../move'
 import { share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Lanes at work per instruction, below which divergence is worth a sentence. */
+/** Active lanes per instruction below which divergence is mentioned. */
 const worth = 0.8
 
 export const divergence: Move = {

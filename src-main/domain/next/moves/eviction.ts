@@ -1,4 +1,4 @@
-/** Tell L2 what to keep and what to drop: results that nobody reads again leave first. */
+/** Tell L2 what to keep and what to evict first: results that nobody reads again. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

@@ -1,11 +1,11 @@
-/** Join kernels that pass their results through memory, so that what one writes the next need not read. */
+/** Fuse kernels that pass results through memory, so that the next kernel need not read them. */
 import type { Move } from '../move'
 import { counters } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Of the traffic, what at least stays where many launches become one. */
+/** Minimum remaining share of the traffic when many launches become one. */
 const least = 0.05
-/** L2 counts some bytes twice. */
+/** Tolerance: L2 counts some bytes twice. */
 const slack = 1.2
 
 export const fuse: Move = {

@@ -1,9 +1,9 @@
-/** Call the vendor's library, where the ladder's reference is one and is faster. */
+/** Call the vendor's library, if the ladder's reference is one and is faster. */
 import type { Move } from '../move'
 import { message } from '../../messages/message'
 import { formatRatio } from '../../metrics/units'
 
-/** A rung this near the library gains nothing by it. */
+/** A rung within this factor of the library does not benefit. */
 const worth = 1.03
 
 export const library: Move = {

@@ -1,9 +1,9 @@
-/** Let more warps reside on an SM: fewer registers per thread (launch bounds) or less shared memory per block. */
+/** Fit more warps on an SM: fewer registers per thread (launch bounds) or less shared memory per block. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 
-/** Percent: from here on more warps seldom hide more. */
+/** Occupancy in percent above which more warps rarely hide more latency. */
 const enough = 60
 const worth = 0.3
 
@@ -16,7 +16,7 @@ export const occupancyUp: Move = {
     const now = facts.value('theoreticalOccupancy')
     if (waits === null || now === null || now <= 0 || now > enough || facts.spread < 0.9)
       return null
-    // Units that are near their limit have the warps that they need, and tensor kernels hide latency in their code.
+    // Units near their limit already have enough warps, and tensor kernels hide latency in their code.
     const most = Math.max(...Object.values(busy))
     const hidden = waits.stallLongScoreboard + waits.stallShortScoreboard + waits.stallWait
     if (most > 0.7 || (busy.tensor ?? 0) > 0.05 || hidden < worth) return null

@@ -1,4 +1,4 @@
-/** Read each element once: keep it in registers or shared memory between passes, or update the result as it streams by. */
+/** Read each element once: keep it in registers or shared memory between passes, or update the result while streaming. */
 import { formatRatio } from '../../metrics/units'
 import type { Found, Move } from '../move'
 import type { Facts } from '../facts'
@@ -6,12 +6,12 @@ import { flops } from '../../task/problem'
 import { counters } from '../evidence'
 import { message } from '../../messages/message'
 
-/** DRAM traffic relative to what the task has to move, from which a pass can be saved. */
+/** DRAM traffic, relative to what the task must move, from which a pass can be saved. */
 const worthInDram = 1.2
-/** The same in L2, where writes and evictions count again. */
+/** The same for L2, where writes and evictions count again. */
 const worthInL2 = 1.6
 
-/** Operations executed relative to those of the task, from which something is computed twice. */
+/** Executed operations, relative to those of the task, from which work is duplicated. */
 const worthInWork = 1.3
 
 export const onePass: Move = {
@@ -45,7 +45,7 @@ export const onePass: Move = {
   },
 }
 
-/** A task bound by arithmetic that executes more of it than it asks for: a result of the first pass is computed again. */
+/** Detects a compute-bound task that executes more operations than required: it recomputes results of the first pass. */
 function repeated(facts: Facts): Found | null {
   const { session, rung } = facts.side
   const executed = facts.value('fp32Operations')

@@ -1,4 +1,4 @@
-/** Pad or swizzle a tile in shared memory, so that a warp's lanes fall into different banks. */
+/** Pad or swizzle a tile in shared memory, so that a warp's lanes access different banks. */
 import type { Move } from '../move'
 import { counters, share, waiting } from '../evidence'
 import { message } from '../../messages/message'
@@ -20,7 +20,7 @@ export const pad: Move = {
     const loads = shareOf(facts, 'sharedLoadBankConflicts', 'sharedLoadWavefronts')
     const stores = shareOf(facts, 'sharedStoreBankConflicts', 'sharedStoreWavefronts')
     if (excess < worth && Math.max(loads, stores) < 3 * worth) return null
-    // Bytes of global memory pass through the same stage, 128 at a time.
+    // Global memory passes through the same stage, 128 bytes at a time.
     const global = (value('l1Bytes') ?? 0) / 128
     const inStage = passes / Math.max(1, passes + global)
     const left = 1 - excess
@@ -45,7 +45,7 @@ export const pad: Move = {
   },
 }
 
-/** Of the passes of the instructions, those beyond the ideal, where they were counted one by one. */
+/** Returns the share of passes beyond the ideal, if they were counted per instruction. */
 function structural({ code }: Parameters<Move['find']>[0]): number | null {
   const all = code.reduce((sum, { sharedWavefronts }) => sum + (sharedWavefronts ?? 0), 0)
   const excess = code.reduce((sum, { sharedWavefrontsExcess: own }) => sum + (own ?? 0), 0)

@@ -1,4 +1,4 @@
-/** Keep one block per SM resident and let it take tile after tile, so that the next begins while the last is stored. */
+/** Keep one block per SM resident and let it process tile after tile, so that the next tile starts while the last is stored. */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'

@@ -4,7 +4,7 @@ import type { Move } from '../move'
 import { waiting, counters } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Share of the warps' time in waits for memory and barriers from which there is something to hide. */
+/** Share of the warps' time in waits for memory and barriers above which prefetching can hide something. */
 const worth = 0.12
 
 export const prefetch: Move = {

@@ -4,7 +4,7 @@ import { counters, share, waiting } from '../evidence'
 import { message } from '../../messages/message'
 
 const warp = 32
-/** FMAs per shared load from which reads no longer hold an FP32 product back. */
+/** FMAs per shared load above which loads no longer limit an FP32 product. */
 const enough = 24
 
 export const registerTile: Move = {
@@ -57,6 +57,6 @@ export const registerTile: Move = {
   },
 }
 
-/** Share of the instructions that are no FMAs, 0 to 1. */
+/** Share of the instructions that are not FMAs, 0 to 1. */
 const memoryAround = (value: (id: string) => number | null): number =>
   Math.max(0, 1 - (value('ffmaShare') ?? 100) / 100) / 2

@@ -1,4 +1,4 @@
-/** Exchange values between lanes by shuffle instead of through shared memory and a barrier. */
+/** Exchange values between lanes with shuffles instead of shared memory and a barrier. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

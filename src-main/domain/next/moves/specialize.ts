@@ -1,4 +1,4 @@
-/** Give warps roles: a producer keeps copies on their way while others only compute, by turns where there are two groups. */
+/** Assign roles to warps: a producer keeps copies in flight while the others only compute, alternating if there are two groups. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -1,4 +1,4 @@
-/** Divide the sum of each result among blocks or warps, where there are fewer results than the SMs can work on. */
+/** Split the sum of each result among blocks or warps, if there are fewer results than the SMs can process at once. */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'

@@ -1,4 +1,4 @@
-/** Multiply on the tensor cores, or with the instructions that run them at their full rate (WGMMA). */
+/** Multiply on the tensor cores, or with the instructions that reach their full rate (WGMMA). */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'
@@ -19,7 +19,7 @@ export const tensorCores: Move = {
     const older =
       capability >= 9 && capability < 10 && tensor > 0.3 && tensor < 0.9 && !usesWarpgroups(facts)
     if (!unused && !older) return null
-    // Dense FP32 on the FMA pipe is 1/16 of the rate of 16-bit inputs on an H100's tensor cores.
+    // Dense FP32 on an H100's FMA pipe runs at 1/16 of the rate of its tensor cores with 16-bit inputs.
     return {
       change: unused
         ? {
@@ -28,7 +28,7 @@ export const tensorCores: Move = {
           }
         : {
             instructions: 0.25,
-            // mma.sync reaches 62 % of the tensor cores' rate of 16-bit inputs on an H100, and less of 8-bit ones.
+            // mma.sync reaches 62 % of an H100's tensor-core rate with 16-bit inputs, and less with 8-bit ones.
             work: { tensor: 0.5, lsu: 0.1, l1Data: 0.8 },
             waits: { stallMathPipe: 0, stallShortScoreboard: 0.2, stallWait: 0.5 },
           },

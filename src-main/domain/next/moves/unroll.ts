@@ -1,4 +1,4 @@
-/** Unroll a loop whose count is known, so that no slots go to its counter, branch and barriers. */
+/** Unroll a loop with a known trip count, so that its counter, branch and barriers take no issue slots. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -4,9 +4,9 @@ import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Sectors per request up to which accesses are of at most 4 bytes per lane. */
+/** Sectors per request up to which accesses are at most 4 bytes per lane. */
 const narrow = 4.6
-/** Sectors of a warp that loads 16 bytes per lane. */
+/** Sectors of a warp load with 16 bytes per lane. */
 const sectorsOfFull = 16
 
 export const vectorize: Move = {

@@ -1,4 +1,4 @@
-/** Branches, calls, convergence, barriers, and exchange between the lanes of a warp. */
+/** Branches, calls, convergence, barriers, and exchange between lanes of a warp. */
 import {
   a,
   alu,
@@ -27,13 +27,10 @@ import {
 } from '../parts'
 import { type Encoding, specialRegisters } from '../instruction'
 
-/** The condition of a control instruction beside its guard. */
+/** The condition of a control instruction in addition to its guard. */
 const condition = unlessTrue(ps(87))
 
-/**
- * Where a branch goes, in units of 4 bytes. On sm_90 the low 8 bits are apart from the others; before, they all
- * begin at bit 34.
- */
+/** Returns the branch distance in units of 4 bytes. On sm_90 the low 8 bits are stored separately; before, all bits start at bit 34. */
 const branchDistance = (encoding: Encoding, architecture: number): number =>
   architecture >= 90
     ? encoding.bits(16, 8) * 4 + (encoding.bits(34, 30) + encoding.signed(64, 18) * 2 ** 30) * 1024
@@ -41,7 +38,7 @@ const branchDistance = (encoding: Encoding, architecture: number): number =>
 const branchTarget: Part = (draft) => {
   target((encoding) => branchDistance(encoding, draft.architecture))(draft)
 }
-/** What is added to a register and to the address of the next instruction. */
+/** The offset added to a register and to the address of the next instruction. */
 const branchOffset: Part = ({ encoding, architecture, operands }) => {
   const bits = branchDistance(encoding, architecture)
   if (!Number.isSafeInteger(bits)) encoding.known = false
@@ -51,7 +48,7 @@ const collective = flag(86, 'COLLECTIVE')
 const collectiveTarget = when(86, 1, 1, [branchTarget])
 const reconvergence = target((encoding) => encoding.bits(34, 30) * 4)
 
-/** The two halves of where a function returns to. */
+/** The two halves of a return address. */
 const returnAddress: Part = ({ encoding, operands }) => {
   operands.push({ kind: 'word', text: encoding.bit(31) ? 'Rpc.HI' : 'Rpc.LO' })
 }
@@ -91,7 +88,7 @@ const barrierKinds: readonly Part[] = [
   when(77, 3, 2, [choice(74, 2, ['POPC', 'AND', 'OR'])]),
   flag(80, 'DEFER_BLOCKING'),
 ]
-/** How many threads meet, where not all do. */
+/** Number of threads at the barrier, if not all threads participate. */
 const barrierThreads: Part = when(42, 12, 0, [], [int(42, 12)])
 const reduced: Part = when(77, 3, 2, [ps(87)])
 
@@ -200,7 +197,7 @@ export const controlOpcodes: Opcode[] = [
   opcode(0xdc7, 'UCGABAR_WAIT', fixed(91, 1, 1)),
 ]
 
-/** What is written to RZ or URZ is not printed. */
+/** RZ and URZ destinations are not printed. */
 function unlessDestination(part: Part): Part {
   return (draft) => {
     part(draft)
@@ -218,7 +215,7 @@ function scoreboard({ encoding, operands }: Draft): void {
   operands.push({ kind: 'scoreboard', index: encoding.bits(44, 3), group: false })
 }
 
-/** The other scoreboards that are waited for until they are zero. */
+/** Additional scoreboards to wait for. */
 function waited({ encoding, operands }: Draft): void {
   const mask = encoding.bits(32, 6)
   if (mask === 0) return

@@ -50,10 +50,10 @@ const comparisons = [
 ]
 const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 
-/** The source that is chosen or the sign of it: `PT` or `!PT` for minimum and maximum. */
+/** Selects the source or sign: `PT` or `!PT` for minimum and maximum. */
 const selector = ps(87)
 
-/* Packed halves: which of them a source gives to both lanes. */
+/* Packed halves: which half a source supplies to both lanes. */
 const halves = ['', 'F32', 'H0_H0', 'H1_H1']
 const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
 const half = ({ encoding }: Draft, at: number): string[] =>
@@ -84,7 +84,7 @@ const halfSetParts = (result: Part[], more: Part[] = []): Part[] => [
   ...result,
 ]
 
-/** What else decides whether a negative result becomes zero. */
+/** A further condition for turning negative results into zero. */
 const relu: Part = when(79, 1, 1, [unlessTrue(ps(87))])
 
 export const floatOpcodes: Opcode[] = [
@@ -184,7 +184,7 @@ const floatSource = { neg: true, abs: true, imm: 'f32' } as const
 const toNearest = choice(78, 2, ['', 'RM', 'RP', 'RZ'])
 const toInteger = choice(78, 2, ['', 'FLOOR', 'CEIL', 'TRUNC'])
 
-/** A narrow source in a register: which half or byte of it. */
+/** Which half or byte of a register a narrow source uses. */
 const part = ({ encoding }: Draft): string[] => {
   const which = encoding.bits(60, 2)
   const narrow = encoding.bits(84, 2)
@@ -199,7 +199,7 @@ const narrowFloat = when(
   [b(floatSource)],
 )
 
-/** An integer format: 2 bits of its size and one of its sign; 32 signed bits go without saying. */
+/** An integer format: 2 bits for the size and one for the sign; signed 32-bit is not printed. */
 const integer =
   (sizeAt: number, signAt: number): Part =>
   ({ encoding, modifiers }) => {
@@ -207,7 +207,7 @@ const integer =
     if (name !== 'S32') modifiers.push(name)
   }
 
-/** Rounding to an integer leaves the format as it is. */
+/** Rounding to an integer keeps the format. */
 const sameFormat: Part = ({ encoding }) => {
   if (encoding.bits(sourceBits, 2) !== encoding.bits(75, 2)) encoding.known = false
 }

@@ -30,7 +30,7 @@ export const unsigned = flag(73, '', 'U32')
 export const integerComparisons = ['F', 'LT', 'EQ', 'LE', 'GT', 'NE', 'GE', 'T']
 export const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 const carryIn = ps(87)
-/** Without a third source, only the forms of two are known. */
+/** Without a third source, only the two-source forms are known. */
 const withoutC = when(9, 3, ab, [fixed(64, 8, 255)], [fixed(9, 3, ab[0]!)])
 
 const setp = (aSource: Part, bSource: Part): Part[] => [
@@ -222,7 +222,7 @@ export const integerOpcodes: Opcode[] = [
   ),
 ]
 
-/** IMAD is also how a value is moved, shifted or added where the other pipe is busy; it is named after that. */
+/** IMAD also moves, shifts or adds values when the other pipe is busy; its name then says so. */
 function whatItDoes({ encoding, modifiers }: Draft): void {
   if (encoding.bit(74)) return
   const form = encoding.bits(9, 3)
@@ -235,7 +235,7 @@ function whatItDoes({ encoding, modifiers }: Draft): void {
   } else if (form <= 3 && isZero(24) && isZero(form === 1 ? 32 : 64)) modifiers.push('MOV')
 }
 
-/** PLOP3's first truth table is split around the predicates. */
+/** PLOP3's first truth table is encoded on both sides of the predicates. */
 export function splitTable({ encoding, operands }: Parameters<Part>[0]): void {
   operands.push({
     kind: 'immediate',

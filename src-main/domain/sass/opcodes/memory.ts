@@ -1,4 +1,4 @@
-/** Loads, stores, atomics and copies through the load-store unit, and what orders them. */
+/** Loads, stores, atomics and copies of the load-store unit, and fences. */
 import type { ConstantOperand } from '../instruction'
 import {
   always,
@@ -41,21 +41,21 @@ const ordersBefore80 = [
   'STRONG.SYS',
 ]
 
-/** How strong and in which scope: another four bits from sm_80 on. */
+/** Memory order and scope: four different bits from sm_80 on. */
 const order = (at: number): Part =>
   before(80, [choice(at, 4, ordersBefore80)], [choice(at, 4, orders)])
 
-/** The bits of an address: a register at 24, an offset, and where a uniform part may be. */
+/** The bits of an address: a register at 24, an offset, and possibly a uniform part. */
 interface Address {
   offset?: readonly [at: number, width: number]
   uniformAt: number
-  /** The bit that says that there is a uniform register. */
+  /** The bit for the presence of a uniform register. */
   uniformIf?: number
-  /** The bit that makes it a descriptor. */
+  /** The bit that turns it into a descriptor. */
   descriptorIf?: number
-  /** The bit that makes the register a pair. */
+  /** The bit that turns the register into a pair. */
   wideIf?: number
-  /** Where a scale of the register is. */
+  /** Where a register's scale is encoded. */
   scaleAt?: number
   registerAt?: number
 }
@@ -78,7 +78,7 @@ const address = ({
       wide: wideIf !== undefined && encoding.bit(wideIf),
       scale: scaleAt === undefined ? 1 : ([1, 4, 8, 16] as const)[encoding.bits(scaleAt, 2)]!,
       uniform: descriptor ? null : index,
-      // sm_80 to sm_89 have it in every access, and only name one that matters.
+      // sm_80 to sm_89 encode a descriptor in every access but print only the ones that matter.
       descriptor: descriptor && (architecture >= 90 || encoding.bit(101)) ? index : null,
       offset,
     }
@@ -95,7 +95,7 @@ const cacheLine = memory(({ encoding }) => ({ register: encoding.bits(24, 8), of
 const globalLoad = address({ uniformAt: 32, descriptorIf: 76, wideIf: 90 })
 const globalStore = address({ uniformAt: 64, descriptorIf: 76, wideIf: 90 })
 
-/** A predicate that stands behind the operands and is stored inverted: 0 is PT. */
+/** A trailing predicate that is stored inverted: 0 is PT. */
 const lastPredicate: Part = ({ encoding, operands }) => {
   const index = encoding.bits(64, 3) ^ 7
   const negated = encoding.bit(67)
@@ -140,7 +140,7 @@ const floatAtomicTypes = choice(73, 4, {
   11: 'F32x4.FTZ.RN',
   15: 'F64.RN',
 })
-/** The predicate, where the old value goes, the address, the operand. */
+/** Operands: the predicate, the destination of the old value, the address, the value. */
 const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>
   opcode(
     code,
@@ -201,7 +201,7 @@ const constantAddress =
     operands.push(operand)
   }
 
-/** Where an asynchronous copy from global memory writes. */
+/** The destination of an asynchronous copy from global memory. */
 const copyTarget = memory(({ encoding }) => ({
   register: encoding.bits(16, 8),
   offset: [44, 20],

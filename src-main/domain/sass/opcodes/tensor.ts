@@ -23,7 +23,7 @@ import {
   type Part,
 } from '../parts'
 
-/** Matrix descriptors lie in uniform registers; which of them are negated or transposed is said behind them. */
+/** Matrix descriptors are in uniform registers; negation and transposition are printed after them. */
 const descriptor =
   (at: number): Part =>
   ({ encoding, operands }) => {
@@ -40,7 +40,7 @@ const descriptor =
     })
   }
 
-/** `64x128x16`: the number of columns in units of 8, and the depth by the type. */
+/** `64x128x16`: the number of columns is encoded in units of 8, the depth follows from the type. */
 const groupShape =
   (depth: number): Part =>
   ({ encoding, modifiers }) => {
@@ -85,7 +85,7 @@ const aInRegisters: Part = (draft) => {
   descriptor(32)(draft)
 }
 const dimensions = choice(79, 3, ['1D', '2D', '3D', '4D', '5D'])
-/** The blocks of a multicast, or the offsets of an image; the cache policy. */
+/** The blocks of a multicast, or the offsets of an image; then the cache policy. */
 const lastOfCopy: Part = (draft) => {
   const { encoding, operands } = draft
   if (encoding.bits(9, 3) === 1) ureg(64)(draft)

@@ -1,4 +1,4 @@
-/** The uniform datapath: one value a warp, in the uniform registers. */
+/** The uniform datapath: one value per warp, in the uniform registers. */
 import {
   always,
   choice,
@@ -26,7 +26,7 @@ import { combination, integerComparisons, shiftParts, splitTable, unsigned } fro
 const signed = { neg: true, imm: 'signed' } as const
 const inverted = { not: true, imm: 'signed' } as const
 
-/** Registers, an immediate second source, an immediate third source. */
+/** Source forms: registers, an immediate second source, an immediate third source. */
 const forms = (base: number, ...which: (1 | 2 | 4)[]): number[] =>
   which.map((form) => (form << 9) | base)
 

@@ -1,11 +1,11 @@
 /**
- * Upgrades sessions of version 2 to version 3: every time says what L2 held. Version 2 flushed L2 by overwriting a
- * buffer, which left dirty lines, or not at all. Damaged values are passed through, for the schema to reject. Pure.
+ * Upgrades sessions from version 2 to version 3, which stores the L2 contents with every time. Version 2 flushed L2 by overwriting a
+ * buffer, which left dirty lines, or did not flush at all. Damaged values are passed through for the schema to reject. Pure.
  */
 import type { CacheState } from '../session'
 import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './json'
 
-/** A burst began after a flush that its later launches did not have. */
+/** Only the first launch of a burst followed a flush. */
 const timing =
   (cacheState: CacheState) =>
   (old: Json): Json =>
@@ -24,7 +24,7 @@ export function sessionFrom2(session: Json): Json {
   const rung = (old: JsonRecord): JsonRecord =>
     withPart(old, 'timing', timing(old.program === undefined ? ofRunner : 'unknown'))
   const rungs = eachRecord(session.rungs, rung)
-  // Of programs, nobody knows what L2 held.
+  // The L2 contents of programs are unknown.
   const isTimed =
     Array.isArray(rungs) &&
     rungs.some((one: Json) => isRecord(one) && isRecord(one.timing) && one.program === undefined)

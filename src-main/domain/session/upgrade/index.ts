@@ -1,22 +1,22 @@
 /**
- * Upgrades files of older versions to the current one: one upgrader per version, applied in sequence. The files
- * on disk are not changed. Pure.
+ * Upgrades files of older versions to the current one, with one upgrader per version, applied in sequence. The files on disk are not
+ * changed. Pure.
  */
 import { message, type AnyMessage } from '../../messages/message'
 import { frozenReportFrom2, sessionFrom2 } from './from-2'
 import { isRecord } from './json'
 
-/** From the version it is keyed by to the next. */
+/** Upgrades from its version to the next. */
 type Upgrader = (value: unknown) => unknown
 
 interface Format {
   /** The key of the version in the file. */
   version: string
-  /** What the version is called in messages. */
+  /** The name of the version in messages. */
   word: string
   /** The version that this program writes. */
   newest: number
-  /** Older versions without one were never released, and are refused. */
+  /** Older versions without an upgrader were never released and are rejected. */
   upgraders: Readonly<Record<number, Upgrader>>
 }
 
@@ -28,7 +28,7 @@ export const formats = {
   sanitizerVerdicts: { version: 'schema', word: 'schema', newest: 2, upgraders: {} },
 } as const satisfies Record<string, Format>
 
-/** A value of the current version, not yet validated, or why the program cannot read it. */
+/** Returns a value of the current version, not yet validated, or why the program cannot read it. */
 export function upgraded(
   { version: field, word, newest, upgraders }: Format,
   value: unknown,

@@ -1,15 +1,15 @@
-/** Values of a file before its schema has validated them. Pure. */
+/** Values of a file before schema validation. Pure. */
 export type Json = unknown
 export type JsonRecord = Record<string, unknown>
 
 export const isRecord = (value: Json): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Maps the objects in a list; anything else is unchanged. */
+/** Maps the objects in a list; other values are unchanged. */
 export const eachRecord = (value: Json, change: (record: JsonRecord) => JsonRecord): Json =>
   Array.isArray(value) ? value.map((one: Json) => (isRecord(one) ? change(one) : one)) : value
 
-/** The record with a part changed, if present. */
+/** Returns the record with one part changed, if present. */
 export const withPart = (
   record: JsonRecord,
   key: string,
