@@ -20,7 +20,7 @@ export interface RungJoin {
   a: string
   b: string
   series: number
-  /** Name of the series that hides this mark with it. */
+  /** Name of the line's series. Hiding that series hides the line. */
   name: string | undefined
   from: [number, number]
   to: [number, number]

@@ -1,4 +1,3 @@
-
 /** CodeMirror's own English phrases and the keys of their translations (`code.<key>`). */
 const phraseKeys = {
   Find: 'find',

@@ -1,4 +1,3 @@
-
 /** Downloads a file through the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)

@@ -1,4 +1,3 @@
-
 /** Scales for bars and their axes: a value's share of the length, linear or logarithmic. */
 export type ScaleKind = 'linear' | 'log'
 

@@ -1,4 +1,3 @@
-
 /** A shorter idle period, in milliseconds, is only the gap between two frames. */
 const restful = 30
 
