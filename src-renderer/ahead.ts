@@ -1,10 +1,10 @@
 /**
- * Calls that every start makes, sent while libraries and screens are still on their way. Each answer is taken
- * once, by the call that would have asked for it; a later call asks again.
+ * Sends the calls that every startup makes while libraries and screens are still loading. The first
+ * call that needs an answer takes it; later calls send their own request.
  */
 export interface RawAnswer {
   status: number
-  /** Parsed JSON; undefined if the response has none. */
+  /** The parsed JSON, or undefined if the response is not JSON. */
   body: unknown
 }
 
@@ -34,7 +34,8 @@ export const postCall = (name: string, input: unknown, signal?: AbortSignal): Pr
 
 function ask(name: string, input: unknown): Promise<RawAnswer> {
   const answer = postCall(name, input)
-  // Whoever takes it meets the failure; if nobody does, it does not matter.
+  // The caller that takes the answer handles the failure. If no caller does, the failure is
+  // harmless.
   answer.catch(() => undefined)
   answers.set(keyOf(name, input), answer)
   return answer
@@ -44,12 +45,12 @@ const askSession = (ref: unknown): void => {
   if (typeof ref === 'string') void ask('sessions.get', { ref })
 }
 
-/** With the session that the address names, at once, or the one that the program opens with. */
+/** Requests the session in the URL or, if the URL names none, the default session. */
 export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})
   const named = /^#\/session\/([^/?]+)/.exec(window.location.hash)?.[1]
-  // No address or answer is bad enough to end a start: the screens say what is wrong.
+  // Startup continues with a bad URL or answer. The screens report the error.
   if (named === undefined)
     void info
       .then((answer) => {
@@ -61,11 +62,14 @@ export function askAhead(): void {
     try {
       askSession(decodeURIComponent(named))
     } catch {
-      // It is no address of a session.
+      // The URL does not name a session.
     }
 }
 
-/** The answer to a call if it was asked ahead; undefined if it was not, or has been taken. */
+/**
+ * Returns the answer to a call that was sent ahead; undefined if none was sent or it was already
+ * taken.
+ */
 export function takeAhead(name: string, input: unknown): Promise<RawAnswer> | undefined {
   const key = keyOf(name, input)
   const answer = answers.get(key)

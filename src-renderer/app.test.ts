@@ -61,7 +61,7 @@ it('the page leaves an address that cannot be decoded, and a server that is gone
   await expect(takeAhead('app.info', {})).rejects.toThrow('gone')
 })
 
-// The screens' entries, and the navigation, keys and titles derived from them.
+// Tests the screen entries and the navigation, keys, and titles derived from them.
 
 const named = (name: string) => screens.find((screen) => screen.name === name)!
 

@@ -11,10 +11,10 @@ import './styles/tokens.css'
 import './styles/base.css'
 import { tip } from './ui/tip'
 
-// Hash history, because app:// and a static report have no server to answer a deep path.
+// Hash history works where no server can answer a deep path: under app:// and in a static report.
 export const router = createRouter({ history: createWebHashHistory(), routes: screens })
 
-// Until its first screen has loaded, the router misses address changes and then overwrites them.
+// Until the first screen has loaded, the router misses address changes and then overwrites them.
 let newer: string | null = null
 const note = () => (newer = window.location.hash.slice(1))
 window.addEventListener('popstate', note)
@@ -33,7 +33,7 @@ provideClient(
   createClient(window.kernelLadder ? electronTransport(window.kernelLadder) : webTransport()),
 )
 
-// Before the first paint, to avoid a flash of English.
+// Load the language before the first paint to avoid a flash of English.
 await followLanguage()
 
 createApp(App).use(createPinia()).use(router).directive('tip', tip).mount('#app')

@@ -13,7 +13,7 @@ interface Window {
   }
 }
 
-/** Translations, as scripts/vite/yaml-modules.ts imports them. */
+/** Translations, as imported by scripts/vite/yaml-modules.ts. */
 declare module '*.yaml' {
   const words: import('./ui/authored').Translations
   export default words

@@ -15,7 +15,7 @@ export const languageChoice = keptChoice<LanguageChoice>('language', languageCho
 interface Locale {
   default: Words
   ladders: Translations
-  /** What a sentence needs once values are set into it. */
+  /** Adjusts a sentence after its values are inserted. */
   settle: Settle
 }
 
@@ -34,7 +34,10 @@ async function show(choice: LanguageChoice): Promise<void> {
   document.documentElement.lang = name
 }
 
-/** Applies the chosen language now and on every change; falls back to English if it cannot be loaded. */
+/**
+ * Applies the chosen language now and on every change. Falls back to English if it cannot be
+ * loaded.
+ */
 export async function followLanguage(): Promise<void> {
   const follow = (choice: LanguageChoice) => show(choice).catch(() => undefined)
   watch(languageChoice, follow)

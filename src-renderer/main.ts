@@ -1,4 +1,4 @@
-/** The page's entry: asks for what every start needs before the program itself has been loaded. */
+/** Entry point of the page. Sends the startup requests before the program itself has loaded. */
 import { askAhead } from './ahead'
 
 if (!window.kernelLadder) askAhead()

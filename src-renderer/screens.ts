@@ -1,8 +1,9 @@
 /**
- * The app's screens. A screen is a component, an entry here, and its words and `title` in each locale. Router, navigation, palette, keys and help are derived from the entry.
+ * The app's screens. A screen is a component, an entry here, and its texts and `title` in each
+ * locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
-// Not loaded on demand like the others: it is on the way to the default session.
+// Bundled, unlike the other screens, because the default session opens through it.
 import HomeScreen from './features/frame/HomeScreen.vue'
 import { sessionScreens, type Screen } from './features/frame/session-screens'
 
@@ -10,11 +11,11 @@ export type { Screen }
 
 declare module 'vue-router' {
   interface RouteMeta {
-    /** The navigation has a link to it. */
+    /** Whether the navigation links to it. */
     linked?: true
     /** The letter that opens it after g. */
     key?: string
-    /** The screen whose link is highlighted instead, if it has none itself. */
+    /** The screen whose link is highlighted instead, if it has no link. */
     under?: string
   }
 }
@@ -24,8 +25,8 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
 
 /**
- * What home goes on to: the screen of a session that was asked for before one was open. Those that need nothing but the
- * session have a key.
+ * Returns the screen that home continues to: the session screen requested before a session was
+ * open. Screens that need only the session have a key.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??
@@ -133,7 +134,10 @@ export const screens: readonly Screen[] = [
   },
 ]
 
-/** The location of a screen with the open session; while there is none, home opens one and goes on to the screen. */
+/**
+ * Returns a screen's location in the open session. Without one, it is home, which opens a session
+ * and continues to the screen.
+ */
 export function placeOf(screen: Screen, sessionRef: string | null): RouteLocationRaw {
   const { name } = screen
   if (!isOfSession(screen)) return { name }

@@ -4,15 +4,15 @@ import type { ChartOption } from './echarts'
 import type { ScaleKind } from '../ui/scale'
 
 export interface RungBar {
-  /** The rung's number, on the axis. */
+  /** The rung's number, shown on the axis. */
   number: string
   title: string
-  /** null leaves the bar's place empty. */
+  /** null leaves a blank row. */
   value: number | null
   /** The value with its unit. */
   text: string
   quiet: boolean
-  /** What it is against the baseline. */
+  /** The value compared with the baseline, as text. */
   against?: string | undefined
 }
 
@@ -23,11 +23,11 @@ interface RungBarsSpec {
   max?: number | undefined
   axisText: (value: number) => string
   reference?: { value: number; name: string } | undefined
-  /** The pinned rung, as a dashed line. */
+  /** The pinned rung, drawn as a dashed line. */
   base?: { value: number; name: string } | undefined
 }
 
-/** One bar per rung, in ladder order. */
+/** Returns a chart with one bar per rung, in ladder order. */
 export function rungBars(spec: RungBarsSpec, palette: Palette): ChartOption {
   const { bars, reference, base } = spec
   const positive = bars.flatMap(({ value }) => (value !== null && value > 0 ? [value] : []))

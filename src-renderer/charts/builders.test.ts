@@ -1,4 +1,4 @@
-/** Chart options as they are handed to ECharts: what is drawn, and what is left out. */
+/** Tests the chart options passed to ECharts: what is drawn and what is left out. */
 import { describe, expect, it } from 'vitest'
 import { dotRows } from './dot-rows'
 import { linePanels, type LinePanelsSpec } from './line-panels'
@@ -212,7 +212,7 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
-    // ECharts draws the pieces of a large series in one frame after another.
+    // ECharts draws the parts of a large series in successive frames.
     expect(blocks).toMatchObject({ progressive: 0 })
   })
 })

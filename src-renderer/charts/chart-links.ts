@@ -1,13 +1,13 @@
-/** What of a chart belongs to which rung, so that the pointer and the keyboard reach it. */
+/** Maps the parts of a chart to rungs for the pointer and the keyboard. */
 import type { ChartOption } from './chart'
 
-/** The categories of an axis, one per rung; undefined for one that leads nowhere. */
+/** The categories of an axis, one per rung. A category that links to no rung is undefined. */
 export interface RungAxis {
   axis: 'x' | 'y'
   rungs: readonly (string | undefined)[]
 }
 
-/** A mark of a rung; `at` are its axis coordinates. */
+/** The mark of a rung. `at` has its axis coordinates. */
 export interface RungPoint {
   rung: string
   series: number
@@ -15,12 +15,12 @@ export interface RungPoint {
   at: [number, number]
 }
 
-/** A drawn line from one rung to the next; `from` and `to` are axis coordinates. */
+/** A line from one rung to the next. `from` and `to` are axis coordinates. */
 export interface RungJoin {
   a: string
   b: string
   series: number
-  /** Of the series, by which it is switched off. */
+  /** Name of the line's series. Hiding that series hides the line. */
   name: string | undefined
   from: [number, number]
   to: [number, number]
@@ -28,12 +28,12 @@ export interface RungJoin {
 
 interface Item {
   rung?: string
-  /** The rung that a line comes from. */
+  /** The rung where the line starts. */
   before?: string
   value?: unknown
 }
 
-/** The data items that name their rung, in drawing order. */
+/** Returns the data items that name their rung, in drawing order. */
 export function rungPoints({ series }: ChartOption): RungPoint[] {
   return [series ?? []].flat().flatMap(({ data }, place) =>
     ((data ?? []) as Item[]).flatMap((item, index): RungPoint[] => {
@@ -46,7 +46,7 @@ export function rungPoints({ series }: ChartOption): RungPoint[] {
   )
 }
 
-/** The lines between rungs, in drawing order. */
+/** Returns the lines between rungs, in drawing order. */
 export function rungJoins({ series }: ChartOption): RungJoin[] {
   return [series ?? []].flat().flatMap(({ data, name }, place) =>
     ((data ?? []) as Item[]).flatMap(({ rung, before, value }, index, all): RungJoin[] => {
@@ -59,7 +59,7 @@ export function rungJoins({ series }: ChartOption): RungJoin[] {
   )
 }
 
-/** How far a point is from the line between two others. */
+/** Returns the distance from a point to the segment between two others. */
 export function distanceToLine(
   [x, y]: readonly [number, number],
   [x1, y1]: readonly [number, number],
@@ -72,14 +72,14 @@ export function distanceToLine(
   return Math.hypot(x - x1 - at * across, y - y1 - at * down)
 }
 
-/** The rungs that keys walk through, each once, as drawn. */
+/** Returns each rung once, in the order that the arrow keys visit them. */
 export const rungOrder = (axis: RungAxis | undefined, points: readonly RungPoint[]): string[] => [
   ...new Set(
     axis ? axis.rungs.filter((rung) => rung !== undefined) : points.map(({ rung }) => rung),
   ),
 ]
 
-/** Which of a chart's series are on offer to switch off, with what they are drawn in. */
+/** A series that the user can hide, with its symbol and color. */
 export interface LegendEntry {
   name: string
   colour: string
@@ -102,7 +102,7 @@ export function legendOf({ legend, series }: ChartOption): LegendEntry[] {
   )
 }
 
-/** The option without the series that were switched off. */
+/** Returns the option without the hidden series. */
 export function withHidden(option: ChartOption, hidden: readonly string[]): ChartOption {
   const { legend } = option
   if (!legend) return option

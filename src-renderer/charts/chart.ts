@@ -1,4 +1,4 @@
-/** Shared by the chart builders: their type, and the style of axes and tooltips. */
+/** The type of the chart builders, and the axis and tooltip styles that they share. */
 import type { ChartOption, ChartSize } from './echarts'
 
 /** The design tokens as values, because a canvas cannot read custom properties. */
@@ -36,7 +36,7 @@ export function readPalette(element: Element): Palette {
   return paletteFrom((name) => style.getPropertyValue(name), style.fontFamily)
 }
 
-/** The light theme, whatever the screen uses: a saved chart goes on white paper. */
+/** Returns the light theme, because a saved chart is printed on white paper. */
 export function printPalette(): Palette {
   const root = [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])
@@ -52,15 +52,16 @@ export function printPalette(): Palette {
 
 export type { ChartOption, ChartSize }
 
-/** The values that each axis shows; null where its ends are not known. */
+/** The range that each axis shows; null if its ends are unknown. */
 export interface ShownPart {
   x: [number, number] | null
   y: [number, number] | null
 }
 
 /**
- * Returns a chart's option for a theme and a size in CSS pixels; a pure function. `shown` is set where it is zoomed:
- * the axes are then cut to it, and a chart may place its labels by it.
+ * Pure function that returns a chart's option for a theme and a size in CSS pixels. `shown` is set
+ * while the chart is zoomed. The axes are then cut to that range, and the chart can place its
+ * labels for it.
  */
 export type ChartBuilder = (palette: Palette, size: ChartSize, shown?: ShownPart) => ChartOption
 
@@ -70,7 +71,7 @@ export const axisText = (palette: Palette) => ({
   fontSize: 11,
 })
 
-/** An axis name: at the end of x, above y. */
+/** Returns an axis name, placed at the end of x or above y. */
 export const axisName = (palette: Palette, name: string, along: 'x' | 'y') => ({
   name,
   nameLocation: along === 'x' ? ('middle' as const) : ('end' as const),
@@ -101,11 +102,11 @@ function tipElement(title: string, lines: readonly string[]): HTMLElement {
   return box
 }
 
-/** The fields used of an item that ECharts passes to its tooltip callback. */
+/** The fields used from an item that ECharts passes to its tooltip callback. */
 interface TipItem {
   dataIndex: number
   seriesIndex?: number | undefined
-  /** As the option has it. */
+  /** The data item as given in the option. */
   data?: unknown
 }
 
@@ -115,7 +116,7 @@ export const tooltip = (
   text: (item: TipItem) => { title: string; lines: readonly string[] } | undefined,
 ): NonNullable<ChartOption['tooltip']> => ({
   trigger,
-  // The band of the rung that is pointed at is drawn under the chart, for every chart that has it.
+  // ChartHost draws the highlighted band under every chart, so ECharts must not draw its own.
   ...(trigger === 'axis' ? { axisPointer: { type: 'none' } } : {}),
   confine: true,
   className: 'chart-tip',

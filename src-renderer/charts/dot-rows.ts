@@ -1,4 +1,7 @@
-/** One row per rung and one mark per kind on a shared axis: for values to compare, not to add up. */
+/**
+ * A row per rung and a mark per kind on a shared axis. For values that are compared rather than
+ * added.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface DotRow {
@@ -7,7 +10,7 @@ interface DotRow {
   values: readonly (number | null)[]
   /** Kinds whose marks are filled and labeled; the others are outlines. If absent, all are filled. */
   strong?: readonly number[] | undefined
-  /** Right of the last mark. */
+  /** Text to the right of the last mark. */
   note?: string | undefined
 }
 
@@ -18,17 +21,17 @@ interface DotRowsSpec {
   scale: 'linear' | 'log'
   /** Base of a logarithmic axis: 2 for bytes. */
   base?: number | undefined
-  /** Lower end of a logarithmic axis, and upper end of either kind of axis, if fixed. */
+  /** Fixed ends of the axis. Only a logarithmic axis can have a fixed lower end. */
   min?: number | undefined
   max?: number | undefined
   valueText: (value: number) => string
-  /** Where the axis has its labels, if not where the library puts them. */
+  /** Positions of the axis labels; ECharts chooses them if absent. */
   ticks?: readonly number[] | undefined
   /** A labeled line across all rows. */
   line?: { value: number; name: string } | undefined
 }
 
-/** The last is small, so that it stays visible inside another mark at the same place. */
+/** The last symbol is small so that it stays visible inside another mark. */
 const symbols = [
   { symbol: 'circle', symbolSize: 11 },
   { symbol: 'rect', symbolSize: 11 },
@@ -88,7 +91,7 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
-        // A fixed end leaves space for the notes, and a grid line would cross them.
+        // A fixed end leaves room for the notes, which a grid line would cross.
         splitLine: {
           ...axisLines(palette).splitLine,
           showMaxLine: spec.max === undefined,
@@ -99,7 +102,7 @@ export const dotRows =
           ...(spec.ticks ? { customValues: [...spec.ticks] } : {}),
           formatter: spec.valueText,
           hideOverlap: true,
-          // Fixed ends only make space for the marks; they are not round values.
+          // Fixed ends only make room for the marks. They are not round values worth labeling.
           showMinLabel: spec.min === undefined,
           showMaxLabel: spec.max === undefined,
         },
@@ -113,7 +116,7 @@ export const dotRows =
       },
       series: [
         {
-          // From the smallest to the largest value of a row, to guide the eye.
+          // A line from the smallest to the largest value of a row guides the eye.
           type: 'custom',
           silent: true,
           name: '',
@@ -139,7 +142,7 @@ export const dotRows =
                     ...text,
                     color: palette.text,
                     formatter: line.name,
-                    // Rows run downward, so a line starts at the top.
+                    // Rows run downward, so the line's start is at the top.
                     position: 'start' as const,
                     distance: 4,
                   },
@@ -152,7 +155,7 @@ export const dotRows =
           kinds.map((name, kind) => ({
             type: 'scatter' as const,
             name,
-            // Filled marks lie on top of outlines.
+            // Filled marks are drawn over outlined ones.
             z: filled ? 4 : 3,
             ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },

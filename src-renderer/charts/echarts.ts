@@ -1,4 +1,4 @@
-/** The parts of ECharts in use; register a chart type here when a screen needs it. */
+/** The ECharts modules in use. Register a chart type here when a screen needs it. */
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import {
   AriaComponent,
@@ -59,13 +59,13 @@ export type Chart = EChartsType
 export const createChart = (host: HTMLElement): Chart =>
   init(host, undefined, { renderer: 'canvas' })
 
-/** CSS pixels. */
+/** In CSS pixels. */
 export interface ChartSize {
   width: number
   height: number
 }
 
-/** An off-screen chart of this size, for saving. */
+/** Returns an off-screen chart of this size, for saving. */
 export function createDetached(size: ChartSize, as: 'svg' | { pixelRatio: number }): Chart {
   if (as === 'svg') return init(null, undefined, { renderer: 'svg', ssr: true, ...size })
   return init(document.createElement('div'), undefined, {

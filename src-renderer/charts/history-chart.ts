@@ -1,10 +1,10 @@
-/** The times of one rung over its sessions: points, the level between steps, and each step. */
+/** The times of one rung across sessions: the points, the level between steps, and each step. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface HistoryChartSpec {
   /** Oldest first. */
   points: readonly { date: string; session: string; ms: number }[]
-  /** Where a new level begins, by the index of its first point. */
+  /** Index of the first point of each new level. */
   steps: readonly { at: number; text: string }[]
   axis: { time: string; session: string }
   timeText: (ms: number) => string
@@ -20,7 +20,7 @@ const median = (values: readonly number[]): number => {
     : (sorted[half - 1]! + sorted[half]!) / 2
 }
 
-/** The median between one step and the next, at each point. */
+/** Returns the median of each level, repeated for each of its points. */
 function levels(times: readonly number[], steps: readonly { at: number }[]): number[] {
   const edges = [0, ...steps.map(({ at }) => at), times.length]
   return edges.slice(1).flatMap((to, index) => {
@@ -35,7 +35,8 @@ export const historyChart =
     const text = axisText(palette)
     const times = points.map(({ ms }) => ms)
     const [low, high] = [Math.min(...times), Math.max(...times)]
-    // Steps of percents: the axis does not begin at zero, and is never narrower than one percent of the time.
+    // Steps are a few percent, so the axis does not begin at zero. It spans at least one percent of
+    // the time.
     const margin = Math.max((high - low) * 0.15, high * 0.01)
     return {
       animation: false,

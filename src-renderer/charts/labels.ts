@@ -1,8 +1,9 @@
 /** Places labels along a line so that none overlaps another. */
 
 /**
- * Vertical positions for labels that would overlap: in their order, at least `space` apart, each as close
- * to its own place as that allows, and all between `from` and `to`.
+ * Returns vertical positions for labels that would otherwise overlap. They keep their order, stay
+ * at least `space` apart and between `from` and `to`, and are as close to the wanted positions as
+ * possible.
  */
 export function spreadLabels(
   wanted: readonly number[],
@@ -11,7 +12,7 @@ export function spreadLabels(
   to: number,
 ): number[] {
   const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at)
-  // If there are too many, they are spaced evenly.
+  // Space labels evenly if they do not all fit.
   const step = Math.min(space, order.length > 1 ? (to - from) / (order.length - 1) : space)
   const groups: { centre: number; members: number[] }[] = []
   for (const { at, index } of order) {
@@ -38,7 +39,7 @@ export function spreadLabels(
   return places
 }
 
-/** The smallest round number not below `value`, for the end of an axis. */
+/** Returns the smallest round number not below `value`, for the end of an axis. */
 export function niceEnd(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))

@@ -1,4 +1,6 @@
-/** Line panels, one per quantity, over a shared horizontal axis; each line is labeled at its end. */
+/**
+ * Line panels, one per quantity, over a shared horizontal axis. Each line is labeled at its end.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { niceEnd, spreadLabels } from './labels'
 
@@ -9,19 +11,19 @@ interface PanelLine {
   /** Index into the theme's series colors; `mark` is the reference. */
   colour: number | 'mark'
   dashed?: boolean
-  /** The rung of each position. */
+  /** The rung at each position. */
   rungs?: readonly (string | undefined)[]
 }
 
 export interface Panel {
-  /** With its unit. */
+  /** Axis name, including the unit. */
   axis: string
   lines: readonly PanelLine[]
-  /** A value with its unit. */
+  /** Formats a value with its unit. */
   valueText: (value: number) => string
-  /** A tick label without a unit, which is in the axis name. */
+  /** Formats a tick without the unit, which is in the axis name. */
   tickText: (value: number) => string
-  /** A labeled horizontal line: 1 in a chart of ratios. */
+  /** A labeled horizontal line, such as 1 in a chart of ratios. */
   level?: { value: number; name: string }
   max?: number | undefined
 }
@@ -33,7 +35,10 @@ export interface LinePanelsSpec {
   panels: readonly Panel[]
 }
 
-/** Of the lines that share a color: the first six have the first, and so on. */
+/**
+ * Symbols distinguish lines of the same color. The first six lines use the first symbol, the next
+ * six the second.
+ */
 const shapes = [
   { symbol: 'circle', sign: '●', dash: 'solid' },
   { symbol: 'rect', sign: '■', dash: [7, 4] },
@@ -61,7 +66,7 @@ export const linePanels =
         panel,
         index,
         max,
-        // From the line's end to the place that spreading gave its label.
+        // Distance from the end of the line to the label's final position.
         shift: (placed[order] ?? 0) - (wanted[order] ?? 0),
       }))
     })
@@ -144,7 +149,8 @@ export const linePanels =
               position: 'right' as const,
               distance: 9,
               offset: [0, shift],
-              // The mark of its line, since labels move off lines that end close together.
+              // Repeat the line's mark in its label, because labels move away from lines that end
+              // close together.
               formatter: `{line|${shape.sign}} ${line.name}`,
               rich: { line: { color: colour, fontFamily: palette.font, fontSize: 11 } },
               fontFamily: palette.font,
@@ -164,7 +170,8 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    // The best rungs end near the line at the last size; there is more space at its start.
+                    // The best rungs end near this line at the last size, so its start has more
+                    // room.
                     position: 'insideStartTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],

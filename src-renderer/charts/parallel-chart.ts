@@ -1,21 +1,27 @@
-/** Parallel coordinates: an axis per parameter and one for the time, and a line through them for each point. */
+/** Parallel coordinates: an axis per parameter, an axis for the time, and a line per point. */
 import { axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ParallelChartSpec {
   axes: readonly { name: string; values: readonly number[] }[]
-  /** The fastest first; each has a value of every axis. */
+  /** Fastest first. Each point has a value on every axis. */
   points: readonly { params: Readonly<Record<string, number>>; ms: number }[]
-  /** How many of the first are drawn over the others. */
+  /** Number of points, from the fastest, drawn on top of the others. */
   best: number
   timeAxis: string
   timeText: (ms: number) => string
 }
 
 const edge = { left: 40, right: 84, top: 40, bottom: 28 }
-/** Of the height: what lines through the same value are spread over, so that a bundle shows how many they are. */
+/**
+ * Lines through the same value are spread over this share of the height, so the width of a bundle
+ * shows their number.
+ */
 const spread = 0.06
 
-/** Where on its axis a point is, from 0 to 1: values by their place in the list, times by their logarithm. */
+/**
+ * Returns a point's position on each axis, from 0 to 1. Parameter values are evenly spaced; times
+ * are logarithmic.
+ */
 export function heightsOf({
   axes,
   points,
@@ -45,7 +51,7 @@ export const parallelChart =
     const text = axisText(palette)
     const heights = heightsOf(spec)
     const names = [...axes.map(({ name }) => name), spec.timeAxis]
-    // The last drawn is on top.
+    // The last line drawn is on top.
     const order = points.map((_, index) => points.length - 1 - index)
     const times = points.map(({ ms }) => ms)
     const labels = [

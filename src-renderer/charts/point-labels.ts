@@ -1,20 +1,20 @@
-/** Places labels of points in a plane so that none covers another, a point or a line. */
+/** Places point labels in a plane so that none covers another label, a point, or a line. */
 
 interface LabelPoint {
   x: number
   y: number
-  /** From the fullest to the shortest, of which the first that has a place is used. */
+  /** Longest first. The first text that fits is used. */
   texts: readonly string[]
 }
 
 interface PlacedLabel {
   text: string
-  /** Left end and middle of the label. */
+  /** Left edge and vertical center of the label. */
   x: number
   y: number
-  /** Far enough from its point that a line has to join them. */
+  /** Whether the label is far enough from its point to need a leader line. */
   moved: boolean
-  /** Where that line ends: at the side of the label that is nearest to its point. */
+  /** The label end of the leader line, on the side nearest to the point. */
   anchor: { x: number; y: number }
 }
 
@@ -25,13 +25,13 @@ export interface Box {
   bottom: number
 }
 
-/** From one point to another, in pixels. */
+/** End points in pixels. */
 export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 
 export const overlap = (a: Box, b: Box): boolean =>
   a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom
 
-/** Liang and Barsky: whether any part of the line is inside the box. */
+/** Returns whether any part of the line is inside the box (Liang–Barsky clipping). */
 export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   let [from, to] = [0, 1]
   const cuts: [number, number][] = [
@@ -48,7 +48,7 @@ export function crosses([x1, y1, x2, y2]: Line, box: Box): boolean {
   return from <= to
 }
 
-/** Whether two lines have a point in common, other than where they merely touch. */
+/** Returns whether two lines cross. Touching does not count. */
 function linesCross([x1, y1, x2, y2]: Line, [x3, y3, x4, y4]: Line): boolean {
   const side = (x: number, y: number, [ax, ay, bx, by]: Line) =>
     Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
@@ -58,24 +58,24 @@ function linesCross([x1, y1, x2, y2]: Line, [x3, y3, x4, y4]: Line): boolean {
   )
 }
 
-/** Height of a line of an 11 px label. */
+/** Line height of an 11 px label. */
 const line = 14
 
-/** Half the size of a point with the gap around it. */
+/** Half the size of a point, including the gap around it. */
 const dot = 6
 
 const near = 10
 
-/** Between labels side by side: two numbers without it read as one. */
+/** Minimum gap between labels side by side. Two numbers without a gap read as one. */
 const between = 4
 
-/** Distances at which places are tried, nearest first. */
+/** Distances to try, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
-/** Farther off, a label beside a line is worse than one on it. */
+/** Beyond this distance, a label beside a line is worse than a label on it. */
 const clearWithin = 46
 
-/** Unit steps around a point, the right first, since that is where a label is looked for. */
+/** Directions to try. The right comes first, because readers look for the label there. */
 const directions = [
   [1, 0],
   [-1, 0],
@@ -93,7 +93,10 @@ const directions = [
   [-0.9, -0.4],
 ] as const
 
-/** Widths of letters of an 11 px label, the first that fits: of scripts drawn as wide as high, of wide and narrow letters, of capitals and digits. */
+/**
+ * Character widths in an 11 px label. The first match applies: full-width scripts, wide letters,
+ * narrow letters, capitals and digits.
+ */
 const widths = [
   [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u, 11],
   [/[mwMW@%]/, 10.5],
@@ -101,13 +104,14 @@ const widths = [
   [/[A-Z\d]/, 7.5],
 ] as const
 
-/** Of an 11 px label, in pixels. */
+/** Returns the width of an 11 px label in pixels. */
 export const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
 
 /**
- * Null for a point without a place within `farthest` pixels. `taken` is what must stay free, `lines` what a label lies on
- * only where it would otherwise be far off or shortened, `walls` what it never lies on.
+ * Returns a label position per point, or null if none is free within `farthest` pixels. A label
+ * never covers anything in `taken` or `walls`. It covers one of `lines` only if it would otherwise
+ * be far away or shortened.
  */
 export function placeLabels(
   points: readonly LabelPoint[],

@@ -1,4 +1,4 @@
-/** The roofline chart as it is handed to ECharts, and the places of its labels. */
+/** Tests the roofline option passed to ECharts and the placement of its labels. */
 import { describe, expect, it } from 'vitest'
 import { distanceToLine, legendOf, rungJoins, rungPoints } from './chart-links'
 import { rooflineChart } from './roofline-chart'
@@ -65,11 +65,11 @@ describe('a roofline', () => {
       ['02_coalesced', '03_tile'],
     ])
     expect(joins[1]).toMatchObject({ name: 'DRAM', from: [40, 6000], to: [30, 9000] })
-    // Kernels of a program climb nothing.
+    // A program's kernels do not form a climb.
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // Beside the middle, and beyond the ends.
+    // Points beside the middle and beyond both ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
@@ -84,19 +84,19 @@ describe('a roofline', () => {
     expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
     const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
-    // Never on a roof: sooner shortened, or not there.
+    // A label never covers a roof. It is shortened or left out instead.
     expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
   })
 
   it('gives labels of capitals the room that they take', () => {
-    // As a browser draws them: less would lie on the point beside it.
+    // Browser measurements. A smaller estimate would let the label cover its neighbor.
     expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
     expect(widthOf('illicit')).toBeLessThan(36)
   })
 
   it('puts labels apart that stand side by side', () => {
     const room = { left: 0, right: 262, top: 0, bottom: 60 }
-    // The second has room on its left alone, where the label of the first ends.
+    // The second point has room only on its left, where the first label ends.
     const marks = [
       { x: 200, y: 30, texts: ['14'] },
       { x: 245, y: 30, texts: ['16'] },
@@ -124,16 +124,16 @@ describe('a roofline', () => {
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
     const far = rooflineExtent({ ...spec, compute: { value: 990_000, name: 'tensor' } })
     expect(far.yMax).toBeCloseTo(51_000 * 1.35, 6)
-    // A picture without any roof would say nothing of a slow kernel.
+    // Without a roof, the chart would say nothing about a slow kernel.
     const slow = rooflineExtent({ ...spec, paths: [{ ...dram, points: [{ ...point, x: 250 }] }] })
     expect(slow.yMax).toBeGreaterThan(64_000)
-    // Rungs that hardly differ do not fill the drawing.
+    // Rungs with nearly equal figures must not fill the drawing.
     const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
     expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
   })
 
   it('leads to no name across another lead or a roof', () => {
-    // Some coincide.
+    // Some points coincide.
     const crowd = Array.from({ length: 16 }, (_, at) => ({
       x: 400 + (at % 4) * 18,
       y: 90 + Math.floor(at / 8) * 18,
@@ -156,7 +156,7 @@ describe('a roofline', () => {
     })
     const sideOf = ([ax, ay, bx, by]: Line, x: number, y: number) =>
       Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
-    // Those of points that coincide begin together, and do not cross.
+    // Leader lines of coinciding points share a start and do not count as crossing.
     const cross = (a: Line, b: Line) =>
       sideOf(a, b[0], b[1]) * sideOf(a, b[2], b[3]) < 0 &&
       sideOf(b, a[0], a[1]) * sideOf(b, a[2], a[3]) < 0
@@ -178,7 +178,8 @@ describe('a roofline', () => {
     const room = { width: 900, height: 600 }
     const places = labelPlaces({ ...spec, paths: [{ ...dram, points }] }, room)
     const found = places.filter((place) => place !== null)
-    // One whose lead would cross another, or a name, is left out: its mark names it when pointed at.
+    // A label is left out if its leader line would cross another leader line or a label. Pointing
+    // at the mark shows the name.
     expect(found.length).toBeGreaterThan(6)
     const { xMin, xMax, yMin, yMax } = rooflineExtent({ ...spec, paths: [{ ...dram, points }] })
     const boxes = found.map(({ text, x, y }) => {
@@ -205,7 +206,7 @@ describe('a roofline', () => {
     expect(seriesOf(option)[1]!.data.length).toBe(300)
     const labels = labelsOf(option)
     expect(labels.length).toBeLessThan(250)
-    // Titles of so many would cover the points.
+    // Titles of this many points would cover the points.
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 
@@ -233,7 +234,7 @@ describe('a roofline', () => {
     expect(marks.find(({ rung }) => rung === 'k301')!.tip!.lines).toContain(
       'also 199: 598 kernel 598',
     )
-    // Drawn last, it is what the pointer meets.
+    // The mark drawn last is on top, so the pointer hits it.
     expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
   })
 

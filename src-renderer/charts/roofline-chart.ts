@@ -1,4 +1,7 @@
-/** Throughput over arithmetic intensity, both logarithmic, under the roofs; a line joins the rungs of the climb. */
+/**
+ * Throughput over arithmetic intensity on logarithmic axes, below the roofs. A line joins the rungs
+ * of the climb.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { logTicks } from './zoom'
 import { crosses, overlap, widthOf, type Box, type Line } from './point-labels'
@@ -15,7 +18,7 @@ import {
   type RooflinePoint,
   type RooflineSpec,
 } from './roofline-plane'
-/** Symbols of the levels, by their place. */
+/** One symbol per memory level. */
 const symbols = ['circle', 'rect', 'diamond'] as const
 
 export const rooflineChart =
@@ -40,7 +43,7 @@ export const rooflineChart =
       }
     }
     const colour = (path: number) => palette.series[path] ?? palette.accent
-    // Names of the roofs are placed first: they are few, and belong to lines.
+    // Place roof names first: there are only a few, and each must stay at its roof.
     const taken: Box[] = []
     const roofLines: Line[] = []
     const marks = paths.flatMap(({ points }) =>
@@ -49,7 +52,10 @@ export const rooflineChart =
         return { left: right - 5, right: right + 5, top: down - 5, bottom: down + 5 }
       }),
     )
-    /** Its name is put at the first of `lefts` and at `middle`, or near there, on no other name and if it can be on no roof or mark. */
+    /**
+     * Places a roof's name near the first possible x in `lefts` and near y `middle`. It never
+     * covers another name and avoids roofs and marks where possible.
+     */
     const roof = (
       name: string,
       path: { name: string; colour: string },
@@ -126,7 +132,7 @@ export const rooflineChart =
               [flatFrom, compute.value],
               [xMax, compute.value],
             ],
-            // At its end: slopes come from the left.
+            // At the end of the flat roof, because the slopes come from the left.
             {
               lefts: [1, 0.75, 0.5].map((share) => share * plane.room.right),
               middle: plane.down(compute.value) - 10,
@@ -147,7 +153,7 @@ export const rooflineChart =
             [slope.from, slope.from * bandwidth.value],
             [slope.to, slope.to * bandwidth.value],
           ],
-          // No rung is above a slope, so its name is, if there is room.
+          // No rung is above a slope, so the name goes there if it fits.
           { lefts: [right - width > 10 ? right - width - 8 : right + 14], middle },
         )
       }),
@@ -239,7 +245,7 @@ export const rooflineChart =
             symbolSize: 9,
             data: points
               .filter(({ rung }) => !spec.climb.includes(rung))
-              // The hottest on top, where the pointer meets it.
+              // Draw the slowest kernels on top, where the pointer hits them.
               .sort((a, b) => a.ms - b.ms)
               .map((point) => mark(point, path)),
           },
@@ -248,7 +254,7 @@ export const rooflineChart =
           const place = places[index]
           if (!place) return []
           const common = { name: labeled!.name, silent: true, symbol: 'circle', symbolSize: 0 }
-          // A label, with a thin line to its point if it had to move.
+          // A label, with a thin line to its point if the label was moved.
           return [
             ...(place.moved
               ? [

@@ -1,48 +1,45 @@
-/**
- * What a roofline chart shows and where: its points, the part of the plane that they take up, and the places of their
- * labels.
- */
+/** The geometry of the roofline chart: its points, the visible range, and label positions. */
 import type { ShownPart } from './chart'
 import { placeLabels, type Box, type Line } from './point-labels'
 
 export interface RooflinePoint {
   rung: string
-  /** Text on the mark: the rung's number. */
+  /** Text on the mark, which is the rung's number. */
   mark: string
   title: string
   /** Operations per byte. */
   x: number
   /** GFLOP/s. */
   y: number
-  /** Its time, by which the hottest of a crowd are named; 0 if unknown. */
+  /** Time in milliseconds; 0 if unknown. In a crowd, the slowest points get the labels. */
   ms: number
-  /** Further lines of the tooltip. */
+  /** Additional tooltip lines. */
   lines: readonly string[]
   quiet: boolean
 }
 
-/** The rungs at one level of memory, and its roof. */
+/** The rungs at one memory level, and the roof of that level. */
 export interface RooflinePath {
   name: string
   points: readonly RooflinePoint[]
-  /** GB/s; null if unknown, and then no slope is drawn. */
+  /** In GB/s. If null (unknown), no slope is drawn. */
   bandwidth: { value: number; name: string } | null
 }
 
 export interface RooflineSpec {
-  /** One, or every level at once; the last is labeled. */
+  /** One memory level, or all of them. The last one is labeled. */
   paths: readonly RooflinePath[]
   /** GFLOP/s. */
   compute: { value: number; name: string } | null
-  /** The rungs that a line joins, in its order: each builds on the one before it. */
+  /** The rungs joined by a line, in order. Each builds on the one before. */
   climb: readonly string[]
-  /** The point that others are held against. */
+  /** The baseline point. */
   base?: { x: number; y: number; title: string } | undefined
   xAxis: string
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
-  /** Names the points that lie under a mark as well, for its tooltip. */
+  /** Returns the tooltip line that names the points hidden below a mark. */
   alsoHere?: (names: readonly string[]) => string
 }
 
@@ -53,21 +50,21 @@ interface Extent {
   yMax: number
 }
 
-/** What is left free above the highest. */
+/** Space above the highest point, as a factor. */
 const headroom = 1.35
 
-/** A roof this many times above the best rung still belongs into the picture. */
+/** A roof up to this many times above the best rung is still shown. */
 const nearRoof = 4
 
-/** What the roofs allow at a point; undefined where no roof is known. */
+/** Returns the throughput that the roofs allow at a point; undefined if no roof is known. */
 function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: number | undefined) {
   const roofs = [compute, path.bandwidth && path.bandwidth.value * x]
   return roofs.filter((roof) => roof != null).sort((a, b) => a - b)[0]
 }
 
 /**
- * Around the points, with the roof of arithmetic if it is near. If no roof would be in the picture, with that over the
- * fastest point. What else there is, zooming out shows.
+ * Returns the range around the points, including the compute roof if it is near. If no roof would
+ * be visible, the range includes the roof over the fastest point. Zooming out shows the rest.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
@@ -89,7 +86,7 @@ export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   return { xMin, xMax, yMin, yMax }
 }
 
-/** At least a decade, so that small differences look small. */
+/** Spans at least a decade, so that small differences look small. */
 function spread(min: number, max: number): [number, number] {
   const more = Math.max(1, Math.sqrt(10 / (max / min)))
   return [min / more, max * more]
@@ -104,7 +101,7 @@ export const extentOf = (spec: RooflineSpec, shown: ShownPart | undefined): Exte
   return { xMin, xMax, yMin, yMax }
 }
 
-/** Pixels within the drawing, and back. */
+/** Converts between values and pixels of the drawing. */
 export function planeOf(
   { xMin, xMax, yMin, yMax }: Extent,
   size: { width: number; height: number },
@@ -120,31 +117,40 @@ export function planeOf(
   }
 }
 
-/** A straight line on logarithmic axes, cut to what is shown; null if none of it is. */
+/**
+ * Returns the part of a memory roof inside the visible range; null if there is none. The roof is a
+ * straight line on logarithmic axes.
+ */
 export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: Extent) {
   const from = Math.max(xMin, yMin / bandwidth)
   const to = Math.min(xMax, ridge, yMax / bandwidth)
   return from < to ? { from, to } : null
 }
 
-/** How far the name of a roof is moved up or down, nearest first: farther off it would seem to be another's. */
+/**
+ * Vertical offsets to try for a roof's name, nearest first. Farther away, the name would seem to
+ * belong to another roof.
+ */
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
-/** Of more rungs than this only numbers are written, only beside their points, and points that coincide are counted. */
+/**
+ * Above this many rungs, labels are numbers only, stay next to their points, and count coinciding
+ * points.
+ */
 export const crowd = 40
 
 const crowdReach = 20
 
-/** Marks closer than this, in pixels, cannot be told apart. */
+/** Marks closer than this many pixels cannot be told apart. */
 const sameSpot = 6
 
 interface Spot {
   point: RooflinePoint
-  /** Those that coincide with it, hottest first. */
+  /** The points that coincide with it, slowest first. */
   below: RooflinePoint[]
 }
 
-/** The points by the hottest at each place. */
+/** Groups coinciding points under the slowest of them. */
 export function spotsOf(
   points: readonly RooflinePoint[],
   plane: ReturnType<typeof planeOf>,
@@ -161,7 +167,7 @@ export function spotsOf(
 
 const marksOf = (points: readonly RooflinePoint[]): string[] => points.map(({ mark }) => mark)
 
-/** The points that a line joins, in its order. */
+/** Returns the points joined by the line, in order. */
 export const joinedOf = (
   { climb }: RooflineSpec,
   points: readonly RooflinePoint[],
@@ -172,7 +178,10 @@ function segments(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf
   return ends.slice(1).map((to, index) => [...ends[index]!, ...to])
 }
 
-/** Of the labeled path; null for a rung that is not shown or has no place. */
+/**
+ * Returns label positions for the labeled memory level; null for a rung that is hidden or has no
+ * room.
+ */
 export function labelPlaces(
   spec: RooflineSpec,
   size: { width: number; height: number },

@@ -1,9 +1,12 @@
-/** A chart as a file: redrawn at the text width of a page, on white, with its origin in the caption. */
+/**
+ * Saves a chart as a file: redrawn on white at the text width of a page, with the data's origin in
+ * the caption.
+ */
 import { type ChartBuilder, type ChartSize, printPalette } from './chart'
 import { withHidden } from './chart-links'
 import { createDetached, type Chart } from './echarts'
 
-/** 170 × 110 mm at 96 CSS pixels per inch; a chart of many rows may be taller. */
+/** 170 × 110 mm at 96 CSS pixels per inch. A chart with many rows can be taller. */
 export const printSize: ChartSize = { width: 643, height: 416 }
 /** 300 dpi. */
 const pixelRatio = 300 / 96
@@ -12,10 +15,10 @@ const captionHeight = 46
 export interface Print {
   build: ChartBuilder
   title: string
-  /** Device, problem, tools and date of the measurements. */
+  /** Device, problem, tools, and date of the measurements. */
   origin: string
   height?: number | undefined
-  /** Names of the series that are switched off. */
+  /** Names of the hidden series. */
   hidden?: readonly string[]
 }
 
@@ -23,7 +26,7 @@ function draw(chart: Chart, { build, title, origin, hidden = [] }: Print, size: 
   const palette = printPalette()
   const inner = { width: size.width, height: size.height - captionHeight }
   const option = withHidden(build(palette, inner), hidden)
-  // Every grid moves down to make space for the caption; the rest is as on screen.
+  // Move every grid down to make room for the caption. The rest matches the screen.
   const grids = [option.grid ?? {}].flat().map((grid) => ({
     ...grid,
     top: (typeof grid.top === 'number' ? grid.top : 0) + captionHeight,

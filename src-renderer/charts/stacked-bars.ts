@@ -1,11 +1,11 @@
-/** One horizontal stacked bar per row; a part that is wide enough is labeled. */
+/** One horizontal stacked bar per row. Parts that are wide enough are labeled. */
 import { axisText, tooltip, axisLines, axisName, type ChartBuilder } from './chart'
 import { niceEnd } from './labels'
 import { widthOf } from './point-labels'
 
 interface StackedRow {
   label: string
-  /** One value per series, in the same order; 0 draws nothing, and a difference may be negative. */
+  /** One value per series, in the same order. 0 draws nothing; a difference can be negative. */
   parts: readonly number[]
   /** Label at the end of the bar. */
   end: string
@@ -18,9 +18,9 @@ interface StackedBarsSpec {
   axis: string
   max?: number | undefined
   valueText: (value: number) => string
-  /** Parts are differences, to both sides of zero. */
+  /** Parts are differences and extend to both sides of zero. */
   isDifference?: boolean
-  /** Formats an axis value that is more than a plain number. */
+  /** Formats an axis value that is not a plain number. */
   axisText?: (value: number) => string
 }
 
@@ -28,7 +28,7 @@ const rowHeight = 34
 
 const labelWidth = 190
 
-/** Height in CSS pixels that keeps the rows uncrowded. */
+/** Returns the height in CSS pixels that keeps the rows uncrowded. */
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
@@ -120,7 +120,7 @@ export const stackedBars =
           }),
         })),
         {
-          // Has no length: it only carries the label at the end of the bar.
+          // A zero-length bar that only carries the label at the end of the row.
           type: 'bar' as const,
           stack: 'all',
           name: '',
@@ -141,7 +141,7 @@ export const stackedBars =
     }
   }
 
-/** Black or white, whichever is legible on a `#rrggbb` color. */
+/** Returns black or white, whichever is legible on a `#rrggbb` color. */
 export function inkOn(colour: string): string {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((start) => {
     const part = parseInt(colour.slice(start, start + 2), 16) / 255

@@ -1,4 +1,4 @@
-/** What each value of each parameter comes to: the best time of any point that has it, and their median. */
+/** The best and median time of the points with each value of each parameter. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ValuesChartSpec {
@@ -60,7 +60,7 @@ export const valuesChart =
         axisLabel: {
           ...text,
           interval: 0,
-          // The parameter stands below the middle one of its values.
+          // The parameter's name is below the middle one of its values.
           formatter: (_: string, index: number) => {
             const column = columns[index]
             if (!column) return ''

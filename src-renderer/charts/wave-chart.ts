@@ -1,16 +1,19 @@
-/** A grid's blocks over the SMs: one row per SM, one column per wave, and within a cell one band per slot. */
+/**
+ * The distribution of a grid's blocks: one row per SM, one column per wave, and one band per slot
+ * in each cell.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface WaveChartSpec {
-  /** Blocks by SM; `slot` runs from 0 to slots - 1, `wave` from 0. */
+  /** Blocks by SM. `slot` is 0 to slots - 1; `wave` starts at 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number
-  /** The waves drawn, in order; a step of more than one is a gap. */
+  /** The waves drawn, in order. A step of more than one leaves a gap. */
   waves: readonly number[]
   lastWave: number
   smAxis: string
   waveAxis: string
-  /** Text in the gap. */
+  /** Text shown in the gap. */
   leftOut: string
   blockText: (
     block: number,
@@ -21,7 +24,9 @@ interface WaveChartSpec {
 
 const gapWidth = 0.5
 
-/** Start of each drawn wave on the horizontal axis; one unit is the duration of a block. */
+/**
+ * Returns the start of each drawn wave on the horizontal axis. One unit is the duration of a block.
+ */
 export function wavePlaces(waves: readonly number[]): { start: Map<number, number>; end: number } {
   const start = new Map<number, number>()
   let at = 0
@@ -81,7 +86,7 @@ export const waveChart =
         {
           type: 'custom',
           name: '',
-          // At once: drawn piece by piece, the part that is there reads as the whole.
+          // Draw everything at once. A partial drawing would look complete.
           progressive: 0,
           data: blocks.map(({ wave, sm, slot }) => [start.get(wave) ?? 0, sm + slot / spec.slots]),
           encode: { x: 0, y: 1 },
@@ -93,8 +98,8 @@ export const waveChart =
               Number(api.value(0)) + 1,
               Number(api.value(1)) + 1 / spec.slots,
             ])
-            // Snapped to whole pixels to avoid aliasing; thin bands are drawn without gaps, which would
-            // otherwise be all that shows.
+            // Snap to whole pixels to avoid aliasing. Thin bands have no gaps, which would
+            // otherwise hide the bands.
             const upper = Math.round(y)
             const height = Math.max(1, Math.round(bottom) - upper)
             const space = height >= 4 ? 1 : 0

@@ -1,4 +1,4 @@
-/** The axes of a chart's option as zooming and highlighting need them: range and position. */
+/** Reads and sets axis ranges and positions for zooming and highlighting. */
 import type { ChartOption } from './chart'
 import type { Chart } from './echarts'
 import { valueAt, type Span, type ZoomState } from './zoom'
@@ -15,17 +15,22 @@ interface AxisShape {
   data?: readonly unknown[]
 }
 
-/** The first axis; charts of several have one zoom for all. */
+/** Returns the first axis. Charts with several axes zoom them together. */
 const axisOf = (option: ChartOption, side: Side): AxisShape =>
   ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
 
-/** Index range of a category axis, of which a span shows the categories whose middle is inside. */
+/**
+ * Returns the index range of a category axis. A span shows the categories whose middle is inside.
+ */
 function indices(count: number, [from, to]: Span): [number, number] {
   const first = Math.min(count - 1, Math.max(0, Math.ceil(from * count - 0.5)))
   return [first, Math.max(first, Math.min(count - 1, Math.floor(to * count - 0.5)))]
 }
 
-/** The values between which an axis shows a span; null if the option does not state its ends. */
+/**
+ * Returns the values at both ends of the visible part of an axis; null if the option does not state
+ * its ends.
+ */
 export function shownValues(option: ChartOption, side: Side, span: Span): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
   if (type === 'category') return data ? indices(data.length, span) : null
@@ -34,7 +39,7 @@ export function shownValues(option: ChartOption, side: Side, span: Span): [numbe
   return [valueAt(axis, span[0]), valueAt(axis, span[1])]
 }
 
-/** The option with its axes cut to what is shown; an axis that is wholly shown is left as it is. */
+/** Returns the option with its axes cut to the visible range. An unzoomed axis is unchanged. */
 export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
   const cut = (side: Side) => {
     const [from, to] = zoom[side]
@@ -42,7 +47,7 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
     if (!values) return {}
     const axes = [option[keys[side]] ?? {}].flat().map((axis) => ({
       ...axis,
-      // One that is stated for the whole axis would leave a part of it without ticks.
+      // An interval chosen for the whole axis would leave a zoomed part without ticks.
       interval: undefined,
       min: values[0],
       max: values[1],
@@ -52,7 +57,7 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
   return { ...option, ...cut('x'), ...cut('y') } as ChartOption
 }
 
-/** Pixels of an axis' ends as drawn, in the direction of growing values. */
+/** Returns the pixels of both ends of an axis, in the direction of growing values. */
 export function axisPixels(chart: Chart, option: ChartOption, side: Side): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
   const at = (value: number): number =>
@@ -66,10 +71,10 @@ export function axisPixels(chart: Chart, option: ChartOption, side: Side): [numb
   return [at(first) - sign * half, at(last) + sign * half]
 }
 
-/** Pixels between two categories. */
+/** Returns the distance between two categories in pixels. */
 export function bandOf(chart: Chart, side: Side): number {
   const at = (value: number): number =>
     Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
-  // Of an axis that shows one category the next is as far away, though outside.
+  // On an axis with one visible category, the next one is equally far away, outside the drawing.
   return Math.abs(at(1) - at(0))
 }

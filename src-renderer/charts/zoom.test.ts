@@ -1,4 +1,4 @@
-/** Zooming and panning of axes. */
+/** Tests zooming and panning of axes. */
 import { describe, expect, it } from 'vitest'
 import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomedSpan } from './zoom'
 import { withZoom } from './zoom-axes'
@@ -8,7 +8,7 @@ describe('zooming', () => {
     for (const log of [false, true]) {
       const axis = { min: 1, max: 10_000, log }
       const span = zoomedSpan(wholeAxis, 4, 0.75, wholeAxis)
-      // Three quarters along what is shown is still the value that was there.
+      // Zooming keeps the value at three quarters of the visible range in place.
       const [from, to] = span
       expect(valueAt(axis, from + 0.75 * (to - from))).toBeCloseTo(valueAt(axis, 0.75), 6)
       expect(to - from).toBeCloseTo(0.25, 9)

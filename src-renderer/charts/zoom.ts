@@ -1,15 +1,19 @@
 /**
- * Which part of an axis is shown. ECharts' own data zoom works on values, so that on a logarithmic axis the place
- * under the pointer runs away; shares of the axis as drawn behave alike on every kind of axis. Pure.
+ * Computes which part of an axis is visible. ECharts' own data zoom works on values, so the point
+ * under the cursor drifts on a logarithmic axis. Fractions of the drawn axis work for every kind of
+ * axis.
  */
 
-/** From 0 to 1 is the whole axis as the chart frames it; a chart may allow more on either side. */
+/**
+ * Visible part of an axis. 0 to 1 is the whole axis as the chart frames it; some charts can zoom
+ * out further.
+ */
 export type Span = readonly [from: number, to: number]
 export const wholeAxis: Span = [0, 1]
-/** How far beyond its frame a chart that has more to show can be zoomed out. */
+/** How far a chart with data outside its frame can be zoomed out. */
 export const beyondFrame: Span = [-1.5, 2.5]
 
-/** The smallest part that can be shown. */
+/** The smallest part that zooming can show. */
 const narrowest = 1 / 50
 
 export interface ZoomState {
@@ -21,33 +25,35 @@ export const unzoomed: ZoomState = { x: wholeAxis, y: wholeAxis }
 export const isUnzoomed = ({ x, y }: ZoomState): boolean =>
   [x, y].every(([from, to]) => from === 0 && to === 1)
 
-/** Moves a span back inside the limits, and cuts what is longer than they are. */
+/** Moves a span inside the limits and shortens it if it is longer than they are. */
 function within([from, to]: Span, [least, most]: Span): Span {
   const length = Math.min(to - from, most - least)
   const start = Math.min(Math.max(from, least), most - length)
   return [start, start + length]
 }
 
-/** `factor` above 1 shows less; `at`, from 0 to 1 along the shown part, stays where it is. */
+/**
+ * Zooms around `at`, a position from 0 to 1 along the visible part. A `factor` above 1 zooms in.
+ */
 export function zoomedSpan([from, to]: Span, factor: number, at: number, limits: Span): Span {
   const length = Math.max(narrowest, (to - from) / factor)
   const place = from + at * (to - from)
   return within([place - at * length, place + (1 - at) * length], limits)
 }
 
-/** Moves the shown part by a share of its length. */
+/** Moves the visible part by a fraction of its length. */
 export function pannedSpan([from, to]: Span, by: number, limits: Span): Span {
   const distance = by * (to - from)
   return within([from + distance, to + distance], limits)
 }
 
-/** The value at a share of an axis. */
+/** Returns the value at a fraction of an axis. */
 export const valueAt = (
   { min, max, log }: { min: number; max: number; log: boolean },
   share: number,
 ): number => (log ? min * (max / min) ** share : min + (max - min) * share)
 
-/** 1, 2 and 5 times powers of ten between both ends, of which a wide axis keeps the powers alone. */
+/** Returns ticks at 1, 2, and 5 times powers of ten, or only the powers on a wide axis. */
 export function logTicks(min: number, max: number): number[] {
   const decades = Math.log10(max / min)
   const factors = decades > 3 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 5]
@@ -57,6 +63,6 @@ export function logTicks(min: number, max: number): number[] {
       const tick = Number(`${factor}e${power}`)
       if (tick >= min * 0.9999 && tick <= max * 1.0001) ticks.push(tick)
     }
-  // Zoomed in between two of them.
+  // The range lies between two ticks.
   return ticks.length > 1 ? ticks : [min, Math.sqrt(min * max), max]
 }

@@ -1,4 +1,4 @@
-/** The core as the UI calls it, whatever carries the calls. */
+/** Typed calls from the UI to the core, independent of the transport. */
 import type { z } from 'zod'
 import {
   type CallName,
@@ -17,7 +17,7 @@ import { ImportAnswer } from '../../src-main/contract/sessions'
 export interface Transport {
   readonly kind: 'electron' | 'web' | 'static'
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
-  /** Uploads a file of the user's; absent if nothing can be imported. */
+  /** Uploads a user's file; absent if this UI cannot import. */
   importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
   /** Lets the user choose a folder; null if they cancel. Absent if there is no folder dialog. */
   chooseFolder?(): Promise<string | null>
@@ -26,15 +26,15 @@ export interface Transport {
 
 export interface Listener {
   message(message: unknown): void
-  /** The connection was lost and is back: messages may have been missed. */
+  /** Called after a lost connection is restored; messages may have been missed. */
   reconnected(): void
-  /** The connection is lost; the transport reconnects by itself. */
+  /** Called when the connection is lost; the transport reconnects by itself. */
   lost(): void
 }
 
 type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
 
-/** The core answered with an error; its message is shown as is. */
+/** The core's own error. Its message is shown unchanged. */
 export class CoreError extends Error {
   override readonly name = 'CoreError'
   readonly kind: ErrorKind
@@ -49,7 +49,7 @@ export class CoreError extends Error {
   }
 }
 
-/** No usable answer arrived; the screen words the error in the user's language. */
+/** No usable answer arrived. The screen words this error in the user's language. */
 export class LineError extends Error {
   override readonly name = 'LineError'
   readonly fault: LineFault
@@ -71,14 +71,14 @@ interface Subscriber {
 interface Client {
   readonly kind: Transport['kind']
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
-  /** null if this UI cannot import a file: a report has no program behind it. */
+  /** null if this UI cannot import files, as in a report. */
   readonly importFile: ((file: File) => Promise<ImportAnswer>) | null
-  /** Opens the system's folder dialog; null if there is none and the path must be typed. */
+  /** Opens the system's folder dialog; null if there is none and the user must type the path. */
   readonly chooseFolder: (() => Promise<string | null>) | null
   subscribe(subscriber: Subscriber): () => void
 }
 
-/** Timeouts in milliseconds; `doctor.check` and `run.start` run tools before they answer. */
+/** Timeouts in milliseconds. `doctor.check` and `run.start` run tools before they answer. */
 const limits: Partial<Record<CallName, number>> = {
   'doctor.check': 60_000,
   'run.start': 60_000,
@@ -93,7 +93,7 @@ const limits: Partial<Record<CallName, number>> = {
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,
-  // They connect over ssh.
+  // Connects over ssh.
   'machines.check': 60_000,
   'machines.look': 90_000,
   'machines.add': 150_000,
@@ -114,7 +114,10 @@ function withLimit<T>(name: string, limit: number, work: (signal: AbortSignal) =
   return Promise.race([work(abort.signal), timeout]).finally(() => clearTimeout(timer))
 }
 
-/** Calls of the contract over a transport, with a timeout per call, validated answers and typed errors. */
+/**
+ * Returns a client that calls the core over a transport, with a timeout per call, validated
+ * answers, and typed errors.
+ */
 export function createClient(transport: Transport, timeLimits = limits): Client {
   const answer = <S extends z.ZodType>(
     name: string,
@@ -141,13 +144,13 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
           return answer('import', reply, ImportAnswer)
         }
       : null,
-    // No timeout: the user takes as long as they like in the dialog.
+    // No timeout, because the user may take any time in the dialog.
     chooseFolder: chooseFolder ? () => chooseFolder() : null,
     subscribe: (subscriber) =>
       transport.subscribe({
         message(raw) {
           const parsed = RunMessage.safeParse(raw)
-          // An unreadable message counts as a gap, so its contents are fetched again.
+          // An unreadable message counts as a gap, so the subscriber fetches the whole state again.
           if (parsed.success) subscriber.message(parsed.data)
           else subscriber.reconnected()
         },
@@ -159,7 +162,7 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
 
 let current: Client | undefined
 
-/** Called once at startup, before any store is used. */
+/** Call once at startup, before any store is used. */
 export function provideClient(client: Client): void {
   current = client
 }

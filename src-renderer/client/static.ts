@@ -1,4 +1,4 @@
-/** The third transport: answers from a report's frozen sessions and cannot run anything. */
+/** The transport of a report: answers from its embedded sessions and cannot run anything. */
 import type { CallInput, CallName, CallOutput, Reply } from '../../src-main/contract'
 import { KernelLadderError, toErrorShape } from '../../src-main/domain/errors'
 import { message } from '../../src-main/domain/messages/message'
@@ -10,7 +10,7 @@ import type {
 import type { Transport } from './client'
 import { listedKind, summaryOf } from '../../src-main/domain/session/session-summary'
 
-/** Refs of the report's sessions in its URLs. */
+/** Returns the session refs that the report's URLs use. */
 export const frozenRefs = ({ sessions }: FrozenReport): string[] =>
   sessions.length === 1
     ? ['report']
@@ -20,7 +20,10 @@ type Answers = {
   [N in CallName]?: (input: CallInput<N>) => CallOutput<N> | Promise<CallOutput<N>>
 }
 
-/** `readDeep` reads a session's deep profiles; called when a screen requests the first one. */
+/**
+ * Returns the transport of a report. `readDeep` reads a session's deep profiles when a screen first
+ * needs them.
+ */
 export function staticTransport(
   frozen: FrozenReport,
   readDeep: (session: number) => Promise<FrozenDeep>,

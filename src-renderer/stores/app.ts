@@ -1,4 +1,3 @@
-/** Data about the app: its version, this machine's tools, and the known ladders. */
 import { defineStore } from 'pinia'
 import { computed, shallowReactive, shallowRef } from 'vue'
 import type { AppInfo, CallOutput, DoctorReport } from '../../src-main/contract/index'
@@ -6,11 +5,11 @@ import { useClient } from '../client/client'
 import { inLanguage } from './in-language'
 import { loading, mapValue, track, type Loadable } from './loadable'
 
-/** Data about the app itself: its version, this machine's tools, the known ladders. */
+/** Data about the app: its version, this machine's tools, and the known ladders. */
 export const useAppStore = defineStore('app', () => {
   const info = shallowRef<Loadable<AppInfo>>(loading)
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
-  /** Measurements of the shipped recordings, by ladder; fetched once. */
+  /** Measurements of the shipped recordings by ladder, each fetched once. */
   const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
   const listed = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
   const ladders = computed(() => mapValue(listed.value, inLanguage))

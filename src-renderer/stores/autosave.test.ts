@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { autosave, type Version } from './autosave'
 
-/** Session storage as a tab has it, and the core's one version of the text. */
+/** The tab's session storage, and the core's single version of the text. */
 let storage: Map<string, string>
 let stored: Version
 let answering: boolean

@@ -1,4 +1,7 @@
-/** A text that is saved while it is typed: it survives a reload, and never replaces a version saved elsewhere. */
+/**
+ * A text that is saved while the user types. It survives a reload and never overwrites a version
+ * saved elsewhere.
+ */
 import { computed, ref, shallowRef } from 'vue'
 import { z } from 'zod'
 import { dropUnsaved, keepUnsaved, readUnsaved } from './unsaved'
@@ -14,17 +17,20 @@ export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed' 
 const Unsaved = z.object({
   source: z.string(),
   replaces: z.string().nullable(),
-  /** The text of a save that was not answered yet. */
+  /** The text of a save that has not been answered yet. */
   sent: z.string().optional(),
 })
 
 interface Options {
-  /** What the text is of. */
+  /** Identifies the text. */
   name: string
   opened: Version
-  /** Milliseconds without a keystroke before the text is saved. */
+  /** Pause in typing, in milliseconds, before the text is saved. */
   pauseMs: number
-  /** `other` is a version saved since `replaces`; nothing is saved then. */
+  /**
+   * Saves the text. If the answer has `other`, a version newer than `replaces` exists and nothing
+   * was saved.
+   */
   save(
     source: string,
     replaces: string | null,
@@ -38,14 +44,15 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   const text = ref(unsaved?.source ?? opened.source)
   const state = ref<SaveState>(opened.savedAt === null ? 'untouched' : 'saved')
   const error = shallowRef<unknown>(null)
-  /** A version saved elsewhere; the user must choose between it and the text here. */
+  /** A version saved elsewhere. The user must choose between it and the text here. */
   const other = shallowRef<Version | null>(null)
-  // A save that was sent before the reload and whose answer was lost is our own version.
+  // A save from before the reload may have succeeded although its answer was lost. That version is
+  // our own.
   const isOwn = unsaved === null || unsaved.sent === opened.source
   const saved = shallowRef<Version>(
     isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },
   )
-  /** The text of a save whose answer has not arrived, if it ever will. */
+  /** The text of a save whose answer is still missing. */
   let sent = unsaved?.sent
   let timer: ReturnType<typeof setTimeout> | undefined
   let saving: Promise<boolean> | undefined
@@ -80,7 +87,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
         state.value = 'unsaved'
         keep()
       }
-      // The other version was an earlier save of ours, whose answer was lost.
+      // The other version is our own earlier save, whose answer was lost.
       return saved.value.source === source || (await write())
     } catch (failure) {
       error.value = failure
@@ -90,8 +97,8 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   }
 
   /**
-   * Saves at once; false if it is not saved. One save at a time, so that an older text never wins. With `create`, a text
-   * that was never saved is saved unchanged.
+   * Saves at once and returns false on failure. Saves run one at a time, so that an older text
+   * never wins. With `create`, an unchanged text that was never saved is saved too.
    */
   async function flush({ create = false } = {}): Promise<boolean> {
     clearTimeout(timer)
@@ -117,13 +124,13 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     timer = setTimeout(() => void flush(), pauseMs)
   }
 
-  /** Settles a conflict: the text here replaces the other version. */
+  /** Resolves a conflict in favor of the text here. */
   async function keepOwn(): Promise<boolean> {
     if (other.value) saved.value = other.value
     other.value = null
     return flush()
   }
-  /** Settles a conflict: the other version replaces the text here. */
+  /** Resolves a conflict in favor of the other version. */
   function takeOther(): void {
     if (!other.value) return
     saved.value = other.value
@@ -132,7 +139,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     settle()
   }
 
-  /** Drops the unsaved text. */
+  /** Discards the unsaved text. */
   async function end(): Promise<void> {
     clearTimeout(timer)
     await saving

@@ -1,4 +1,7 @@
-/** The rung, of any session, that figures are compared with; kept until it is dropped. */
+/**
+ * The pinned rung, from any session, that figures are compared with. It stays pinned until the user
+ * removes it.
+ */
 import { defineStore } from 'pinia'
 import { computed, watch } from 'vue'
 import { valueOf } from './loadable'
@@ -14,7 +17,7 @@ interface Baseline {
 
 export const useBaselineStore = defineStore('baseline', () => {
   const sessions = useSessionsStore()
-  /** Session and rung; neither may hold a line break. */
+  /** Session and rung, separated by a line break, which neither can contain. */
   const kept = storedText('baseline')
   const at = computed(() => {
     const [ref, rung] = kept.value.split('\n')
@@ -22,7 +25,7 @@ export const useBaselineStore = defineStore('baseline', () => {
   })
   watch(at, (place) => place && sessions.fetch(place.ref), { immediate: true })
 
-  /** Null without one, while it is loading, and if it is gone. */
+  /** null if no rung is pinned, while it is loading, or if it no longer exists. */
   const baseline = computed<Baseline | null>(() => {
     const place = at.value
     const session = place ? valueOf(sessions.sessions.get(place.ref)) : undefined

@@ -1,11 +1,13 @@
-/** Deep profiles of open sessions, fetched on demand. */
 import { defineStore } from 'pinia'
 import { shallowReactive } from 'vue'
 import { useClient } from '../client/client'
 import { track, type Loadable } from './loadable'
 import type { DeepProfile } from '../../src-main/domain/session/deep'
 
-/** Deep profiles by session and rung, fetched on demand; null if there is none. Shallowly reactive. */
+/**
+ * Deep profiles by session and rung, fetched on demand. null if a rung has none. Shallowly
+ * reactive.
+ */
 export const useDeepStore = defineStore('deep', () => {
   const profiles = shallowReactive(new Map<string, Loadable<DeepProfile | null>>())
   const key = (ref: string, rung: string): string => `${ref} ${rung}`

@@ -1,4 +1,3 @@
-/** Ladder folders: those that were opened, and the one that is watched. */
 import { defineStore } from 'pinia'
 import { computed, shallowRef, watch } from 'vue'
 import type { FolderView, RecentFolder } from '../../src-main/contract/folders'
@@ -9,7 +8,7 @@ import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import type { CallInput, CallOutput } from '../../src-main/contract/index'
 import { useRunStore } from './run'
 
-/** A ladder on offer, by the name a request uses for it: its id or its folder. */
+/** A selectable ladder, identified as in a request: by id or folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder
@@ -30,7 +29,7 @@ export const useFoldersStore = defineStore('folders', () => {
   const error = shallowRef<unknown>(null)
 
   const recent = computed(() => valueOf(list.value) ?? [])
-  /** Includes folders that are not trusted yet; the form checks that. */
+  /** Includes folders that are not trusted yet, because the form checks trust. */
   const ladders = computed((): NamedLadder[] =>
     recent.value.flatMap((folder) =>
       folder.ladder ? [{ name: folder.path, ladder: folder.ladder, folder }] : [],
@@ -85,7 +84,7 @@ export const useFoldersStore = defineStore('folders', () => {
 /** Polling interval while a screen shows the watch, in milliseconds. */
 const pollMs = 500
 
-/** The folder that is re-run on every save. */
+/** The folder that runs again on every save. */
 export const useWatchStore = defineStore('watch', () => {
   const state = shallowRef<CallOutput<'watch.current'>>({ on: false })
   const error = shallowRef<unknown>(null)

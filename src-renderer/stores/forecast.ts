@@ -1,4 +1,4 @@
-/** The forecast of the change that was tried last, until its result is there. */
+/** The forecast of the last change tried, until its result arrives. */
 import { defineStore } from 'pinia'
 import { computed } from 'vue'
 import { parseForecast, type Forecast } from '../../src-main/domain/next/forecast'

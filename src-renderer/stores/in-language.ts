@@ -1,9 +1,9 @@
-/** What a UI shows of sessions, ladders and labs, with their authors' texts in its language. */
+/** Sessions, ladders, and labs with their authors' texts in the UI language. */
 import type { LabView } from '../../src-main/contract/labs'
 import type { Session } from '../../src-main/domain/session/session'
 import { isTranslating, own } from '../ui/authored'
 
-/** Keys that hold an author's text, or several. */
+/** Keys whose value is an author's text or a list of them. */
 const textKeys = new Set([
   'title',
   'idea',
@@ -18,11 +18,14 @@ const textKeys = new Set([
   'shown',
 ])
 
-/** Characters that turn the direction of what follows them: of a name, that would be the words around it too. */
+/** Bidirectional control characters. In a name, they would also reorder the words around it. */
 const turns = /[\u202a-\u202e\u2066-\u2069]/g
 const unturned = (text: string): string => text.replace(turns, '\ufffd')
 
-/** The same value without turned text, and with each text under such a key in the language of the UI. */
+/**
+ * Returns a copy without bidirectional control characters and with each text under such a key in
+ * the UI language.
+ */
 export function inLanguage<T>(value: T, isText = false): T {
   if (typeof value === 'string') return unturned(isText ? own(value) : value) as T
   if (Array.isArray(value)) return value.map((one: unknown) => inLanguage(one, isText)) as T
@@ -32,7 +35,7 @@ export function inLanguage<T>(value: T, isText = false): T {
   ) as T
 }
 
-/** A session's figures are left as they are, so that the many of them are not copied. */
+/** Leaves a session's figures as they are, because copying all of them would be slow. */
 export const sessionInLanguage = (session: Session): Session => ({
   ...session,
   ladder: inLanguage(session.ladder),
@@ -47,21 +50,21 @@ export const sessionInLanguage = (session: Session): Session => ({
   })),
 })
 
-/** Where the idea of a session's rung is translated. */
+/** Returns the translation key of a session rung's idea. */
 export function ideaPlace({ ladder }: Session, rung: string): string {
   const entry = ladder.rungs.find(({ id }) => id === rung)
   return `${ladder.folder === undefined ? 'rungs' : ladder.folder}/${entry?.header.id ?? rung}/idea`
 }
 
-/** Where a ladder's note on a rung is. */
+/** Returns the translation key of a ladder's note on a rung. */
 export const notePlace = ({ ladder }: Session, rung: string): string =>
   `${ladder.folder === undefined ? 'ladders' : ladder.folder}/${ladder.id}/${rung}/note`
 
-/** Where a text of a lab is; a lab from elsewhere is never translated. */
+/** Returns the translation key of a lab's text. Labs that are not shipped are never translated. */
 export const labPlace = ({ id, folder }: LabView, name: string): string =>
   `${folder === null ? '' : `${folder}/`}${id}/${name}`
 
-/** The parts of a lab's text that are translated one by one: each begins with a heading. */
+/** Splits a lab's text at its headings. Each part is translated separately. */
 export const sectionsOf = (body: string): string[] =>
   body
     .split(/^(?=## )/m)
@@ -70,7 +73,7 @@ export const sectionsOf = (body: string): string[] =>
 
 const svg = 'data:image/svg+xml;base64,'
 
-/** A picture with its labels in the language of the UI. */
+/** Returns a picture with its labels in the UI language. */
 function pictureInLanguage(uri: string): string {
   if (!isTranslating() || !uri.startsWith(svg)) return uri
   const bytes = Uint8Array.from(atob(uri.slice(svg.length)), (one) => one.charCodeAt(0))

@@ -15,7 +15,7 @@ import { language, type Language } from '../ui/language'
 
 const saveAfterMs = 500
 
-/** The texts of the labs are long: they are fetched where labs are shown. */
+/** Lab texts are long, so they are fetched only where labs are shown. */
 const texts: Record<Exclude<Language, 'en'>, () => Promise<{ default: Translations }>> = {
   ko: () => import('../locales/ko/labs.yaml'),
   'zh-CN': () => import('../locales/zh-CN/labs.yaml'),
@@ -29,7 +29,9 @@ async function learnLabs(): Promise<void> {
 
 const unsavedAnswers = (ref: string): string => `lab-answers:${ref}`
 
-/** The list of labs and the open one; drafts and answers are sent to the core shortly after a change. */
+/**
+ * The list of labs and the open lab. Code and answers are saved to the core shortly after a change.
+ */
 export const useLabsStore = defineStore('labs', () => {
   const listed = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))
@@ -50,12 +52,12 @@ export const useLabsStore = defineStore('labs', () => {
   watch(
     language,
     () => {
-      // Without its translation a lab is in English.
+      // If the translation cannot be loaded, labs are shown in English.
       learning = learnLabs().catch(() => undefined)
     },
     { immediate: true },
   )
-  /** What a call answers, once there are words to show it in. */
+  /** Waits for the translations before it returns a call's answer. */
   const worded = async <T>(call: Promise<T>): Promise<T> => {
     const answer = await call
     await learning
@@ -79,7 +81,7 @@ export const useLabsStore = defineStore('labs', () => {
     })
   }
 
-  /** Runs `work` and keeps its error for the screen; null on failure. */
+  /** Runs `work` and stores its error for the screen; returns null on failure. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
     error.value = null
     try {
@@ -90,7 +92,7 @@ export const useLabsStore = defineStore('labs', () => {
     }
   }
 
-  /** Opens the code and the answers for editing, with what a reload left unsaved. */
+  /** Opens the code and the answers for editing, including edits that were unsaved at a reload. */
   function edit(view: LabView): LabView['answers'] {
     const { ref } = view
     code.value = autosave({
@@ -109,10 +111,10 @@ export const useLabsStore = defineStore('labs', () => {
     return changeAnswers(view.answers, change)
   }
 
-  /** The last save of answers: a later one must not overtake it, and a check judges by what was saved. */
+  /** The last save of answers. Later saves wait for it, and a check uses the saved answers. */
   let saving: Promise<unknown> = Promise.resolve()
 
-  /** Saves what changed of the answers; the others may have been changed in another tab. */
+  /** Saves only the answers that changed, because another tab may have changed the others. */
   async function answer(ref: string, change: LabAnswersChange): Promise<void> {
     const name = unsavedAnswers(ref)
     const earlier = readUnsaved(name, LabAnswersChange)

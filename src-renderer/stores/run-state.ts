@@ -1,4 +1,7 @@
-/** A run's state as a pure fold over its messages, so that a reload replays to the same state. */
+/**
+ * A run's state as a pure fold over its messages, so a reload that replays them gives the same
+ * state.
+ */
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
 import type { ProfileCost, ProfilePlan } from '../../src-main/domain/analysis/pass-plan'
@@ -29,15 +32,17 @@ export interface RunState {
   ladder: string
   target: string
   problem: Problem | null
-  /** What decides which throughput is shown. */
+  /** Determines which throughput is shown. */
   leadContext: LeadContext
   stage: Omit<EventOf<'stage'>, 'type'> | null
   rungs: RungProgress[]
-  /** The estimated and actual time to collect counters. */
+  /** The estimated and actual time for collecting counters. */
   profilePlan: ProfilePlan | null
   profileCost: ProfileCost | null
   log: { level: 'info' | 'warning'; message: Statement }[]
-  /** Of a run on another machine whose connection was lost: since when, in ISO 8601; null while it is heard. */
+  /**
+   * For a run on another machine: when its connection was lost, in ISO 8601; null while connected.
+   */
   lostSince: string | null
   finished: Omit<EventOf<'finished'>, 'type'> | null
 }
@@ -76,7 +81,7 @@ function withRung(
   return rungs.map((rung) => (rung.id === id ? change(rung) : rung))
 }
 
-/** A rung's steps run in sequence: a step that starts ends the one before. */
+/** Starting a step ends the previous one, because a rung's steps run in sequence. */
 function withStep(
   steps: RungProgress['steps'],
   stage: RungStage,
@@ -88,7 +93,7 @@ function withStep(
   return next
 }
 
-/** Once a run has ended, nothing is running. */
+/** Nothing is running once a run has ended. */
 const withoutRunning = (rung: RungProgress): RungProgress => ({
   ...rung,
   steps: Object.fromEntries(
@@ -162,7 +167,10 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
   }
 }
 
-/** `repeat`: a duplicate, dropped. `gap`: an earlier message is missing, so everything is fetched again. */
+/**
+ * `repeat` is a duplicate and is dropped. `gap` means that an earlier message is missing, so
+ * everything is fetched again.
+ */
 type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 
 export function applyMessage(state: RunState | null, message: RunMessage): Applied {
@@ -175,7 +183,10 @@ export function applyMessage(state: RunState | null, message: RunMessage): Appli
   }
 }
 
-/** The state after a whole history; stops at the first gap, which the next message then reports. */
+/**
+ * Returns the state after a whole history. It stops at the first gap, which the next message then
+ * reports.
+ */
 export function replay(messages: readonly RunMessage[]): RunState | null {
   let state: RunState | null = null
   for (const message of messages) {

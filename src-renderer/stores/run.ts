@@ -12,7 +12,7 @@ export const useRunStore = defineStore('run', () => {
   const startError = shallowRef<unknown>(null)
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
-  /** The server is not running anything although our run never ended: it was restarted. */
+  /** The server restarted: it is running nothing although our run never ended. */
   const orphaned = shallowRef(false)
 
   const active = computed(
@@ -31,7 +31,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Adopts a fetched history, unless messages received meanwhile are ahead of it. */
+  /** Uses a fetched history unless messages received meanwhile are newer. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {
@@ -51,7 +51,7 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history; a call during a fetch triggers one more fetch. */
+  /** Fetches the whole history. A call during a fetch triggers one more fetch. */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()
@@ -91,7 +91,7 @@ export const useRunStore = defineStore('run', () => {
     startError.value = null
     try {
       await useClient().call('run.start', request)
-      // The first messages may have arrived before the answer, or the stream may be down.
+      // The first messages may arrive before the answer, or the event stream may be down.
       await resync()
       return true
     } catch (error) {

@@ -1,7 +1,6 @@
 /**
- * The rungs of the open session that tables and charts highlight together.
- *
- * They are the one under the pointer or the keys, those picked for comparison, and what the names are filtered by.
+ * The rungs of the open session that tables and charts highlight together: the one under the
+ * pointer or keys, the ones picked for comparison, and those that match the filter.
  */
 import { defineStore } from 'pinia'
 import { watch, ref } from 'vue'
@@ -11,7 +10,7 @@ export const useRungFocusStore = defineStore('rung-focus', () => {
   const sessions = useSessionsStore()
   const hovered = ref<string | null>(null)
   const picked = ref<readonly string[]>([])
-  /** As typed. */
+  /** As typed by the user. */
   const filter = ref('')
   watch(
     () => sessions.currentRef,

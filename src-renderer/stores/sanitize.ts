@@ -6,7 +6,7 @@ import { useClient } from '../client/client'
 /** Polling interval for a running job, in milliseconds. */
 const pollMs = 500
 
-/** The compute-sanitizer job: it has no event stream, so it is polled while a screen shows it. */
+/** The compute-sanitizer job. It has no event stream, so a screen that shows it polls it. */
 export const useSanitizeStore = defineStore('sanitize', () => {
   const state = shallowRef<CallOutput<'sanitize.current'>>({ state: 'idle' })
   const error = shallowRef<unknown>(null)

@@ -1,4 +1,4 @@
-/** Actions on saved sessions; the list is reloaded after each change. */
+/** Actions on saved sessions. Each change reloads the list. */
 import { defineStore } from 'pinia'
 import { shallowRef } from 'vue'
 import { useClient } from '../client/client'
@@ -15,18 +15,18 @@ export const useSessionManagement = defineStore('session-management', () => {
   const deleted = shallowRef<readonly DeletedSession[]>([])
   /** Error of the last action, until the next one. */
   const failure = shallowRef<unknown>(null)
-  /** The file being imported, and the number of files waiting. */
+  /** The file being imported, and the number of waiting files. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
   async function loadDeleted(): Promise<void> {
-    // A report has no trash: its list simply stays empty.
+    // A report has no trash, so its list stays empty.
     deleted.value = await useClient()
       .call('sessions.deleted', {})
       .catch(() => [])
   }
 
-  /** True on success. */
+  /** Returns whether the change succeeded. */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null
     const done = await work.then(
@@ -51,7 +51,7 @@ export const useSessionManagement = defineStore('session-management', () => {
 
   const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
 
-  /** Imports files in sequence; returns the refs of the new sessions. */
+  /** Imports files in sequence and returns the refs of the new sessions. */
   async function importFiles(files: readonly File[]): Promise<string[]> {
     const { importFile } = useClient()
     if (!importFile || importing.value) return []

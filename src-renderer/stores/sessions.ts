@@ -1,4 +1,3 @@
-/** Sessions: the list, and the open ones. */
 import { defineStore } from 'pinia'
 import { computed, shallowReactive, shallowRef, type ComputedRef } from 'vue'
 import type { SessionSummary } from '../../src-main/contract/index'
@@ -13,7 +12,7 @@ export const useSessionsStore = defineStore('sessions', () => {
   const list = computed(() => mapValue(listed.value, inLanguage))
   const fetched = shallowReactive(new Map<string, Loadable<Session>>())
   const shown = new Map<string, ComputedRef<Loadable<Session> | undefined>>()
-  /** As fetched, but with the texts of its ladder in the language of the UI. */
+  /** Fetched sessions, with the texts of their ladders in the UI language. */
   const sessions = {
     get(ref: string): Loadable<Session> | undefined {
       if (!shown.has(ref))
@@ -28,7 +27,7 @@ export const useSessionsStore = defineStore('sessions', () => {
     },
   }
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
-  /** The session shown in the frame, which Ladder and Compare lead back to. */
+  /** The session shown in the frame. The Ladder and Compare links return to it. */
   const currentRef = shallowRef<string | null>(null)
 
   /** On reload, the old list stays until the new one arrives. */
@@ -60,7 +59,7 @@ export const useSessionsStore = defineStore('sessions', () => {
     return sessionInLanguage(session)
   }
 
-  /** Call after deletion: a new session may take the same name. */
+  /** Call after a deletion, because a new session can reuse the name. */
   function forget(ref: string): void {
     fetched.delete(ref)
     shown.delete(ref)

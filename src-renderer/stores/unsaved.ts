@@ -1,12 +1,12 @@
 /**
- * An edit that the core has not saved yet, kept for this tab at each keystroke. Session storage survives a reload, and no
- * other tab can replace what this one keeps.
+ * Keeps an edit that the core has not saved yet, at each keystroke and only for this tab. Session
+ * storage survives a reload, and other tabs cannot overwrite it.
  */
 import { z } from 'zod'
 
 const keyOf = (name: string): string => `kernel-ladder-unsaved:${name}`
 
-/** null if there is none, or storage is denied. */
+/** Returns null if there is no edit or the browser denies storage. */
 export function readUnsaved<T>(name: string, shape: z.ZodType<T>): T | null {
   try {
     return shape.parse(JSON.parse(sessionStorage.getItem(keyOf(name)) ?? 'null'))
@@ -19,7 +19,7 @@ export function keepUnsaved(name: string, edit: unknown): void {
   try {
     sessionStorage.setItem(keyOf(name), JSON.stringify(edit))
   } catch {
-    // The edit is still saved by the core after the usual pause.
+    // The core still saves the edit after the usual pause.
   }
 }
 
@@ -27,6 +27,6 @@ export function dropUnsaved(name: string): void {
   try {
     sessionStorage.removeItem(keyOf(name))
   } catch {
-    // Nothing could be kept either.
+    // If storage is denied, there is nothing to remove.
   }
 }

@@ -1,21 +1,22 @@
 /**
- * What the authors of the ladders and labs that ship wrote (titles, ideas, notes, lab texts) in the language of the
- * UI. A translation names the English texts it was made from by their hashes; a text without one is shown as it is.
+ * Authors' texts of the shipped ladders and labs (titles, ideas, notes, lab texts) in the UI
+ * language. A translation names the English texts it was made from by their hashes. A text without
+ * a translation is shown in English.
  */
 import { shallowReactive } from 'vue'
 
 /**
- * Nested by what a text belongs to. At the ends the key is `name hash…`, with a hash for each English wording that the
- * translation is true to: today's first, then those of older sessions.
+ * Nested by the owner of the text. Leaf keys are `name hash…`, with a hash for each English wording
+ * that the translation matches: the current one first, then those of older sessions.
  */
 export interface Translations {
   [key: string]: string | Translations
 }
 
 interface Translation {
-  /** The keys down to its name, joined by `/`. */
+  /** The keys down to the name, joined by `/`. */
   at: string
-  /** Of the English. */
+  /** Hashes of the English texts. */
   hashes: string[]
   text: string
 }
@@ -28,7 +29,7 @@ export function translationsIn(words: Translations, path: readonly string[] = []
   })
 }
 
-/** FNV-1a of the text as eight hex digits; where its lines break does not matter. */
+/** Returns the text's FNV-1a hash as eight hex digits. Line breaks do not affect it. */
 export function hashOf(text: string): string {
   let hash = 0x811c9dc5
   for (const character of text.trim().replaceAll(/\s+/g, ' '))
@@ -38,14 +39,14 @@ export function hashOf(text: string): string {
 
 interface Part {
   byHash: ReadonlyMap<string, string>
-  /** The texts in this language that there are of each place. */
+  /** The available translations for each place. */
   byPlace: ReadonlyMap<string, readonly string[]>
 }
 
-/** Empty in English. */
+/** Empty if the UI is in English. */
 const parts = shallowReactive(new Map<string, Part>())
 
-/** Sets the translations of a part, or drops them. */
+/** Sets or removes the translations of a part. */
 export function learn(part: 'ladders' | 'labs', words: Translations | null): void {
   if (!words) {
     parts.delete(part)
@@ -60,10 +61,10 @@ export function learn(part: 'ladders' | 'labs', words: Translations | null): voi
   parts.set(part, { byHash, byPlace })
 }
 
-/** Whether there is anything to translate into. */
+/** Whether the UI language has translations. */
 export const isTranslating = (): boolean => parts.size > 0
 
-/** The text in the language of the UI; as it is if there is no translation of this very wording. */
+/** Returns the translation of a text, or the text itself if this exact wording has none. */
 export function own(text: string): string {
   if (!isTranslating()) return text
   const hash = hashOf(text)
@@ -74,7 +75,7 @@ export function own(text: string): string {
   return text
 }
 
-/** Whether this place was translated, but from another wording than that of `text`. */
+/** Whether this place has a translation, but of a different wording. */
 export function isBehind(at: string, text: string): boolean {
   for (const { byPlace } of parts.values()) {
     const known = byPlace.get(at)

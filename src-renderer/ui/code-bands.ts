@@ -1,17 +1,16 @@
 /**
- * Colors that link lines of an editor to what they compile to.
- *
- * The same number has the same color on both sides. The colors move with the text while it is edited.
+ * Colors that link editor lines to their compiled code. A number has the same color on both sides.
+ * The colors follow the text during editing.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 
-/** How many colors there are. */
+/** Number of colors. */
 export const bandCount = 6
 
 export type LineBands = ReadonlyMap<number, number>
 
-/** Colors by line, from 1; lines that the document does not have are passed over. */
+/** Colors by line, from 1. Lines outside the document are ignored. */
 export const setBands = StateEffect.define<LineBands>()
 
 const bands = StateField.define<DecorationSet>({

@@ -1,7 +1,7 @@
 /**
- * CodeMirror as an editor of source code with compiler messages at their lines. It lives in a shadow root, where
- * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
- * security policy blocks.
+ * A CodeMirror source editor that shows compiler messages at their lines. It is in a shadow root,
+ * where CodeMirror adopts style sheets. In the document it would add a <style> element, which the
+ * content security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -27,7 +27,7 @@ import { syntaxOf } from './code-syntax'
 import { lineBands, setBands, type LineBands } from './code-bands'
 import { editorTheme } from './code-editor-theme'
 
-/** A message at a line, from 1; a message without a line is shown at the first. */
+/** A message at a line, from 1. A message without a line is shown at the first line. */
 export interface CodeDiagnostic {
   severity: 'error' | 'warning' | 'note'
   line: number | null
@@ -36,24 +36,24 @@ export interface CodeDiagnostic {
 
 interface CodeEditorOptions {
   text: string
-  /** Its name says which language the text is in. */
+  /** The file name determines the language of the text. */
   file: string
   /** The editor's accessible name. */
   label: string
   readOnly: boolean
-  /** Translations of CodeMirror's own phrases, by English text. */
+  /** Translations of CodeMirror's built-in phrases, by English text. */
   phrases: Record<string, string>
   onChange: (text: string) => void
   /** Ctrl+Enter or ⌘Enter. */
   onRun: () => void
-  /** Ctrl+S or ⌘S, hidden from the browser. */
+  /** Ctrl+S or ⌘S. The browser's own save dialog is suppressed. */
   onSave: () => void
-  /** The line of the cursor, from 1, whenever it is another. */
+  /** Receives the cursor's line, from 1, whenever it changes. */
   onLine: (line: number) => void
 }
 
 export interface CodeEditor {
-  /** Replaces the text if it differs; undoable. */
+  /** Replaces the text if it differs. The change can be undone. */
   setText(text: string): void
   setReadOnly(readOnly: boolean): void
   setDiagnostics(diagnostics: readonly CodeDiagnostic[]): void
@@ -87,7 +87,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
     parent: root,
     root,
     extensions: [
-      // First, so that ⌘Enter does not insert a line break.
+      // Must come first, so that ⌘Enter does not insert a line break.
       keymap.of([
         { key: 'Mod-Enter', run: command(options.onRun) },
         { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
@@ -102,7 +102,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       highlightActiveLineGutter(),
       highlightSelectionMatches(),
       search({ top: true }),
-      // Escape, then Tab, leaves the editor: CodeMirror's way out of the keyboard trap.
+      // Escape, then Tab, leaves the editor. This is CodeMirror's way out of its keyboard trap.
       keymap.of([
         ...defaultKeymap,
         ...searchKeymap,

@@ -5,10 +5,10 @@ import { EditorView, gutter, GutterMarker } from '@codemirror/view'
 /** Share of the rung's total, 0 to 1, by file line. */
 export type Heat = ReadonlyMap<number, number>
 
-/** With the file line of each line of the document; null clears the gutter. */
+/** Shares and the file line of each document line; null clears the gutter. */
 export const setHeat = StateEffect.define<{ heat: Heat; lines: readonly number[] } | null>()
 
-/** A share as percent in as little room as a gutter has. */
+/** Formats a share as a percentage that fits into the gutter. */
 export function percentText(share: number): string {
   if (share < 0.0005) return '<0.1'
   return share >= 0.0995 ? `${Math.round(share * 100)}` : (share * 100).toFixed(1)
@@ -26,7 +26,7 @@ class HeatMarker extends GutterMarker {
   override toDOM(): HTMLElement {
     const mark = document.createElement('span')
     mark.textContent = percentText(this.share)
-    // A class per tint: the content security policy forbids style attributes.
+    // One class per tint, because the content security policy forbids style attributes.
     mark.className = `cm-heat-${Math.min(5, Math.ceil(this.share * 20))}`
     return mark
   }

@@ -1,12 +1,11 @@
 /**
- * Marks lines of an editor, such as the current change.
- *
- * The selection would be hidden beneath a diff's own marks.
+ * Marks editor lines, such as the current change. A selection would be hidden below a diff's own
+ * marks.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 
-/** Lines of the document, from 1 and in order; those it does not have are passed over. */
+/** Document lines from 1, in ascending order. Lines outside the document are ignored. */
 export const markLines = StateEffect.define<readonly number[]>()
 
 const line = Decoration.line({ class: 'cm-markedLine' })

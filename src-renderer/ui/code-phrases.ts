@@ -1,5 +1,3 @@
-/** CodeMirror's phrases, to be translated. */
-
 /** CodeMirror's own English phrases and the keys of their translations (`code.<key>`). */
 const phraseKeys = {
   Find: 'find',
@@ -24,7 +22,7 @@ const phraseKeys = {
   '$ unchanged lines': 'unchangedLines',
 } as const
 
-/** CodeMirror's phrases in the current language, by English text. */
+/** Returns CodeMirror's phrases in the current language, by English text. */
 export const codePhrases = (t: (key: string) => string): Record<string, string> =>
   Object.fromEntries(
     Object.entries(phraseKeys).map(([english, key]) => [english, t(`code.${key}`)]),

@@ -1,4 +1,4 @@
-/** The languages that sources are in, by the file's name: CUDA C++, Python, and text without a syntax that is shown. */
+/** Chooses a source's language by file name: CUDA C++, Python, or plain text. */
 import { cpp, cppLanguage } from '@codemirror/lang-cpp'
 import { LanguageSupport, LRLanguage } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
@@ -18,11 +18,11 @@ const pythonLanguage = LRLanguage.define({
 
 const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
 
-/** For an editor. */
+/** Returns the syntax for an editor. */
 export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
-/** Sources of the pairs around the one in view. */
+/** Cache size: enough for the pairs around the one in view. */
 const most = 16
 
 const finished = (tree: Tree): PartialParse => ({
@@ -73,10 +73,15 @@ function keeping(language: LRLanguage): LanguageSupport {
 const keptCpp = keeping(cppLanguage)
 const keptPython = keeping(pythonLanguage)
 
-/** For texts that nobody edits: each version of one would be kept. */
+/**
+ * Returns the cached syntax of a read-only text. For an edited text, every version would be cached.
+ */
 export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp
 
-/** Parses and keeps a text that an editor is about to show, which would otherwise parse it before it is drawn. */
+/**
+ * Parses and caches a text before an editor shows it. Otherwise, the editor would parse it before
+ * drawing.
+ */
 export const parseAhead = (text: string, file: string): void =>
   void cachedSyntaxOf(file).language.parser.parse(text)

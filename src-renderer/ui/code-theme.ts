@@ -1,4 +1,4 @@
-/** The style of source text everywhere: CodeMirror's theme and C++ highlighting. */
+/** CodeMirror's theme and C++ highlighting for all source text. */
 import { HighlightStyle } from '@codemirror/language'
 import { EditorView } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
@@ -13,7 +13,7 @@ export const codeHighlighting = HighlightStyle.define([
   { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
 ])
 
-/** Uses the design tokens, which are inherited by the shadow root and follow the color scheme. */
+/** Uses the design tokens, which the shadow root inherits and which follow the color scheme. */
 export const codeTheme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -42,7 +42,7 @@ export const codeTheme = EditorView.theme({
     fontFamily: 'var(--font-ui)',
     fontSize: '11px',
     padding: '1px 8px 1px 44px',
-    // Many fonts lack the default symbols before and after.
+    // Many fonts lack the default symbols.
     '&::before, &::after': { content: '"↕"' },
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {

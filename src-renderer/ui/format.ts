@@ -1,4 +1,4 @@
-/** Number formats of the UI, in addition to those of domain/metrics/units.ts for all outputs. */
+/** Number formats of the UI, in addition to those for all outputs in domain/metrics/units.ts. */
 import { numberOfId } from '../../src-main/domain/ladder/rung'
 import {
   named,
@@ -19,21 +19,24 @@ import { wordsAt } from './words'
 const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
-/** A figure's text with its unit in the language of the UI: `3.88 waves`, `34.0 M wavefronts`; any other text as it is. */
+/**
+ * Returns a figure with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`;
+ * other texts unchanged.
+ */
 export const unitInLanguage = (text: string): string =>
   text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => wordsAt(`unit.${unit}`) ?? unit)
 
-/** A value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
+/** Formats a value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>
   unitInLanguage(
     isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit),
   )
 
-/** A value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
+/** Formats a value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
 export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
   if (unit === '%') return withDecimals(value, 1)
-  // A ratio: two decimals distinguish 4 sectors from 3.99.
+  // Two decimals distinguish a ratio of 4 sectors from 3.99.
   if (unit === 'waves' || unit === 'sectors' || unit === 'warps') return withDecimals(value, 2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
@@ -43,7 +46,10 @@ const minus = '−'
 const signed = (value: number, text: string) =>
   value > 0 ? `+${text}` : value < 0 ? `${minus}${text}` : text
 
-/** A signed difference, in a row that names the unit; percentages differ in percentage points. */
+/**
+ * Formats a signed difference in a row that names the unit. Percentages differ in percentage
+ * points.
+ */
 export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
   if (unit === '%') {
@@ -53,7 +59,7 @@ export function bareDelta(delta: number, unit: Unit): string {
   return signed(delta, bareFigure(size, unit))
 }
 
-/** b over a, with a multiplication sign: `×0.25`, `×12.3`. */
+/** Formats b / a with a multiplication sign: `×0.25`, `×12.3`. */
 export function factorText(ratio: number): string {
   if (ratio >= 1000) return `×${formatCount(ratio)}`
   if (ratio === 0) return '×0'
@@ -61,16 +67,21 @@ export function factorText(ratio: number): string {
   return `×${withDecimals(ratio, digits)}`
 }
 
-/** A relative spread: 0.0031 → `0.31 %`; one too small for two decimals does not read as zero. */
+/**
+ * Formats a relative spread: 0.0031 → `0.31 %`. A spread too small for two decimals does not become
+ * zero.
+ */
 export const spreadText = (spread: number): string => `${withDecimals(spread * 100, 2)} %`
 
-/** What ± is everywhere: half the interquartile range, as a share of the median. */
+/** Formats ±, which is half the interquartile range as a share of the median. */
 export const plusMinus = (spread: number): string => `±${spreadText(spread / 2)}`
 
-/** A time with enough digits to distinguish samples of one kernel: 3.41181 → `3.4118 ms`. */
+/**
+ * Formats a time with enough digits to distinguish samples of one kernel: 3.41181 → `3.4118 ms`.
+ */
 export const preciseMs = (ms: number): string => `${ms.toPrecision(5)} ms`
 
-/** Decimals that give the smallest value of a column three significant digits, so that all align. */
+/** Returns the number of decimals that gives a column's smallest value three significant digits. */
 export function columnDecimals(values: readonly number[]): number {
   const smallest = Math.min(...values.filter((value) => value > 0))
   if (!Number.isFinite(smallest)) return 0
@@ -79,7 +90,7 @@ export function columnDecimals(values: readonly number[]): number {
 
 const grouped = new Map<number, Intl.NumberFormat>()
 
-/** A number with thousands separators and fixed decimals. */
+/** Formats a number with thousands separators and fixed decimals. */
 export function fixed(value: number, decimals = 0): string {
   let format = grouped.get(decimals)
   if (!format) {
@@ -94,7 +105,7 @@ export function fixed(value: number, decimals = 0): string {
 
 const dateStyles = { en: 'en-GB', ko: 'ko-KR', 'zh-CN': 'zh-CN' } as const
 
-/** A date in the current language. */
+/** Formats a date in the current language. */
 export function formatDate(iso: string, timeZone?: string): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return iso
@@ -106,17 +117,19 @@ export function formatDate(iso: string, timeZone?: string): string {
   }).format(date)
 }
 
-/** `4096³ FP32`, and `4096³ FP32, beta 1` with scalars that are not the task's own. */
+/** Returns `4096³ FP32`, or `4096³ FP32, beta 1` if scalars differ from the task's defaults. */
 export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
   [`${problemLabel(problem)} ${optionsLabel(problem)}`.trimEnd(), named(unusual)]
     .filter(Boolean)
     .join(', ')
 
-/** The number a rung's id starts with, else its position: `05_thread_tile_2d` → `05`. */
+/**
+ * Returns the number at the start of a rung's id, or else its position: `05_thread_tile_2d` → `05`.
+ */
 export const rungNumber = (id: string, index: number): string =>
   numberOfId(id) ?? String(index).padStart(2, '0')
 
-/** The numbers of a ladder's rungs; a repeated number gets a letter: `05`, `05b`. */
+/** Returns the numbers of a ladder's rungs. A repeated number gets a letter: `05`, `05b`. */
 export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   const seen = new Map<string, number>()
   return rungs.map(({ id }, index) => {
@@ -128,5 +141,5 @@ export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   })
 }
 
-/** The last component of a path, where the whole path would not fit. */
+/** Returns the last component of a path, for places where the whole path does not fit. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -2,12 +2,12 @@
 import { computed, type WritableComputedRef } from 'vue'
 import { storedText } from './preferences'
 
-/** Lists that are kept; the one that was changed longest ago goes first. */
+/** Maximum number of lists. The list that was changed longest ago is dropped first. */
 const mostLists = 50
 
 type Lists = readonly (readonly [key: string, words: readonly string[]])[]
 
-/** Someone else may have written it. */
+/** Another program may have written the stored text, so it is validated. */
 export function readLists(text: string): Lists {
   try {
     const value: unknown = JSON.parse(text)
@@ -24,13 +24,13 @@ export function readLists(text: string): Lists {
   }
 }
 
-/** With this list in place of the key's; null forgets it. */
+/** Returns the stored text with the key's list replaced; null removes the list. */
 export function writeLists(lists: Lists, key: string, words: readonly string[] | null): string {
   const others = lists.filter(([known]) => known !== key)
   return JSON.stringify((words ? [...others, [key, words] as const] : others).slice(-mostLists))
 }
 
-/** Null where none was kept. */
+/** Returns null if no list is stored. */
 export function keptList(
   name: string,
   key: () => string,

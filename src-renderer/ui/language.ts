@@ -1,21 +1,16 @@
-/**
- * The available languages and the current one.
- *
- * i18n.ts loads the locales.
- */
+/** The available languages and the current one. i18n.ts loads the locales. */
 import { ref } from 'vue'
 
-/** Names in their own language, for users who cannot read the current one. */
+/** Language names in their own language, for users who cannot read the current one. */
 export const languages = { en: 'English', ko: '한국어', 'zh-CN': '简体中文' } as const
 
 export type Language = keyof typeof languages
 
 export const isLanguage = (name: string): name is Language => Object.hasOwn(languages, name)
 
-/** The current language. */
 export const language = ref<Language>('en')
 
-/** The first preferred language that is available; any Chinese gets Simplified Chinese. */
+/** Returns the first preferred language that is available. Any Chinese gets Simplified Chinese. */
 export function pickLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const [primary] = tag.toLowerCase().split('-')

@@ -1,8 +1,7 @@
 /**
- * A user preference that persists across page loads.
- *
- * Kept in local storage and also in a cookie: `serve` picks a different port each time, which is a new origin to local
- * storage but not to a cookie.
+ * A user preference that persists across page loads. It is kept in local storage and also in a
+ * cookie. `serve` picks a different port each time, which is a new origin for local storage but not
+ * for a cookie.
  */
 import { ref, watch, type Ref } from 'vue'
 
@@ -16,7 +15,7 @@ export function keptChoice<T extends string>(name: string, choices: readonly T[]
 }
 
 function read(key: string): string | undefined {
-  // Formats read the language where there is no page too: in tests, which share them.
+  // Number formats read the language even without a page, as in tests.
   const cookies = stored(() => new Map(document.cookie.split('; ').map((pair) => splitPair(pair))))
   return stored(() => localStorage.getItem(key)) ?? cookies?.get(key)
 }
@@ -31,7 +30,7 @@ const splitPair = (pair: string): [string, string] => {
   return [pair.slice(0, at), pair.slice(at + 1)]
 }
 
-/** The browser may deny storage; the choice then lasts only as long as the page. */
+/** The browser may deny storage. The choice then lasts only as long as the page. */
 function stored<T>(use: () => T): T | undefined {
   try {
     return use() ?? undefined
@@ -40,7 +39,7 @@ function stored<T>(use: () => T): T | undefined {
   }
 }
 
-/** Text that persists in this browser; empty at first. */
+/** Returns text that persists in this browser, initially empty. */
 export function storedText(name: string): Ref<string> {
   const key = `kernel-ladder-${name}`
   const text = ref(stored(() => localStorage.getItem(key) ?? undefined) ?? '')

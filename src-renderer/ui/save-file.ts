@@ -1,5 +1,3 @@
-/** Downloads a file that the page made. */
-
 /** Downloads a file through the browser. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content)

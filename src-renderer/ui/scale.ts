@@ -1,5 +1,3 @@
-/** Scales for bars and their axes. */
-
 /** Scales for bars and their axes: a value's share of the length, linear or logarithmic. */
 export type ScaleKind = 'linear' | 'log'
 
@@ -9,7 +7,10 @@ export interface Scale {
   max: number
 }
 
-/** Linear from 0; logarithmic from the power of ten at or below the smallest positive value. */
+/**
+ * A linear scale starts at 0. A logarithmic one starts at the power of ten at or below the smallest
+ * positive value.
+ */
 export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
   const positive = values.filter((value) => Number.isFinite(value) && value > 0)
   if (positive.length === 0) return { kind, min: kind === 'log' ? 1 : 0, max: 10 }
@@ -19,7 +20,10 @@ export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
   return { kind, min, max: Math.max(max, min * 10) }
 }
 
-/** 0 to 1; a positive value is always visible on a linear scale and never negative on a log scale. */
+/**
+ * Returns a position from 0 to 1. A positive value is always visible on a linear scale and never
+ * negative on a logarithmic one.
+ */
 export function share(scale: Scale, value: number): number {
   if (!(value > 0)) return 0
   const raw =
@@ -29,7 +33,7 @@ export function share(scale: Scale, value: number): number {
   return Math.min(1, Math.max(0, raw))
 }
 
-/** Three to five round positions for an axis, or the powers of ten. */
+/** Returns three to five round positions for a linear axis, or the powers of ten. */
 export function ticks(scale: Scale): number[] {
   if (scale.kind === 'log') {
     const result: number[] = []

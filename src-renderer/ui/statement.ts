@@ -1,6 +1,6 @@
 /**
  * The domain's statements in the current language. The domain has the English templates; the other
- * locales have theirs under `statements.<key>`. Texts of authors in them are translated as everywhere.
+ * locales have theirs under `statements.<key>`. Authors' texts in them are translated too.
  */
 import { englishTemplate, type Statement } from '../../src-main/domain/messages/message'
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/english'
@@ -39,10 +39,10 @@ export function useStatement() {
   }
 
   return {
-    /** A sentence with names marked as code. */
+    /** Returns a sentence with names marked as code. */
     sentence: (statement: Statement): Sentence => settledSentence(pieces(statement, own)),
     text: (statement: Statement): string => settled(plain(pieces(statement, own))),
-    /** Several sentences as one paragraph. */
+    /** Joins several sentences into one paragraph. */
     passage: (parts: readonly Statement[]): Sentence => settledSentence(paragraph(parts, own)),
   }
 }

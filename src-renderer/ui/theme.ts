@@ -1,4 +1,4 @@
-/** Light or dark: the system's theme unless the user chose one. Style sheets use `data-theme`. */
+/** Light or dark theme: the system's unless the user chose one. Style sheets use `data-theme`. */
 import { computed, ref, watch } from 'vue'
 import { keptChoice } from './preferences'
 
@@ -11,7 +11,6 @@ const system = matchMedia('(prefers-color-scheme: dark)')
 const systemIsDark = ref(system.matches)
 system.addEventListener('change', ({ matches }) => (systemIsDark.value = matches))
 
-/** The current theme. */
 export const theme = computed(() =>
   themeChoice.value === 'system' ? (systemIsDark.value ? 'dark' : 'light') : themeChoice.value,
 )

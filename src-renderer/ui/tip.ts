@@ -1,5 +1,5 @@
 /**
- * Tooltips without a component each, because a table has hundreds of them. The directive stores an
+ * Tooltips that need no component each, because a table has hundreds. The directive stores an
  * element's tip, and a single layer (TipLayer.vue) shows it on hover and focus.
  */
 import { shallowRef, type Directive } from 'vue'
@@ -8,7 +8,10 @@ export interface TipContent {
   title?: string | undefined
   lines: readonly string[]
 }
-/** A function is called when the tip is shown: a table has hundreds of tips that nobody opens. */
+/**
+ * A function is called only when the tip is shown, because a table has hundreds of tips that nobody
+ * opens.
+ */
 export type Tip = string | TipContent | null | undefined | (() => TipContent)
 
 const contents = new WeakMap<Element, Tip>()
@@ -21,7 +24,8 @@ export const tip: Directive<HTMLElement, Tip> = {
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
   const hasTip = Boolean(value)
-  // Most change what they say and not whether they do: an attribute that is written is looked at by the styles.
+  // Usually only the tip's text changes. Skip the attribute then, because writing it triggers a
+  // style recalculation.
   if (hasTip !== 'tip' in element.dataset) element.toggleAttribute('data-tip', hasTip)
 }
 

@@ -113,7 +113,7 @@ describe('names', () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
     expect(rungNumber('03_a', 1)).toBe('03')
-    // Of commits.
+    // Commit ids are not rung numbers.
     expect(['106f90b', '1064523', '2aeac49'].map(rungNumber)).toEqual(['00', '01', '02'])
   })
 

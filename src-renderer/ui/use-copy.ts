@@ -1,4 +1,4 @@
-/** Copies to the clipboard and reports the outcome: the browser may refuse. */
+/** Copies to the clipboard and reports whether the browser allowed it. */
 import { onBeforeUnmount, ref } from 'vue'
 
 const shownMs = 2000

@@ -1,10 +1,13 @@
-/** A text sought in what is shown: how many places it has, and which one is the current. */
+/** Search state: the text, the number of matches, and the current match. */
 import { ref, watch } from 'vue'
 
-/** `show` marks all places and moves to one, from 0 and around the ends; it answers how many there are. */
+/**
+ * `show` marks all matches and moves to one. The index starts at 0 and wraps around. `show` returns
+ * the number of matches.
+ */
 export function useFind(show: (text: string, at: number) => number | Promise<number>) {
   const sought = ref('')
-  /** The current place, from 1; 0 while there is none. */
+  /** The current match, from 1; 0 if there is none. */
   const found = ref({ index: 0, count: 0 })
   let at = 0
 

@@ -1,6 +1,7 @@
 /**
- * A list of which only what is near the viewport is in the page. An item that scrolls out of view hands its element to one that
- * comes in: changing an element's words costs a fraction of making one with its components, layout and paint.
+ * A list that keeps only items near the viewport in the page. An item that scrolls out of view
+ * gives its element to one that scrolls in. Updating an element's text costs a fraction of creating
+ * it with its components, layout, and paint.
  */
 import {
   defaultRangeExtractor,
@@ -13,7 +14,7 @@ import {
 import { computed, onBeforeUpdate, onUpdated, type ComputedRef, type Ref } from 'vue'
 
 export interface RecycledItem extends VirtualItem {
-  /** The element that it is drawn in: the key of a `v-for`. */
+  /** The element that shows the item. Use it as the `v-for` key. */
   slot: number
 }
 
@@ -23,7 +24,10 @@ type Options = Pick<
 > &
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
-/** As many items as the widest range so far: one that comes and goes as rows cross the edges would be made anew each time. */
+/**
+ * Returns as many items as the widest range so far. Otherwise, an item would be created again each
+ * time a row crosses an edge.
+ */
 export function constantRange(): (range: Range) => number[] {
   let widest = 0
   return (range) => {
@@ -36,8 +40,9 @@ export function constantRange(): (range: Range) => number[] {
 }
 
 /**
- * Items in the order of their elements in the document, hence to be placed by position. While it scrolls no element moves there; at
- * rest they come in their own order, which is that of reading and of Tab.
+ * Returns items in the order of their elements in the document, so they must be placed by position.
+ * No element moves during scrolling. At rest, items return to their own order, which reading and
+ * Tab follow.
  */
 export function inSlots(
   before: readonly RecycledItem[],
@@ -61,7 +66,7 @@ const isSame = (one: RecycledItem, other: RecycledItem | undefined) =>
 
 export function useRecycled(options: () => Options): {
   virtual: Ref<Virtualizer<HTMLElement, HTMLElement>>
-  /** The same array while nothing in it changes. */
+  /** The same array as long as nothing in it changes. */
   items: ComputedRef<RecycledItem[]>
 } {
   const rangeExtractor = constantRange()
@@ -77,7 +82,10 @@ export function useRecycled(options: () => Options): {
   return { virtual, items }
 }
 
-/** For rows that take the focus: it stays with the item that had it, by the id that `idAt` finds for an element. */
+/**
+ * For rows that take the focus. The focus stays with its item, identified by the id that `idAt`
+ * returns for an element.
+ */
 export function useOwnFocus(
   container: Ref<HTMLElement | undefined>,
   idAt: (element: Element) => string | undefined,
@@ -93,9 +101,10 @@ export function useOwnFocus(
   onUpdated(() => {
     if (!focused) return
     const { element, id } = focused
-    // An item that scrolls out of view takes the focus along, which must not stay with the one that has its element.
+    // The item scrolled out of view. Its focus must not stay on the element that now shows another
+    // item.
     if (idAt(element) !== id) element.blur()
-    // An element that moves within the document loses the focus.
+    // Moving an element within the document removes its focus.
     else if (document.activeElement !== element) element.focus({ preventScroll: true })
   })
 }

@@ -1,11 +1,11 @@
-/** Runs work when the browser is idle. */
-
-/** An idle period shorter than this, in milliseconds, lies between two frames that are being drawn. */
+/** A shorter idle period, in milliseconds, is only the gap between two frames. */
 const restful = 30
 
 const latestMs = 500
 
-/** Resolves when the page has drawn what it has to draw and rests, or after half a second at the latest. */
+/**
+ * Resolves when the page has finished drawing and is idle, or after half a second at the latest.
+ */
 export const whenIdle = (): Promise<void> =>
   new Promise((resolve) => {
     const until = performance.now() + latestMs

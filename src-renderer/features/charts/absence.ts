@@ -1,4 +1,4 @@
-/** Why a session lacks the data of a chart; an empty chart would look like zeros. */
+/** Explains why a session lacks the data of a chart. An empty chart would look like zeros. */
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/english'
@@ -18,7 +18,7 @@ export type Absence =
   | { kind: 'notInFile'; ncu: string[] }
   /** The session was recorded before its level collected these counters. */
   | { kind: 'older'; level: ProfileLevel }
-  /** They were requested but not delivered; each reason once. */
+  /** The counters were requested but not delivered. Each reason is listed once. */
   | { kind: 'unavailable'; reasons: Statement[] }
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
@@ -27,7 +27,7 @@ const once = (statements: readonly Statement[]): Statement[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** null if any rung has any of the values. */
+/** Returns null if any rung has any of the values. */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
   const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
   if (values.some((value) => value?.value != null)) return null
@@ -53,6 +53,6 @@ export function absence(session: Session, ids: readonly string[]): Absence | nul
   }
 }
 
-/** The command that would collect them for this session's ladder and problem. */
+/** Returns the command that collects the counters for this session's ladder and problem. */
 export const commandFor = (session: Session, level: ProfileLevel): string =>
   runCommand(session, session.problem && session.problem.sizes, level)

@@ -1,4 +1,4 @@
-/** The component that draws each chart. */
+/** Maps each chart to the component that draws it. */
 import type { Component } from 'vue'
 import MixChart from './MixChart.vue'
 import OccupancyChart from './OccupancyChart.vue'

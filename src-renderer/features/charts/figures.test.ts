@@ -1,4 +1,4 @@
-/** What the charts are made of, over the shipped recordings. */
+/** Tests the data of the charts on the shipped recordings. */
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
@@ -96,7 +96,7 @@ describe('occupancy', () => {
   })
 
   it('draws no limit beyond the blocks that an SM holds, so that its row has room for the figure', () => {
-    // As it was built: without shared memory, hundreds of blocks would fit.
+    // The rung was built like this. Without its shared memory, hundreds of blocks would fit.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy

@@ -1,4 +1,7 @@
-/** What limits each rung's occupancy, calculated from its launch and compared with ncu's measurement. */
+/**
+ * Calculates what limits each rung's occupancy from its launch, next to the value that ncu
+ * measured.
+ */
 import {
   blocksOf,
   launchOccupancy,
@@ -14,12 +17,12 @@ export interface RungOccupancy {
   rung: RungResult
   kernel: LaunchLike
   occupancy: Occupancy
-  /** Blocks in the grid. */
+  /** Number of blocks in the grid. */
   blocks: number
 }
 
 export type OccupancyGap =
-  /** No launch is known, hence neither block size nor registers. */
+  /** No launch was recorded, so block size and registers are unknown. */
   | 'notProfiled'
   /** The resources of a block are unknown for every launch. */
   | 'noResources'
@@ -28,11 +31,14 @@ export type OccupancyGap =
 
 interface Gpu {
   computeCapability: string
-  /** null if the rungs were built for an architecture rather than a GPU. */
+  /** null if the rungs were built for an architecture instead of a GPU. */
   smCount: number | null
 }
 
-/** SM count and compute capability of the GPU; an import has them among its counters, a build in its target. */
+/**
+ * Returns SM count and compute capability of the GPU. An import has them among its counters, a
+ * build in its target.
+ */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
   const built = gpuOfTarget(session.target)
@@ -51,9 +57,9 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 }
 
 /**
- * The launch that represents a rung with several. Registry metrics are those of the longest-running
- * kernel, so take the launch that agrees with them; without metrics, the one with the most registers
- * per block.
+ * Returns the launch that represents a rung with several. Metrics come from the longest-running
+ * kernel, so this is the launch that matches them. Without metrics, it is the launch with the most
+ * registers per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value
@@ -91,7 +97,10 @@ export function rungOccupancy(session: Session, rung: RungResult): RungOccupancy
 export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccupancy =>
   typeof found !== 'string'
 
-/** In the order of the limiters. What lets in more blocks than an SM ever holds limits nothing, and lies beyond the axis. */
+/**
+ * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
+ * can hold limits nothing, and its value is outside the axis.
+ */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {
     const limit = limits[limiter]
@@ -105,8 +114,9 @@ export interface RungWaves extends RungOccupancy {
 }
 
 /**
- * null if no block fits, and for clusters: how many are resident at once depends on how the GPU's SMs
- * are grouped, which CUDA does not report. A build may not know whether there are any clusters.
+ * Returns null if no block fits, or for clusters. The number of resident clusters depends on how
+ * SMs are grouped on the GPU, which CUDA does not report. A build may not know whether a rung uses
+ * clusters.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {
   const gpu = gpuOf(session, own.rung)

@@ -1,4 +1,4 @@
-/** Figures of each rung's stall reasons, ordered by their sum over the ladder. */
+/** Each rung's stall reasons, ordered by their sum over the ladder. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
 import type { MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
@@ -38,15 +38,17 @@ export function stallFigures(session: Session): StallFigures {
   }
 }
 
-/** From here on, the longest bar leaves the usual one too short to be read. */
+/** If the longest bar is this many times the median bar, the median bar is too short to read. */
 const dwarfs = 5
 
-/** Shares where one bar would dwarf the rest, warps otherwise. */
+/** Returns shares if one bar would dwarf the rest, and warps otherwise. */
 export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 'share' {
   const totals = rungs.map(stallTotal).sort((a, b) => a - b)
   const usual = totals[Math.floor((totals.length - 1) / 2)] ?? 0
   return (totals.at(-1) ?? 0) > dwarfs * usual ? 'share' : 'warps'
 }
 
-/** Warps stalled for one reason; 0 if the rung lacks it, since it has others. */
+/**
+ * Returns the number of warps stalled for one reason. It is 0 if the rung has only other reasons.
+ */
 export const stallValue = (rung: RungResult, id: string): number => valueOf(rung, id) ?? 0

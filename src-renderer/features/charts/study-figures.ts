@@ -1,4 +1,4 @@
-/** Variants of one source that differ in one parameter, next to the author's measurements. */
+/** Variants of one source that differ in one parameter, compared with the author's measurements. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
@@ -10,14 +10,14 @@ interface StudyVariant {
 }
 
 export interface Study {
-  /** The source file, for the heading if a ladder has several studies. */
+  /** The source file, shown in the heading if a ladder has several studies. */
   file: string
   parameter: string
   /** Ascending. */
   variants: readonly StudyVariant[]
 }
 
-/** Two points are just a pair, which Compare shows better. */
+/** Two points are just a pair, which the Compare screen shows better. */
 const fewest = 3
 
 function differing(rungs: readonly RungResult[]): string[] {
@@ -43,7 +43,7 @@ export function studies(session: Session): Study[] {
   })
 }
 
-/** Our value for a variant: `throughput`, or a registry metric. */
+/** Returns our value for a variant: `throughput`, or a registry metric. */
 export const studyFigure = (
   session: Session,
   { rung }: StudyVariant,
@@ -51,7 +51,7 @@ export const studyFigure = (
 ): MetricValue | null =>
   id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
-/** The author's value, in the same unit; null if they gave none. */
+/** Returns the author's value in the same unit; null if the author gave none. */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,
@@ -59,14 +59,14 @@ export function publishedFigure(
 ): number | null {
   const { published } = session.ladder
   if (!published) return null
-  // Authors give operations per second.
+  // Authors publish operations per second.
   if (id === 'throughput' && leadOf(session).of === 'bytes') return null
   return (
     (id === 'throughput' ? published.gflops[rung.id] : published.metrics[rung.id]?.[id]) ?? null
   )
 }
 
-/** Metrics that we measured for some variant, the author's metrics first. */
+/** Returns the metrics measured for at least one variant, with the author's metrics first. */
 export function studyMetrics(session: Session, { variants }: Study): string[] {
   const ids = [...new Set(variants.flatMap(({ rung }) => Object.keys(rung.metrics)))].filter((id) =>
     variants.some(({ rung }) => rung.metrics[id]?.value != null),

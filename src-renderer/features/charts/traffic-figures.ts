@@ -1,4 +1,4 @@
-/** Bytes that a rung moved through each memory level, next to the compulsory minimum. */
+/** Bytes that a rung moves through each memory level, next to the compulsory minimum. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { memoryLevels } from '../../../src-main/domain/gpu/ceilings'
 import { trafficMetric } from '../../../src-main/domain/analysis/roofline'
@@ -16,13 +16,14 @@ export function trafficRungs(session: Session): { rungs: RungResult[]; without: 
 }
 
 /**
- * Each buffer read or written once, as the task counts it: no kernel that starts with cold caches moves
- * fewer bytes to and from device memory. null if the problem is unknown.
+ * Returns the bytes for reading or writing each buffer once, as the task defines them. A kernel
+ * that starts with cold caches cannot move fewer bytes to and from device memory. Returns null if
+ * the problem is unknown.
  */
 export const leastBytes = ({ problem, ladder }: Session): number | null =>
   problem && ladder.task && leastBytesOf(ladder.task, problem)
 
-/** Names of the buffers that every rung has. */
+/** Returns the names of the buffers that every rung has. */
 export const bufferTitles = ({ ladder: { task } }: Session): string[] =>
   Object.entries(task?.buffers ?? {}).flatMap(([name, { when }]) =>
     when === undefined ? [bufferTitle(task, name)] : [],

@@ -1,4 +1,4 @@
-/** The pinned rung as charts need it: null without one, or where its session allows no verdict. */
+/** The pinned rung for charts; null if no rung is pinned or its session cannot be compared. */
 import { computed } from 'vue'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { guardOf } from '../shared/comparison-guard'
@@ -10,7 +10,7 @@ interface ChartBaseline {
   session: Session
   rung: RungResult
   name: string
-  /** L2 held the same as in the session shown, so that times may be held against it. */
+  /** Whether L2 was cold or warm in both sessions, so that their times are comparable. */
   ranksTimes: boolean
 }
 

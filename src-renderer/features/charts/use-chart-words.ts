@@ -1,4 +1,4 @@
-/** Text that several charts share: data sources and file names. */
+/** Texts shared by several charts: data sources and file names. */
 import { t } from '../../ui/words'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { formatDate, problemText } from '../../ui/format'
@@ -6,12 +6,15 @@ import { unusualScalars } from '../../../src-main/domain/task/problem'
 import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
 import { rungLabel } from './figure-table'
 
-/** Further rungs are counted and not named: a program can have hundreds of kernels, of long names. */
+/**
+ * Name at most this many rungs and count the others. A program can have hundreds of kernels with
+ * long names.
+ */
 const mostNamed = 12
 
 const mostLetters = 160
 
-/** As many of them as are named, at least one. */
+/** Returns as many names as fit the limit, at least one. */
 function named(names: readonly string[]): readonly string[] {
   let letters = 0
   const past = names.findIndex((name, index) => {
@@ -42,7 +45,7 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
-  /** The names, or the first of very many. */
+  /** Returns all names, or the first ones of a long list. */
   const shortList = (names: readonly string[]): string => {
     const first = named(names)
     const more = names.length - first.length

@@ -15,7 +15,7 @@ export function useRungLinks() {
   )
 
   function go(name: 'ladder' | 'compare', to: Omit<Extract<RouteLocationRaw, object>, 'name'>) {
-    // A report may leave the screen out.
+    // A report can omit this screen.
     if (sessions.currentRef !== null && router.hasRoute(name))
       void router.push({ name, ...to } as RouteLocationRaw)
   }

@@ -1,4 +1,4 @@
-/** Sources as Compare shows them: without headers, with the line numbers of the file. */
+/** Tests the sources that Compare shows: without headers, with the file's line numbers. */
 import { cppLanguage } from '@codemirror/lang-cpp'
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'

@@ -1,7 +1,6 @@
 /**
- * Marks each match of a search in an editor.
- *
- * CodeMirror's own search does so only behind its panel, one per editor.
+ * Marks every match of a search in an editor. CodeMirror's own search marks matches only while its
+ * panel is open.
  */
 import { SearchCursor } from '@codemirror/search'
 import { StateEffect, StateField } from '@codemirror/state'
@@ -18,7 +17,7 @@ interface Found {
   marks: DecorationSet
 }
 
-/** The text, whatever its case, and which of its places is the current one. */
+/** The search text (case-insensitive) and the index of the current match. */
 export const setFound = StateEffect.define<{ text: string; current: number | null }>()
 
 const nothing: Found = { text: '', places: [], marks: Decoration.none }

@@ -1,11 +1,14 @@
-/** Pairs of rungs of two sessions, side by side. */
+/** Pairs the rungs of two sessions. */
 import type { Session } from '../../../src-main/domain/session/session'
 import type { SessionComparison } from '../../../src-main/domain/programs/session-comparison'
 import type { Step } from './ladder-steps'
 
 type Pairs = Pick<SessionComparison, 'pairs'>
 
-/** Pairs of rungs in the order of session a; a rung with several kernels is paired by its first one. */
+/**
+ * Returns pairs of rungs in the order of session a. A rung with several kernels is paired by its
+ * first kernel.
+ */
 function rungPairs({ pairs }: Pairs): Step[] {
   const seen = new Set<string>()
   return pairs.flatMap(({ sideA, sideB }) => {
@@ -15,7 +18,7 @@ function rungPairs({ pairs }: Pairs): Step[] {
   })
 }
 
-/** The pair before or after the rung of a. */
+/** Returns the pair before or after the given rung of a. */
 export function pairedStep(
   a: Session,
   compared: Pairs,
@@ -28,7 +31,7 @@ export function pairedStep(
   return by > 0 ? further[0] : further.at(-1)
 }
 
-/** The last pair that was timed in both, or if there is none, the last rung of each. */
+/** Returns the last pair timed in both sessions, or else the last rung of each. */
 export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
   const timed = compared.pairs.filter(({ ratio }) => ratio !== null)
   const last = rungPairs({ pairs: timed.length > 0 ? timed : compared.pairs }).at(-1)

@@ -1,18 +1,23 @@
-/** The changes between two sources, as the merge view finds them, so that changes agree everywhere. */
+/**
+ * Finds the changes between two sources. The merge view uses the same changes, so all lists agree.
+ */
 import { Change, Chunk, diff, type DiffConfig } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
 import { diffArrays } from 'diff'
 import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-text'
 
-/** Beyond this limit a diff gets coarser rather than slower. */
+/** Above this limit, a diff gets coarser instead of slower. */
 const limits: DiffConfig = { scanLimit: 500 }
 
-/** Of sources longer than this, in characters, characters alone would reach the limit, and all be one change. */
+/**
+ * For sources longer than this many characters, a character diff would hit the scan limit and
+ * report a single change.
+ */
 const longText = 20_000
-/** In those, what changed within lines that are longer together is not looked for. */
+/** In long sources, changed blocks above this many characters get no character diff. */
 const longBlock = 1000
-/** As many lines as have about that many characters. */
+/** About as many lines as `longText` has characters. */
 const longList = 500
 
 const isLongText = (a: string, b: string) => Math.max(a.length, b.length) >= longText
@@ -22,16 +27,16 @@ export const diffConfig: DiffConfig = {
   override: (a, b) => (isLongText(a, b) ? diffByLines(a, b, sameLines) : diff(a, b, limits)),
 }
 
-/** Lines that differ in white space alone are the same. */
+/** Lines that differ only in white space count as equal. */
 export const looseDiffConfig: DiffConfig = {
   ...limits,
   override: (a, b) => diffByLines(a, b, sameButForSpaces),
 }
 
-/** Lines that two sources have in common, by index, ascending in both. */
+/** Indices of the lines that two sources have in common, ascending in both. */
 type SameLines = (a: readonly string[], b: readonly string[]) => [number, number][]
 
-/** Where each line stands that is there once. */
+/** Returns the index of each line that occurs exactly once. */
 function onceIn(lines: readonly string[]): Map<string, number> {
   const found = new Map<string, number>()
   const often = new Set<string>()
@@ -43,7 +48,10 @@ function onceIn(lines: readonly string[]): Map<string, number> {
   return found
 }
 
-/** The most pairs that ascend in both, of pairs that ascend in the first (patience sorting). */
+/**
+ * Returns the longest list of pairs that ascends in both members, given pairs that ascend in the
+ * first (patience sorting).
+ */
 function ascending(pairs: readonly [number, number][]): [number, number][] {
   type Link = { pair: [number, number]; before: Link | undefined }
   const tops: Link[] = []
@@ -62,8 +70,9 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 }
 
 /**
- * Bram Cohen's patience diff, one level deep: lines that both have once are anchors, and what is equal above and below an anchor goes
- * with it. Its time hardly grows with what differs, unlike that of a shortest edit script.
+ * Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are anchors,
+ * and equal lines around an anchor are matched too. Unlike a shortest edit script, its run time
+ * hardly depends on the number of differences.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]
@@ -91,7 +100,7 @@ const sameLines: SameLines = (a, b) => {
 const bare = (line: string) => line.replace(/\s+/g, '')
 const sameButForSpaces: SameLines = (left, right) => {
   const [a, b] = [left.map(bare), right.map(bare)]
-  // The shortest edit script of two sources of 1,500 lines with little in common takes a second.
+  // The shortest edit script of two unrelated sources of 1,500 lines takes a second.
   if (Math.max(a.length, b.length) >= longList) return sameLines(a, b)
   const same: [number, number][] = []
   let [lineA, lineB] = [0, 0]
@@ -103,12 +112,12 @@ const sameButForSpaces: SameLines = (left, right) => {
   return same
 }
 
-/** Lines first, then the characters of those between the same ones. */
+/** Compares lines first, then the characters of the lines that differ. */
 function diffByLines(a: string, b: string, common: SameLines): readonly Change[] {
   const [left, right] = [a.split('\n'), b.split('\n')]
   const starts = (lines: readonly string[], length: number) => {
     let at = 0
-    // Where a run of lines reaches the end, it has no line break of its own to take along.
+    // A block that reaches the end has no line break of its own to include.
     return [...lines.map(({ length: own }) => (at += own + 1) - own - 1), length + 1].map((start) =>
       Math.min(start, length),
     )
@@ -138,7 +147,7 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
-/** File lines, from 1, of a range of the shown text; empty if `from` equals `to`. */
+/** Returns the file lines, from 1, of a range of the shown text; empty if `from` equals `to`. */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1
   if (from >= to) return { from: at(from), to: at(from) - 1 }

@@ -1,13 +1,16 @@
-/** What of a rung's source is shown: all of it, all below its header, or its code alone; lines keep the file's numbers. */
+/**
+ * Selects the part of a rung's source to show: the whole file, the part below its header, or the
+ * code without comments. Lines keep the file's numbers.
+ */
 import { headerLines, isPythonFile } from '../../../src-main/domain/ladder/rung'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
 export interface SourceText {
-  /** The text shown. */
+  /** The shown text. */
   text: string
   /** Path relative to the session's sources, as in its profile. */
   file: string
-  /** The file line, from 1, of each line shown; ascending. */
+  /** The file line, from 1, of each shown line; ascending. */
   lines: readonly number[]
 }
 
@@ -25,16 +28,16 @@ const shown = (lines: readonly Line[], file: string): SourceText => ({
 
 export const whole = (text: string, file: string): SourceText => shown(linesIn(text), file)
 
-/** Without the header, which differs in every pair, and whose contents are shown next to the source. */
+/** Removes the header. It differs in every pair, and the screen shows its contents separately. */
 export const withoutHeader = (text: string, file: string): SourceText =>
   shown(linesIn(text).slice(headerLines(text)), file)
 
-// Strings and characters first: they may hold what looks like a comment.
+// Match strings first, because a string can contain text that looks like a comment.
 const pythonCommentOrString =
   /"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*/g
 const commentOrString = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Without comments, and without the lines that are then blank. */
+/** Removes comments and the lines that are then blank. */
 export function codeOnly(text: string, file: string): SourceText {
   const bare = text.replace(isPythonFile(file) ? pythonCommentOrString : commentOrString, (found) =>
     /^[/#]/.test(found) ? found.replace(/[^\n]+/g, '') : found,
@@ -47,23 +50,26 @@ export function codeOnly(text: string, file: string): SourceText {
   )
 }
 
-/** Where a file line is shown, from 1: itself, or the next one that is; undefined past the last. */
+/**
+ * Returns where a file line is shown, from 1: the line itself or the next shown one; undefined past
+ * the end.
+ */
 export function shownLine({ lines }: SourceText, fileLine: number): number | undefined {
   const index = lines.findIndex((line) => line >= fileLine)
   return index < 0 ? undefined : index + 1
 }
 
-/** Whether a line, of code alone, does more than name a file. */
+/** Whether a comment-free line is more than an include. */
 const tells = (line: string) => !/^\s*#\s*include\b/.test(line)
 
-/** File lines that hold code, other than includes. */
+/** Returns the file lines that contain code other than includes. */
 export function tellingLines(text: string, file: string): ReadonlySet<number> {
   const { text: code, lines } = codeOnly(text, file)
   const shownLines = code.split('\n')
   return new Set(lines.filter((_, index) => tells(shownLines[index]!)))
 }
 
-/** Lines of a file that produced instructions of the rung, in ascending order. */
+/** Returns the lines of a file that produced instructions of the rung, in ascending order. */
 export const linesWithCode = (profile: DeepProfile, of: string): number[] =>
   [
     ...new Set(

@@ -1,7 +1,7 @@
 /**
- * Two versions of a source in CodeMirror, side by side or unified. They live in a shadow root, where
- * CodeMirror adopts style sheets; in the document it would add a <style> element, which the content
- * security policy blocks.
+ * Shows two versions of a source in CodeMirror, side by side or unified. The editors are in a
+ * shadow root, where CodeMirror adopts style sheets. In the document it would add a <style>
+ * element, which the content security policy blocks.
  */
 import { type Text, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'
@@ -23,19 +23,26 @@ export type SideName = 'a' | 'b'
 export interface SourceView {
   /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
-  /** Moves to the first change that has any of these file lines, or else to the next one. */
+  /**
+   * Moves to the first change that contains any of these file lines, or else to the next change.
+   */
   goTo(hunk: Hunk): void
-  /** File lines of all changes. */
+  /** Returns the file lines of all changes. */
   hunks(): Hunk[]
-  /** Marks every place of a text, and moves to one of them, counted from 0 over a and then b. How many there are. */
+  /**
+   * Marks all matches of a text and moves to the match at an index, counted from 0 over a and then
+   * b. Returns the number of matches.
+   */
   find(text: string, at: number): number
-  /** The number of changes, and the current one, from 1; 0 before the first move. */
+  /** Returns the number of changes and the current one, from 1; 0 before the first move. */
   position(): { index: number; count: number }
-  /** File lines of the current change; undefined before the first move. */
+  /** Returns the file lines of the current change; undefined before the first move. */
   current(): Hunk | undefined
-  /** Shares by file line; null for none. The unified layout can only show those of b. */
+  /**
+   * Sets the shares by file line; null removes them. The unified layout can show only those of b.
+   */
   heat(side: SideName, heat: Heat | null): void
-  /** Scrolls to a file line, if its side is shown. */
+  /** Scrolls to a file line if its side is shown. */
   show(side: SideName, line: number): void
   /** Scrolls to a file line and marks it. */
   reveal(side: SideName, line: number): void
@@ -44,10 +51,10 @@ export interface SourceView {
 
 interface SourceViewOptions {
   layout: SourceLayout
-  /** Lines that differ in white space alone count as the same. */
+  /** Whether lines that differ only in white space count as equal. */
   loose: boolean
   wrap: boolean
-  /** Translations of CodeMirror's own phrases, by English text. */
+  /** Translations of CodeMirror's built-in phrases, by English text. */
   phrases: Record<string, string>
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
@@ -86,14 +93,14 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
   ]
 }
 
-/** Numbers of the lines that a range of the document touches. */
+/** Returns the numbers of the lines that a range of the document touches. */
 function shownLines(doc: Text, from: number, to: number): number[] {
   const first = doc.lineAt(Math.min(from, doc.length)).number
   const last = doc.lineAt(Math.min(to, doc.length)).number
   return Array.from({ length: last - first + 1 }, (_, at) => first + at)
 }
 
-/** Lines with at least this share of the rung are never folded. */
+/** Lines with at least this share of the rung's total are never folded. */
 const hotShare = 0.03
 
 export function createSourceView(
@@ -138,11 +145,11 @@ export function createSourceView(
   const sources = { a, b }
   const original = textOf(a)
 
-  // −1 before the first move; moving past the last wraps around.
+  // -1 before the first move. Moving past the last change wraps around.
   let current = -1
   const chunks = () => getChunks(editors.b.state)?.chunks ?? []
 
-  /** Unfolds whatever hides these file lines. */
+  /** Unfolds these file lines. */
   function open(side: SideName, lines: readonly number[]): void {
     const shown = new Set(lines.flatMap((line) => shownLine(sources[side], line) ?? []))
     const none = new Set<number>()
@@ -152,7 +159,7 @@ export function createSourceView(
     })
   }
 
-  // A view of equal sources would be a single fold.
+  // Without this, a view of equal sources would be a single fold.
   if (chunks().length === 0) open('b', b.lines)
 
   function scrollTo(side: SideName, line: number): number | undefined {
@@ -194,7 +201,7 @@ export function createSourceView(
     goTo(hunk) {
       const found = chunks().findIndex((chunk) => {
         const own = hunkOf(chunk)
-        // An empty range ends before it begins.
+        // An empty range ends before it starts.
         return own.a.to + 1 >= hunk.a.from && own.b.to + 1 >= hunk.b.from
       })
       goTo(found < 0 ? chunks().length - 1 : found)

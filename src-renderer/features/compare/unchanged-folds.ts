@@ -1,18 +1,21 @@
-/** Unfolds unchanged lines: a hot line behind "8 unchanged lines" would go unseen. */
+/** Unfolds unchanged lines. Without this, a hot line could be hidden behind "8 unchanged lines". */
 import type { Text } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 
-/** The merge view's folding: lines kept around a change, and the fewest lines worth folding. */
+/**
+ * Folding options of the merge view: lines kept around a change, and the minimum number of lines to
+ * fold.
+ */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 
 interface Fold {
-  /** Lines of a and b, from 1 and inclusive, that one fold may hide. */
+  /** Lines of a and b, from 1 and inclusive, that one fold can hide. */
   a: { from: number; to: number }
   b: { from: number; to: number }
 }
 
-/** Unchanged ranges that are long enough to be folded. */
+/** Returns the unchanged ranges that are long enough to fold. */
 export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
   const found: Fold[] = []
   let [pastA, pastB] = [1, 1]
@@ -35,7 +38,7 @@ export function folds(chunks: readonly Chunk[], a: Text, b: Text): Fold[] {
   return found
 }
 
-/** Unfolds the folds that contain any of the lines and are not open yet. */
+/** Unfolds every closed fold that contains one of the lines. */
 export function unfold(
   editors: { a: EditorView | undefined; b: EditorView },
   original: Text,

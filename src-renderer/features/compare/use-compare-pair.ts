@@ -1,4 +1,4 @@
-/** The two rungs of a comparison and the data fetched for them, from one session or two. */
+/** The two rungs of a comparison and their data, from one session or two. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { asCompiled } from '../../../src-main/domain/ladder/rung'
@@ -12,7 +12,7 @@ import { useDeepStore } from '../../stores/deep-profiles'
 
 interface PairAddress {
   sessionRef: string
-  /** The session of b; undefined if it is that of a. */
+  /** The session of b; undefined if both rungs are in one session. */
   with: string | undefined
   a: string | undefined
   b: string | undefined
@@ -23,7 +23,7 @@ export interface CompareSide {
   rung: RungResult
 }
 
-/** A source with the profile of its lines. */
+/** A source with its per-line profile. */
 export interface SourceSide {
   text: string
   file: string
@@ -43,7 +43,7 @@ export function useComparePair(address: () => PairAddress) {
     sessions.fetch(refs.value.b)
     for (const ref of new Set(Object.values(refs.value))) sessions.openSources(ref)
   }
-  // Not a watchEffect: a failed fetch would retrigger it and refetch forever.
+  // Not a watchEffect, because a failed fetch would trigger it again and refetch forever.
   watch(() => `${refs.value.a} ${refs.value.b}`, load, { immediate: true })
 
   const loadables = computed(() => [
@@ -99,7 +99,7 @@ export function useComparePair(address: () => PairAddress) {
   const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
-  /** Hot lines are unfolded, so the heat must be known before the source is shown. */
+  /** Hot lines are unfolded, so the line profiles must be loaded before the source is shown. */
   const areProfilesKnown = computed(() => {
     const { a, b } = pair.value ?? {}
     const settled = (ref: string, rung: string): boolean =>
@@ -113,7 +113,7 @@ export function useComparePair(address: () => PairAddress) {
     profile: DeepProfile | null | undefined,
   ): SourceSide => ({ text: asCompiled(text, params), file, deep: profile ?? null })
 
-  /** undefined while loading, null if a session lacks the source of its rung. */
+  /** undefined while loading; null if a session lacks the source of its rung. */
   const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
     const left = valueOf(sessions.sources.get(refs.value.a))
     const right = valueOf(sessions.sources.get(refs.value.b))
@@ -128,7 +128,7 @@ export function useComparePair(address: () => PairAddress) {
         }
   })
 
-  /** What the machine code view shows, with as much as there is of each side; undefined while loading. */
+  /** Data for the machine code view, as far as each side has it; undefined while loading. */
   const machine = computed<{ a: MachineRung; b: MachineRung } | undefined>(() => {
     const shown = pair.value
     if (!shown) return undefined

@@ -1,4 +1,4 @@
-/** Why b is faster or slower than a, once all that it depends on is there. */
+/** Explains why b is faster or slower than a, once all required data is loaded. */
 import { computed, shallowRef, watch } from 'vue'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { whyOf, type Side, type Why } from '../../../src-main/domain/why/why'
@@ -8,11 +8,14 @@ import type { SourceSide } from './use-compare-pair'
 interface Known {
   a: Side
   b: Side
-  /** Not needed for the causes, but to tell which of their lines are part of the change; null if a side has none. */
+  /**
+   * The causes do not need the sources. The sources only tell which lines are part of the change.
+   * null if a side has none.
+   */
   sources: { a: SourceSide; b: SourceSide } | null
 }
 
-/** `known` returns undefined while profiles or sources are on their way, and so does the answer. */
+/** Returns undefined while `known` does, that is, while profiles or sources are loading. */
 export function useWhy(known: () => Known | undefined) {
   const hunks = shallowRef<Hunk[] | null>()
   watch(
@@ -20,7 +23,7 @@ export function useWhy(known: () => Known | undefined) {
     async (sources) => {
       hunks.value = sources?.a.deep || sources?.b.deep ? undefined : null
       if (!sources || hunks.value === null) return
-      // Comes with CodeMirror, which nothing else of the figures needs.
+      // Loaded on demand because it brings in CodeMirror, which nothing else here needs.
       const { sourceHunks } = await import('./source-hunks')
       if (known()?.sources !== sources) return
       const side = ({ text, file }: SourceSide) => withoutHeader(text, file)

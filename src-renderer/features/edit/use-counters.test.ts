@@ -4,7 +4,7 @@ import { KernelLadderError } from '../../../src-main/domain/errors'
 import { useCounters } from './use-counters'
 import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
-/** Questions that were asked, and how to answer each. */
+/** The requests so far, with functions to resolve and reject each. */
 let requests: {
   source: string
   answer: (value: RungCounters) => void

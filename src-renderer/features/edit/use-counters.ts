@@ -1,23 +1,26 @@
-/** What a rung would count: asked anew at each pause in typing, in the background. */
+/** Requests a rung's emulated counters in the background at each pause in typing. */
 import { computed, onBeforeUnmount, ref, shallowRef, watch, type Ref } from 'vue'
 import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
 import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
-/** Milliseconds without a keystroke: longer than for saving, since each question starts a compiler. */
+/**
+ * Pause in milliseconds before a request. It is longer than for saving, because each request starts
+ * a compiler.
+ */
 const pauseMs = 1000
 
 export function useCounters(
   source: Readonly<Ref<string>>,
-  /** Asks about the source as it is now; null where there is nothing to ask about. */
+  /** Requests counters for the current source; null if there is nothing to request. */
   ask: () => Promise<RungCounters> | null,
 ) {
-  /** The last answer; an older one stays in view while a newer text is being counted. */
+  /** The last answer. It stays visible while newer text is being counted. */
   const counters = shallowRef<RungCounters | null>(null)
-  /** The text that it is about. */
+  /** The source that `counters` belongs to. */
   const counted = ref<string | null>(null)
   const counting = ref(false)
   const error = shallowRef<ErrorShape | null>(null)
-  /** Without a compiler there is nothing to ask. */
+  /** false without a compiler, because then no request can succeed. */
   const possible = ref(true)
   let timer: ReturnType<typeof setTimeout> | undefined
   let latest = 0
@@ -43,7 +46,7 @@ export function useCounters(
       if (own !== latest) return
       const shape = toErrorShape(failure)
       if (shape.kind === 'missing') possible.value = false
-      // Another window counts its own copy.
+      // Another window requested counters for its own copy.
       error.value = shape.kind === 'cancelled' ? null : shape
     }
     counting.value = false
@@ -59,7 +62,7 @@ export function useCounters(
   })
   return {
     counters,
-    /** Whether they are about what stands in the editor now. */
+    /** Whether the counters belong to the text now in the editor. */
     areCurrent: computed(() => counted.value === source.value),
     counting,
     error,

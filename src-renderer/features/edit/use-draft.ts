@@ -1,4 +1,6 @@
-/** The edited copy of a rung: opens it, saves it while the user types, builds and discards it. */
+/**
+ * The edited copy of a rung: opens it, saves it while the user types, builds it, and discards it.
+ */
 import { computed, onBeforeUnmount, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
 import { useClient } from '../../client/client'
@@ -6,7 +8,7 @@ import { autosave, type Autosave } from '../../stores/autosave'
 import { loading, track, valueOf, type Loadable } from '../../stores/loadable'
 import type { Draft } from '../../../src-main/domain/ladder/draft'
 
-/** Milliseconds without a keystroke before the text is saved. */
+/** Pause in typing, in milliseconds, before the text is saved. */
 const pauseMs = 700
 
 export function useDraft(session: () => string, rung: () => string) {
@@ -38,7 +40,7 @@ export function useDraft(session: () => string, rung: () => string) {
       async save(source, savedAt) {
         const { schema: _schema, ...rest } = valueOf(draft.value) ?? own
         const answer = await useClient().call('drafts.save', { ...rest, source, savedAt })
-        // Another tab may have begun the copy under an id of its own.
+        // Another tab may have created the copy under a different id.
         if (answer.other) draft.value = { state: 'ready', value: { ...own, id: answer.other.id } }
         return { savedAt: answer.savedAt, other: answer.other?.source ?? null }
       },
@@ -54,7 +56,7 @@ export function useDraft(session: () => string, rung: () => string) {
     )
   }
 
-  /** Deletes the copy and opens a fresh one. */
+  /** Deletes the copy and opens a new one. */
   async function discard(): Promise<void> {
     await text.value?.end()
     const own = valueOf(draft.value)
@@ -77,7 +79,7 @@ export function useDraft(session: () => string, rung: () => string) {
   watch([session, rung], () => void open(), { immediate: true })
   return {
     draft,
-    /** The copy as it is typed now; null until it is open. */
+    /** The copy with its current text; null until it is open. */
     current: () => {
       const own = valueOf(draft.value)
       return own ? { session: session(), draft: body(own) } : null
@@ -91,12 +93,12 @@ export function useDraft(session: () => string, rung: () => string) {
     takeOther: () => text.value?.takeOther(),
     built,
     building,
-    /** Saves the copy even if it is unchanged. Returns false if saving failed. */
+    /** Saves the copy even if it is unchanged. Returns false on failure. */
     save: () => text.value?.flush({ create: true }) ?? Promise.resolve(false),
     build,
     discard,
     reopen: () => void open(),
-    /** A newer build than the one asked for by hand is known. */
+    /** Call when a newer build than the manual one is available. */
     forget: () => {
       if (!building.value) built.value = null
     },

@@ -1,4 +1,4 @@
-/** The export form's choices, and the request made from them. */
+/** The export form's choices, and the request built from them. */
 import { reportSections, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import {
   hasChosenCharts,
@@ -16,15 +16,15 @@ export interface ExportForm {
   sections: ReportSection[]
   /** Rung ids. */
   rungs: string[]
-  /** Empty if the report covers one session. */
+  /** Empty if the report covers only one session. */
   compare: string
-  /** Prints today's date; without it, the same session always gives the same file. */
+  /** Whether to print today's date. Without it, a session always produces the same file. */
   dated: boolean
-  /** Its author's title; empty for the one that says what was measured. */
+  /** The author's title. If empty, the report gets a title that says what was measured. */
   title: string
-  /** Its author's words; an empty line separates paragraphs. */
+  /** The author's notes. An empty line separates paragraphs. */
   notes: string
-  /** Charts as the command line names them; null for the usual ones. */
+  /** Charts by their command-line names; null for the default ones. */
   charts: string[] | null
   captions: Record<string, string>
 }
@@ -46,11 +46,14 @@ export const freshForm = (session: Session): ExportForm => ({
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
-/** Of one session, in a format with charts, among them. */
+/**
+ * Charts can be chosen for a single session, in a format with charts, if the charts section is
+ * selected.
+ */
 export const canChooseCharts = ({ format, compare, sections }: ExportForm): boolean =>
   hasChosenCharts(format) && compare === '' && sections.includes('charts')
 
-/** What the author filled in, as far as the format has a place for it. */
+/** Returns the author's title and notes if the format supports them. */
 function authoredOf(form: ExportForm): Partial<ReportRequest> {
   const [title, notes] = [form.title.trim(), form.notes.trim()]
   const { charts } = form
@@ -67,7 +70,7 @@ function authoredOf(form: ExportForm): Partial<ReportRequest> {
   }
 }
 
-/** null if no rung is chosen. */
+/** Returns null if no rung is chosen. */
 export function requestOf(
   ref: string,
   session: Session,
@@ -85,7 +88,7 @@ export function requestOf(
     ...(hasSections(form.format)
       ? { sections: sectionsOf(form.format).filter((section) => form.sections.includes(section)) }
       : {}),
-    // In ladder order, not in the order of ticking.
+    // In ladder order, regardless of the order in which they were selected.
     ...(isWhole
       ? {}
       : { rungs: session.rungs.map(({ id }) => id).filter((id) => form.rungs.includes(id)) }),
@@ -94,11 +97,14 @@ export function requestOf(
   }
 }
 
-/** The same request for saving: Markdown also gets its image files, which a preview does not need. */
+/**
+ * Returns the request for saving. Markdown then includes its image files, which a preview does not
+ * need.
+ */
 export const savedRequest = (request: ReportRequest): ReportRequest =>
   request.format === 'md' ? { ...request, pictures: true } : request
 
-/** A report as a Blob. */
+/** Returns a report as a Blob. */
 export function answerFile({ content, encoding, mediaType }: ReportAnswer): Blob {
   const part =
     encoding === 'text'

@@ -11,7 +11,7 @@ export function useReportProgress(making: Ref<boolean>) {
 
   async function ask(startedAt: number): Promise<void> {
     seconds.value = Math.floor((performance.now() - startedAt) / 1000)
-    // A failed poll changes nothing: the report's own call will report the error.
+    // Ignore a failed poll, because the report's own call will report the error.
     const answer = await useClient()
       .call('report.current', {})
       .catch(() => null)

@@ -1,13 +1,13 @@
-/** A folder's files while they are edited: each has its own text and is saved in place. */
+/** The files of a folder being edited. Each has its own text and is saved in place. */
 import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
 import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
 import { useClient } from '../../client/client'
 
 interface EditedFile extends FolderFile {
-  /** The text on screen. */
+  /** The text in the editor. */
   edited: string
-  /** What another program has written since; saving waits for the user's decision. */
+  /** A newer version on disk, written by another program. Saving waits for the user's decision. */
   theirs: { text: string | null; version: string | null } | null
 }
 
@@ -19,7 +19,7 @@ export function useFolderFiles() {
   const isDirty = ({ text, edited }: EditedFile): boolean => text !== edited
   const dirty = computed(() => [...files.values()].filter(isDirty).map(({ name }) => name))
 
-  /** Adopts what is on disk, except where the user edited the text; marks a conflict if both changed. */
+  /** Updates each file from disk unless the user edited it. Marks a conflict if both changed. */
   function adopt(view: FolderView): void {
     for (const file of view.files) {
       const known = files.get(file.name)
@@ -29,21 +29,21 @@ export function useFolderFiles() {
         files.set(file.name, { ...file, edited: known.edited, theirs: null })
       else known.theirs = { text: file.version === null ? null : file.text, version: file.version }
     }
-    // A file that the ladder no longer names stays while it has unsaved edits.
+    // Keep a file that the ladder no longer names while it has unsaved edits.
     for (const [name, file] of files)
       if (!view.files.some((each) => each.name === name) && !isDirty(file)) files.delete(name)
     const named = view.files.map(({ name }) => name)
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Called for another folder. */
+  /** Call when the folder changes. */
   function clear(): void {
     files.clear()
     order.value = []
     saveError.value = null
   }
 
-  /** false if nothing was saved: the call failed, or the file changed on disk. */
+  /** Returns false if nothing was saved: the call failed, or the file changed on disk. */
   async function save(path: string, name: string): Promise<boolean> {
     const file = files.get(name)
     if (!file || file.theirs || saving.value) return false
@@ -65,7 +65,7 @@ export function useFolderFiles() {
     }
   }
 
-  /** Replaces the user's edits with the text on disk. */
+  /** Replaces the user's edits with the version on disk. */
   function reload(name: string): void {
     const file = files.get(name)
     if (!file?.theirs) return
@@ -73,7 +73,7 @@ export function useFolderFiles() {
     Object.assign(file, { text, edited: text, version: file.theirs.version, theirs: null })
   }
 
-  /** Overwrites the text on disk with the user's edits. */
+  /** Overwrites the version on disk with the user's edits. */
   async function overwrite(path: string, name: string): Promise<boolean> {
     const file = files.get(name)
     if (!file?.theirs) return false
@@ -82,14 +82,17 @@ export function useFolderFiles() {
       version: file.theirs.version,
       theirs: null,
     })
-    // If the two are identical by chance, there is nothing to write.
+    // If both are identical by chance, there is nothing to write.
     return save(path, name)
   }
 
   return { files, order, dirty, saving, saveError, adopt, clear, save, reload, overwrite }
 }
 
-/** Keeps unsaved files from being left by accident: what to call to leave all the same, once leaving was tried. */
+/**
+ * Prevents leaving unsaved files by accident. After an attempt to leave, it holds the function that
+ * leaves anyway.
+ */
 export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
   const router = useRouter()
   const leaving = ref<(() => void) | null>(null)

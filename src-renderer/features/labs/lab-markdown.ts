@@ -1,6 +1,6 @@
 /**
- * Markdown as Vue nodes, never as HTML: an author's text can only become elements that are created
- * here. Formulas are between dollar signs; pictures are those that came with the lab.
+ * Renders Markdown as Vue nodes, never as HTML, so an author's text can only become elements
+ * created here. Formulas are between dollar signs. Pictures must come with the lab.
  */
 import MarkdownIt, { type Token } from 'markdown-it'
 import { defineAsyncComponent, h, type VNode, type Component } from 'vue'
@@ -10,7 +10,10 @@ const loadFormulas = async (): Promise<Component> =>
   (loaded ??= (await import('./FormulaText.vue')).default)
 const FormulaToLoad = defineAsyncComponent(loadFormulas)
 
-/** Resolves once the formulas of a text can be drawn where they are, instead of moving what is below them later. */
+/**
+ * Resolves once a text's formulas can be rendered. Otherwise they would appear later and move the
+ * text below them.
+ */
 export async function formulasReady(text: string): Promise<void> {
   if (text.includes('$')) await loadFormulas().catch(() => undefined)
 }
@@ -62,7 +65,8 @@ function leaf(token: Token, { pictures = {} }: MarkdownOptions): Child[] {
       return [h('pre', { tabindex: 0 }, [h('code', token.content)])]
     case 'formula':
       return [
-        // Drawn at once where it can be: an asynchronous component is drawn a frame after the text around it.
+        // Render at once if the component is loaded. An async component would appear a frame after
+        // the text.
         h(loaded ?? FormulaToLoad, {
           text: token.content,
           display: (token.meta as { display: boolean }).display,
@@ -89,7 +93,7 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
     else {
       const closed = open.pop()
       if (!closed) continue
-      // Links out of a lab are not clickable: the address is shown in a tooltip.
+      // Links in a lab are not clickable. A tooltip shows the address.
       if (closed.token.type === 'link_open')
         here().push(h('span', { title: String(closed.token.attrGet('href')) }, closed.children))
       else if (closed.token.hidden) here().push(...closed.children)
@@ -99,7 +103,7 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
   return root
 }
 
-/** A line break between Chinese characters or their punctuation: no space belongs there. */
+/** A line break between Chinese characters or punctuation, where no space belongs. */
 const unspacedBreak = /(?<=[\p{Script=Han}，。；：、？！）”])\n(?=[\p{Script=Han}（“])/gu
 
 export const renderMarkdown = (text: string, options: MarkdownOptions = {}): Child[] =>

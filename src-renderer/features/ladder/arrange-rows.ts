@@ -1,4 +1,4 @@
-/** Filters and sorts the ladder's rows: search, sorting and pinned rows. */
+/** Filters and sorts the ladder's rows, and keeps the pinned ones. */
 import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
@@ -14,7 +14,7 @@ export interface LadderView {
   pinned: readonly string[]
 }
 
-/** A row's sort key, largest first; null comes last. */
+/** Returns a row's sort key, largest first; null sorts last. */
 function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
   switch (sort) {
     case 'order':
@@ -30,7 +30,7 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
   }
 }
 
-/** Pinned rows stay whatever the search; both parts default to ladder order. */
+/** Pinned rows stay whatever the search. Pinned and other rows both default to ladder order. */
 export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,

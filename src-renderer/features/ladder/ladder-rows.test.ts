@@ -119,7 +119,7 @@ describe('rows', () => {
     const columns = usualColumns(copying)
     expect(columns).toContain('dramUtilization')
     expect(columns).not.toContain('fmaUtilization')
-    // Bytes in place of conflicts, where there are bytes and no conflicts.
+    // Bytes replace bank conflicts if no rung has conflicts and bytes were counted.
     const count = (value: number) => ({
       value,
       unit: 'byte' as const,
@@ -234,7 +234,7 @@ it('no metric is lost by grouping', () => {
   expect(groups.at(-1)).toEqual({ id: 'other', metrics: ['dram__bytes.sum'] })
 })
 
-// Which rows of a ladder are shown, in which order, and how a slower rung is explained.
+// Tests which rows are shown, their order, and how a slower rung is explained.
 
 const fma = (value: number) =>
   ({ fmaUtilization: { value, unit: '%', evidence: 'measured' } }) as never
@@ -273,7 +273,7 @@ describe('rows', () => {
     ['THREAD one', ['01_naive']],
     ['undefined', ['03_broken']],
     ['04', ['04_wide']],
-    // Not 04, which has a 1 in what describes it.
+    // Rung 04 does not match, although its description contains a 1.
     ['1', ['01_naive']],
     ['16', ['04_wide']],
     ['no such thing', []],

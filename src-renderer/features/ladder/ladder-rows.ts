@@ -27,31 +27,34 @@ export interface LadderRow {
   rung: RungResult
   number: string
   isReference: boolean
-  /** Beside the main story of its ladder. */
+  /** Whether the rung is off the main path of the ladder. */
   isAside: boolean
   before: RungResult | undefined
-  /** The rung against the one it builds on; undefined for the first. */
+  /** The comparison with the rung that it builds on; undefined for the first rung. */
   comparison: RungComparison | undefined
   step: TakenStep | null
-  /** The notes beside its time. */
+  /** Notes shown beside its time. */
   timeNotes: readonly AnyMessage[]
-  /** Called faster than the reference only where all ways of timing agree. */
+  /** Whether it is faster than the reference by every way of timing. */
   isFaster: boolean
-  /** The time of the ladder's first rung over this one's; null for the reference. */
+  /** The time of the ladder's first rung divided by this rung's; null for the reference. */
   overFirst: number | null
-  /** Set if it is slower than the rung it builds on, or was expected to be. */
+  /** Set if the rung is slower than the one it builds on, or was expected to be. */
   slowdown: Slowdown | null
   /** The ladder's note on it. */
   note: string | null
-  /** Of its result against FP64, on the scale of the task's check; null where it was not verified or is not finite. */
+  /**
+   * Error of its result against FP64, on the scale of the task's check; null if it was not verified
+   * or is not finite.
+   */
   error: number | null
-  /** That error over the reference's; null for the reference. */
+  /** Its error divided by the reference's; null for the reference. */
   errorToReference: number | null
-  /** The NVTX range that it was launched in; null unless kernels are grouped by range. */
+  /** The NVTX range of its launch; null unless kernels are grouped by range. */
   range: RangeGroup | null
 }
 
-/** The ladder's starting point: the first timed rung that is not the reference. */
+/** Returns the ladder's starting point: the first timed rung other than the reference. */
 const firstRung = (session: Session): RungResult | undefined =>
   session.rungs.find((rung) => rung.timing && rung.id !== session.ladder.reference)
 
@@ -92,16 +95,19 @@ export function ladderRows(session: Session): LadderRow[] {
 const errorOf = (rung: RungResult | undefined): number | null =>
   rung?.verify?.worstRelativeError ?? null
 
-/** 3.5e-6: the exponent tells precisions apart, and digits beyond the second depend on the inputs. */
+/**
+ * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions, and digits after
+ * the second depend on the inputs.
+ */
 export const errorText = (error: number): string => error.toExponential(1)
 
-/** Whether the rungs' precisions differ: a column of identical errors says nothing. */
+/** Whether the rungs have different precisions. A column of identical errors would say nothing. */
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)
   return new Set(errors.map(errorText)).size > 1
 }
 
-/** The columns of times, besides which a session may have others. */
+/** Optional time columns, which only some sessions have. */
 export interface TimeColumns {
   notes: boolean
   burst: boolean
@@ -118,10 +124,10 @@ export function timeColumns({ rungs }: Session): TimeColumns {
   }
 }
 
-/** What the ratio column's times are divided by. */
+/** The time that the ratio column divides by. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
-/** Operations or bytes a second, by what bounds the task. */
+/** Returns operations or bytes per second, depending on what bounds the task. */
 export const rateOf = (
   session: Session,
   rung: Pick<RungResult, 'timing' | 'flags'>,
@@ -134,7 +140,10 @@ export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
     session.rungs.flatMap((rung) => rateOf(session, rung) ?? []),
   )
 
-/** The reference's throughput; if it is not a row of the session, from its time measured with another rung. */
+/**
+ * Returns the reference's throughput. If the reference is not a rung of the session, it uses the
+ * reference time measured with another rung.
+ */
 export function referenceThroughput(session: Session): number | null {
   const own = session.rungs.find(({ id }) => id === session.ladder.reference)
   if (own?.timing) return rateOf(session, own)
@@ -152,15 +161,15 @@ export function referenceThroughput(session: Session): number | null {
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
-/** Toggles a rung: two picked rungs open in Compare, more in the matrix. */
+/** Toggles a rung. Two picked rungs open in Compare, more open in the matrix. */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
   return [...picked, id]
 }
 
 /**
- * The pair that Compare opens with: the step that bought most, as the factor between both times. Kernels that do not build
- * on each other have no steps: then the two that take the most time.
+ * Returns the pair that Compare opens with: the step with the largest speedup. Kernels that do not
+ * build on each other have no steps, so the two that take the most time are returned.
  */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
@@ -179,6 +188,9 @@ const profiledMs = ({ profiledTime }: RungResult): number => profiledTime?.total
 const byTime = (rungs: readonly RungResult[]): RungResult[] =>
   [...rungs].sort((a, b) => profiledMs(b) - profiledMs(a))
 
-/** The kernel that takes the most time, which an import opens with; undefined for sessions that we ran. */
+/**
+ * Returns the kernel that takes the most time, which an import opens with; undefined for our own
+ * runs.
+ */
 export const hottestOfImport = (session: Session): string | undefined =>
   can(session.target).knowsRun ? undefined : byTime(session.rungs)[0]?.id

@@ -1,4 +1,7 @@
-/** A rung's metric cells, calculated before rendering: there are thousands, and most stay unseen. */
+/**
+ * A rung's metric cells. They are calculated before rendering, because there are thousands and most
+ * are never seen.
+ */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { bareFigure } from '../../ui/format'
 import type { LadderRow } from './ladder-rows'
@@ -9,7 +12,7 @@ export interface MetricCell {
   /** The text shown, and its origin for screen readers; null if there is no value. */
   text: string | null
   evidence: MetricValue['evidence'] | 'absent'
-  /** The bar's length, as a percentage of the track. */
+  /** Length of the bar as a percentage of its track. */
   width: string
   isZero: boolean
   expected: { met: boolean; direction: string } | null
@@ -30,7 +33,7 @@ export const metricCells = (
       evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
       width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
       isZero: value === 0,
-      // If either value is missing there is nothing to mark; the row's details say so.
+      // Without both values there is nothing to mark. The row's details say so.
       expected:
         expected && expected.met !== null
           ? { met: expected.met, direction: expected.direction }

@@ -1,4 +1,4 @@
-/** The metric columns of the ladder, in groups, and their scales. */
+/** The metric columns of the ladder, their groups, and their scales. */
 import { countedColumns, hasTimes } from '../../../src-main/domain/analysis/table-columns'
 import { leadMetric } from '../../../src-main/domain/analysis/lead-figure'
 import { cardMetricIds, metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -12,7 +12,7 @@ export interface ColumnGroup {
   metrics: readonly string[]
 }
 
-/** What says more of a task that memory bounds than conflicts in shared memory which no rung has. */
+/** For a memory-bound task, these say more than bank conflicts that no rung has. */
 const ofMemory = ['dramBytes', 'l2HitRate'] as const
 
 const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
@@ -21,8 +21,10 @@ const registersOf = ({ rungs }: Session): string[] =>
   ['registersPerThread'].filter((id) => rungs.some(({ metrics }) => metrics[id]?.value != null))
 
 /**
- * The card's metrics and the registers; of a deep session the structural conflicts in place of the noisy counters. What bounds the task stands in place of FMA's pipe; where that is memory and no
- * rung has a bank conflict, the bytes that it moves stand in place of the conflicts. Without times, what was counted.
+ * Returns the default columns: the card metrics and the registers. A deep session shows structural
+ * bank conflicts instead of the noisy counters. The utilization that bounds the task replaces the
+ * FMA pipe. For a memory-bound task without bank conflicts, the bytes moved replace the conflicts.
+ * A session without times shows everything that was counted.
  */
 export function usualColumns(session: Session): string[] {
   const own = hasTimes(session) ? [] : [...countedColumns(session), ...registersOf(session)]
@@ -37,13 +39,16 @@ export function usualColumns(session: Session): string[] {
     .concat(moved)
 }
 
-/** Metrics grouped as columns. */
+/** Groups metrics into columns. */
 export const columnGroups = (ids: readonly string[]): ColumnGroup[] => groupMetrics(ids)
 
 export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
 
-/** The scale of a metric's bars: percentages run to 100 %, others to the largest in the ladder. */
+/**
+ * Returns the scale of a metric's bars. Percentages run to 100 %, other units to the ladder's
+ * largest value.
+ */
 export function metricScale(session: Session, id: string): Scale {
   if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }
   return makeScale(

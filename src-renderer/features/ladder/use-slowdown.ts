@@ -1,4 +1,7 @@
-/** Explains why a rung is slower than the one before: the ladder's note, and the counter that shows it. */
+/**
+ * Explains why a rung is slower than the one before, using the ladder's note and the counter that
+ * shows it.
+ */
 import { t } from '../../ui/words'
 import { figureText, factorText } from '../../ui/format'
 import { formatRatio } from '../../../src-main/domain/metrics/units'
@@ -32,7 +35,7 @@ export function useSlowdown() {
     if (slowdown.note) sentences.push(slowdown.note)
     return sentences
   }
-  /** Distinguishes a rung that is slower from one that the ladder does not expect to pay off. */
+  /** Distinguishes a slower rung from one that the ladder does not expect to be faster. */
   const slowdownTitle = ({ slower }: Slowdown): string =>
     t(slower ? 'slowdown.title' : 'slowdown.meant')
 

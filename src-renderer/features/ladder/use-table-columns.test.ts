@@ -33,7 +33,7 @@ describe('the table of an emulated session', () => {
       () => metrics,
     )
     expect(timeless.value).toBe(true)
-    // Its number, its name, and a column per counter.
+    // The number, the name, and one column per counter.
     expect(columns.value).toHaveLength(2 + metrics.length)
   })
 

@@ -1,4 +1,4 @@
-/** The columns of a ladder's table: which ones its session has figures for, and how wide they are. */
+/** Chooses the columns of a ladder's table and their widths. */
 import { computed } from 'vue'
 import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figure'
 import { totalProfiledMs } from '../../../src-main/domain/programs/profiled-time'
@@ -14,24 +14,24 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     () => new Map(columnMetrics.value.map((id) => [id, metricScale(session(), id)])),
   )
   const lead = computed(() => leadOf(session()))
-  /** Of kernels under ncu, their time in all. */
+  /** The total time of all kernels, if they were timed only under ncu. */
   const kernels = computed(() =>
     can(session().target).knowsRun ? null : totalProfiledMs(session()),
   )
-  /** Of programs, the longest wall time: their bars are of time and not of throughput. */
+  /** The longest wall time of a program. Bars of programs show time instead of throughput. */
   const longestProgramMs = computed(() =>
     isOfPrograms(session())
       ? Math.max(0, ...session().rungs.map(({ timing }) => timing?.medianMs ?? 0))
       : null,
   )
-  /** Programs and kernels under ncu are timed in one way. */
+  /** Programs and kernels under ncu have a single way of timing. */
   const times = computed(() =>
     kernels.value !== null || longestProgramMs.value !== null
       ? { notes: false, burst: false, sustained: false }
       : timeColumns(session()),
   )
   const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
-  /** A session with counts only has no time columns. */
+  /** A session that has only counts has no time columns. */
   const timeless = computed(
     () =>
       !timed.value &&
@@ -42,24 +42,27 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
           columnMetrics.value.some((id) => own[id]?.value != null),
         )),
   )
-  /** Of predicted times, the top of the longest range; null in other sessions. */
+  /** The largest upper bound of the predicted times; null in other sessions. */
   const longestPredictedMs = computed(() =>
     session().prediction
       ? Math.max(0, ...session().rungs.map(({ predicted }) => predicted?.highMs ?? 0))
       : null,
   )
   const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
-  /** Rates of a thousand TFLOP/s have seven digits. */
+  /** Rates above a thousand TFLOP/s have seven digits. */
   const isVast = computed(() =>
     session().rungs.some(({ timing }) => (timing?.gflops ?? 0) >= 999_999.5),
   )
-  /** The reason in place of a share needs two lines. */
+  /** The text that replaces a percentage needs two lines. */
   const isAboveRoof = computed(
     () =>
       lead.value.of === 'bytes' &&
       session().rungs.some((rung) => leadFigure(session(), rung, lead.value)?.aboveRoof),
   )
-  /** Each column has a width of its own, below which names would be all that shrinks. */
+  /**
+   * Minimum width of the table. Each column has its own minimum; below their sum, only names would
+   * shrink.
+   */
   const leastWidth = computed(() => {
     const { notes, burst, sustained } = times.value
     const more =
@@ -67,9 +70,15 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     const predicted = longestPredictedMs.value === null ? 0 : 400
     return (timeless.value ? 380 : 696) + predicted + more + 70 * columnMetrics.value.length
   })
-  /** With every way of timing, names and bars get less room, and stay in view beside what scrolls. */
+  /**
+   * With every way of timing shown, names and bars get less room and stay in view while the rest
+   * scrolls.
+   */
   const isWide = computed(() => times.value.burst || times.value.sustained)
-  /** The widths of all columns: rows are grids of their own, since in a table a new row has all others laid out again. */
+  /**
+   * The widths of all columns. Each row is its own grid, because a new row in a table makes the
+   * browser lay out all rows again.
+   */
   const columns = computed(() => [
     '54px',
     'minmax(0, 1fr)',

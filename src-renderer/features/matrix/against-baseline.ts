@@ -1,4 +1,7 @@
-/** The matrix against a baseline: each figure's factor or difference, and whether it is better. */
+/**
+ * Compares the matrix with a baseline: each figure's factor or difference, and whether it is
+ * better.
+ */
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, type Verdict } from '../../../src-main/domain/analysis/compare'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
@@ -12,21 +15,28 @@ interface Side {
   rung: RungResult
 }
 
-/** How far apart two figures are: shares by their difference, all others by their factor. */
+/**
+ * Returns how far apart two figures are: the difference for percentages, the factor for other
+ * units.
+ */
 function distance(base: number, value: number, unit: string): string {
   if (unit === '%') return value === base ? '0' : bareDelta(value - base, '%')
   if (value === 0) return '0'
-  // There is no factor to nothing.
+  // A factor from zero does not exist.
   if (base === 0) return `+${formatCount(value)}`
   return formatRatio(value / base)
 }
 
-/** Sooner is better, and so is what follows from the time; operations and bytes a second are inverse to it. */
+/**
+ * Whether a row is the time or is derived from it. Lower is better for a time, higher for
+ * operations and bytes per second.
+ */
 const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
- * `base` are the same rows of the baseline alone; a row that it lacks keeps its figures, and so do times if L2 did not
- * hold the same. Sessions that allow no verdict have differences alone.
+ * Returns the rows relative to the baseline. `base` has the same rows of the baseline alone. A row
+ * missing there keeps its figures, and so do times measured with a different L2 state. Sessions
+ * that cannot be compared show differences without verdicts.
  */
 export function againstBaseline(
   items: readonly MatrixItem[],
@@ -73,7 +83,7 @@ export function againstBaseline(
   })
 }
 
-/** Rungs by a row's values; those without one come last. */
+/** Sorts rungs by a row's values; rungs without a value come last. */
 export function rungsByRow(
   rungs: readonly RungResult[],
   row: MatrixRow | undefined,

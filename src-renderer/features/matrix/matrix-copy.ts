@@ -1,4 +1,4 @@
-/** The matrix as text for a spreadsheet or document; contents never become formulas or markup. */
+/** The matrix as text for a spreadsheet or document. Contents never become formulas or markup. */
 import { md, mdTable } from '../../../src-main/domain/text/markdown'
 import type { MatrixCell, MatrixItem, MatrixRow } from './matrix'
 import { csvTable, type Cell } from '../../../src-main/domain/text/csv'
@@ -14,7 +14,7 @@ export interface CopyWords {
 const rowsOf = (items: readonly MatrixItem[]): MatrixRow[] =>
   items.filter((item) => item.type === 'metric')
 
-/** Numbers at full precision, so that a spreadsheet can calculate with them. */
+/** Returns a number at full precision, so that a spreadsheet can calculate with it. */
 function csvCell(cell: MatrixCell, words: CopyWords): Cell {
   switch (cell.kind) {
     case 'value':
@@ -36,7 +36,7 @@ export const matrixCsv = (
   words: CopyWords,
 ): string =>
   csvTable(
-    // Header cells are escaped like the others: a title may contain anything.
+    // Header cells are escaped too, because a title can contain anything.
     [words.metric, words.unit, ...titles],
     rowsOf(items).map((row) => [
       row.source === 'ncu' ? row.id : words.label(row),
@@ -45,7 +45,7 @@ export const matrixCsv = (
     ]),
   )
 
-/** Figures formatted as on screen. */
+/** Returns Markdown with figures formatted as on screen. */
 export const matrixMarkdown = (
   titles: readonly string[],
   items: readonly MatrixItem[],

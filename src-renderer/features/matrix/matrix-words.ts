@@ -1,4 +1,4 @@
-/** Texts of the matrix: row names, and a cell's exact value and origin. */
+/** Texts of the matrix: row names, and each cell's exact value and origin. */
 import { t, wordsAt } from '../../ui/words'
 import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
@@ -21,7 +21,10 @@ export function useMatrixWords() {
   }
   const unit = (row: MatrixRow): string => wordsAt(`unit.${row.unit}`) ?? row.unit
 
-  /** Only the names of ncu's own metrics are known here; ncu documents their meaning. */
+  /**
+   * Returns a metric's meaning. For ncu's own metrics only the names are known here; ncu documents
+   * their meaning.
+   */
   const meaning = ({ id, source }: MatrixRow): string => {
     if (source === 'registry') return metricMeaning(id) ?? ''
     return source === 'timing' ? t(`matrix.timingMeaning.${id}`) : t('matrix.ncuMeaning')
@@ -41,7 +44,7 @@ export function useMatrixWords() {
     }
   }
 
-  /** A cell's exact value and origin, as sentences. */
+  /** Returns a cell's exact value and origin as sentences. */
   function origin(session: Session, rung: RungResult, row: MatrixRow, cell: MatrixCell): string[] {
     if (row.source === 'registry') return [...metricTip(session, rung, row.id).lines]
     if (row.source === 'timing') {
@@ -72,7 +75,10 @@ export function useMatrixWords() {
     }
   }
 
-  /** The figure beside how far it is from the baseline, and the verdict that the color stands for. */
+  /**
+   * Returns the figure shown beside its factor or difference, and the verdict that the color stands
+   * for.
+   */
   const against = (cell: MatrixCell): string[] =>
     cell.kind === 'value' && cell.exact !== undefined
       ? [
@@ -91,7 +97,7 @@ export function useMatrixWords() {
     absent: t('evidence.absent'),
   })
 
-  /** A rendered cell depends on this as well as on its value. */
+  /** A rendered cell depends on the language as well as on its value. */
   const shownLanguage = () => language.value
 
   return {

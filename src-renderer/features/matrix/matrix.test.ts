@@ -1,4 +1,4 @@
-/** Rungs × metrics: the cells, the copied text, and how a spreadsheet reads it. */
+/** Tests the matrix cells, the copied text, and how a spreadsheet reads it. */
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'

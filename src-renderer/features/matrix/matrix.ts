@@ -1,4 +1,7 @@
-/** Rungs × metrics: every figure of a session in one table, calculated once and language-independent. */
+/**
+ * The matrix of rungs × metrics: every figure of a session in one table. Calculated once,
+ * independent of the language.
+ */
 import { type Verdict } from '../../../src-main/domain/analysis/compare'
 import {
   metricDefinition,
@@ -18,28 +21,33 @@ export type MatrixCell =
       value: number
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
-      /** Against a baseline `text` is how far it is from that; this is the figure itself. */
+      /** The figure itself. With a baseline, `text` is the factor or difference instead. */
       exact?: string
-      /** Null in the baseline's own column. */
+      /** null in the baseline's own column. */
       verdict?: Verdict | null
     }
-  /** ncu reports some properties as text. */
+  /** Some ncu properties are text. */
   | { kind: 'text'; text: string }
-  /** A rung with several kernels has one value per kernel, and ncu's metrics do not say how to combine them. */
+  /**
+   * The rung has several kernels and one value per kernel. ncu's metrics do not say how to combine
+   * them.
+   */
   | { kind: 'several'; texts: readonly string[] }
   | { kind: 'unavailable'; reason: Statement | null }
   | { kind: 'absent' }
 
 export interface MatrixRow {
   type: 'metric'
-  /** `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or ncu's own name. */
+  /** `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or an ncu name. */
   id: string
   source: 'timing' | 'registry' | 'ncu'
-  /** Empty if ncu gives none. */
+  /** Empty if ncu names no unit. */
   unit: string
-  /** One per rung, in order. */
+  /** One cell per rung, in order. */
   cells: readonly MatrixCell[]
-  /** 0 to 1 from the row's smallest value to its largest; null without a value, or if all are equal. */
+  /**
+   * 0 to 1 from the row's smallest value to its largest; null without a value, or if all are equal.
+   */
   heat: readonly (number | null)[]
 }
 export type MatrixGroup = MetricGroupId | 'time' | 'ncu'
@@ -63,7 +71,10 @@ function figureCell(
 
 const fiveDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 })
 
-/** An ncu value in its base unit, shortened for a column; the status line has the exact one. */
+/**
+ * Formats an ncu value in its base unit, shortened for a column. The status line shows the exact
+ * value.
+ */
 function ncuNumber(value: number): string {
   if (Math.abs(value) >= 1e9) return formatCount(value)
   return Number.isInteger(value) ? fixed(value) : fiveDigits.format(value)
@@ -89,7 +100,10 @@ function ncuRungCell(rung: RungResult, name: string): MatrixCell {
   }
 }
 
-/** Logarithmic if the row spans two orders of magnitude; otherwise all but the largest would look alike. */
+/**
+ * Returns each cell's heat. The scale is logarithmic if the row spans two orders of magnitude;
+ * otherwise, all values but the largest would look alike.
+ */
 function heatOf(cells: readonly MatrixCell[]): (number | null)[] {
   const values = cells.flatMap((cell) => (cell.kind === 'value' ? [cell.value] : []))
   const min = Math.min(...values)
@@ -107,7 +121,9 @@ const row = (
   cells: readonly MatrixCell[],
 ): MatrixRow => ({ type: 'metric', id, source, unit, cells, heat: heatOf(cells) })
 
-/** ncu metric names stored in a rung of the session, besides the registry's ids. */
+/**
+ * Returns the ncu metric names stored in the session's rungs, in addition to the registry's ids.
+ */
 export function ncuNames(rungs: readonly RungResult[]): string[] {
   const names = new Set<string>()
   for (const { ncuMetrics, profile } of rungs) {
@@ -142,17 +158,17 @@ const timing = (
     rungs.map((rung) => figureCell(figure(rung), print)),
   )
 
-/** `common`: times and the registry's metrics that a rung has; `all`: every metric of ncu's after them. */
+/** `common` shows times and registry metrics that a rung has; `all` adds every ncu metric. */
 export function matrixItems(
   rungs: readonly RungResult[],
   which: 'common' | 'all',
-  /** If a task is memory-bound, it is shown instead of the operations per second. */
+  /** For a memory-bound task, shown instead of operations per second. */
   bandwidth?: (rung: RungResult) => MetricValue | null,
 ): MatrixItem[] {
   const items: MatrixItem[] = []
   const times = rungs.flatMap(({ timing }) => (timing ? [timing.medianMs] : []))
   if (times.length) {
-    // One unit per row, named in its header: no mix of µs and ms.
+    // Each row has one unit, named in its header, so µs and ms are never mixed.
     const decimals = columnDecimals(times)
     items.push(
       { type: 'group', id: 'time' },
@@ -160,7 +176,7 @@ export function matrixItems(
       ...(bandwidth ? [timing('bandwidth', 'GB/s', rungs, bandwidth, (rate) => fixed(rate))] : []),
     )
     const timings = rungs.flatMap(({ timing: own }) => own ?? [])
-    // A task may count no operations, and a ladder may have no reference.
+    // Some tasks count no operations, and some ladders have no reference.
     if (!bandwidth && timings.some(({ gflops }) => gflops !== null))
       items.push(timing('throughput', 'GFLOP/s', rungs, throughputFigure, (rate) => fixed(rate)))
     if (timings.some(({ ratioToReference }) => ratioToReference !== null))
@@ -198,13 +214,13 @@ export function matrixItems(
   return items
 }
 
-/** The rungs named in the URL, in session order; all if it names none of the session's. */
+/** Returns the rungs named in the URL, in session order; all rungs if none of the names match. */
 export function chosenRungs(session: Session, wanted: readonly string[]): readonly RungResult[] {
   const found = session.rungs.filter(({ id }) => wanted.includes(id))
   return found.length ? found : session.rungs
 }
 
-/** Rows whose label or name contains the search; groups left empty are dropped. */
+/** Returns the rows whose label or name contains the search. Empty groups are dropped. */
 export function filterItems(
   items: readonly MatrixItem[],
   search: string,

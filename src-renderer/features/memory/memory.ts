@@ -1,7 +1,7 @@
-/** What a launch moves between the levels of memory, and how busy each level is. Pure. */
+/** Calculates what a launch moves between memory levels and how busy each level is. */
 import type { RungResult } from '../../../src-main/domain/session/session'
 
-/** Each between the level it names and the one nearer to the SM. */
+/** Each link connects the named level with the one closer to the SM. */
 export const links = ['shared', 'l1', 'l2', 'dram'] as const
 export type Link = (typeof links)[number]
 
@@ -12,21 +12,24 @@ interface Flow {
 }
 
 export interface Level {
-  /** In percent of its peak. */
+  /** Percentage of its peak. */
   busy: number | null
-  /** In percent of the sectors requested. */
+  /** Percentage of the requested sectors that hit. */
   hit: number | null
 }
 
 interface MemoryFigures {
   flows: Record<Link, Flow>
-  /** L1 and shared memory are one storage behind one data stage. */
+  /** L1 and shared memory share one storage and one data stage. */
   l1: Level
   l2: Level
   dram: Level
 }
 
-/** A wavefront is one pass over the 32 banks of 4 bytes: what the pass occupies, not what threads asked for. */
+/**
+ * A wavefront is one pass over the 32 banks of 4 bytes. This counts what the pass occupies, not
+ * what the threads requested.
+ */
 const bytesPerWavefront = 128
 
 export function memoryFigures(rung: RungResult): MemoryFigures {
@@ -53,7 +56,10 @@ export function memoryFigures(rung: RungResult): MemoryFigures {
 export const hasFigures = ({ flows }: MemoryFigures): boolean =>
   links.some((link) => flows[link].bytes !== null)
 
-/** Widths of the links in pixels: areas to scale, so that a link of a hundredth can still be seen. */
+/**
+ * Returns the width of a link in pixels. The scale keeps links with a hundredth of the traffic
+ * visible.
+ */
 export function linkWidth(bytes: number | null, most: number): number {
   return bytes === null || bytes <= 0 || most <= 0 ? 1 : 1 + 17 * Math.sqrt(bytes / most)
 }

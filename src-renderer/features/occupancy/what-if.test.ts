@@ -45,7 +45,7 @@ describe("the what-if screen's address", () => {
     }
     expect(limitOf(fields)).toBe(own.occupancy.limits.shared)
     expect(limitOf({ ...fields, carveOut: '' })).toBeGreaterThan(own.occupancy.limits.shared!)
-    // Less than a block needs is never set aside, and another GPU has other sizes.
+    // The carve-out is never smaller than what a block needs, and each GPU has its own sizes.
     expect(limitOf({ ...fields, carveOut: '8192', shared: '100000' })).toBe(2)
     expect(limitOf({ ...fields, carveOut: '12345' })).toBe(limitOf({ ...fields, carveOut: '' }))
   })

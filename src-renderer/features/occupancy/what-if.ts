@@ -12,7 +12,10 @@ import {
 export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]
 
-/** As typed, even if it is not a number. `carveOut` is the SM's shared memory in bytes, empty for the largest. */
+/**
+ * Values as typed, even if they are not numbers. `carveOut` is the shared memory of the SM in
+ * bytes; empty means the maximum.
+ */
 export type WhatIfFields = Record<Resource | 'gpu' | 'carveOut', string>
 
 export const defaultFields: WhatIfFields = {
@@ -26,7 +29,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** The slider's step; any whole number can be typed. */
+  /** Step of the slider. Any whole number can be typed. */
   step: number
 }
 
@@ -37,7 +40,7 @@ export const rangeOf = (resource: Resource, limits: SmLimits): Range =>
     shared: { min: 0, max: limits.sharedPerBlock, step: limits.sharedGranularity },
   })[resource]
 
-/** A whole number within the range, or null. */
+/** Returns a whole number within the range, or null. */
 export function parseField(text: string, { min, max }: Range): number | null {
   const value = /^\s*\d+\s*$/.test(text) ? Number(text) : NaN
   return value >= min && value <= max ? value : null
@@ -45,7 +48,7 @@ export function parseField(text: string, { min, max }: Range): number | null {
 
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
 
-/** Fields from the URL, with defaults for what it leaves out. */
+/** Returns the fields from the URL, with defaults for missing ones. */
 export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFields {
   const word = (name: keyof WhatIfFields): string => {
     const value = first(query[name])
@@ -63,11 +66,14 @@ export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFiel
 
 export const limitsOf = ({ gpu }: WhatIfFields): SmLimits => smLimits(gpu) ?? smLimits('9.0')!
 
-/** What the SM sets aside as shared memory, in bytes; undefined for the most that it can, which any GPU has. */
+/**
+ * Returns the SM's shared-memory carve-out in bytes; undefined means the maximum, which every GPU
+ * supports.
+ */
 export const carveOutOf = (fields: WhatIfFields): number | undefined =>
   limitsOf(fields).carveOuts.find((bytes) => String(bytes) === fields.carveOut)
 
-/** The kernel, or the fields that are invalid. */
+/** Returns the kernel, or the list of invalid fields. */
 export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   const limits = limitsOf(fields)
   const values = Object.fromEntries(
@@ -92,7 +98,7 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   }
 }
 
-/** The fields for a kernel on a GPU, as its rung was launched. */
+/** Returns the fields for a kernel as its rung launched it. */
 export const fieldsOf = (
   kernel: Pick<KernelResources, 'threads' | 'registers' | 'carveOutBytes'> & { shared: number },
   gpu: ComputeCapability,

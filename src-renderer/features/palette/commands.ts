@@ -1,5 +1,5 @@
 /**
- * The commands of the palette. A screen adds its own while it is mounted; a search matches commands
+ * The commands of the palette. A screen adds its own while it is mounted. A search matches commands
  * whose title or group contains all of its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
@@ -9,16 +9,19 @@ export interface Command {
   /** In the user's language. */
   title: string
   group: string
-  /** Words that find it too, such as an id. */
+  /** Additional words that match it, such as an id. */
   also?: string
-  /** The equivalent keys, in the order pressed. */
+  /** The equivalent keys, in the order they are pressed. */
   keys?: readonly string[]
   run(): void
 }
 
 const screens = shallowReactive(new Set<() => readonly Command[]>())
 
-/** Registers a screen's commands while the component is mounted; `list` is called when the palette opens. */
+/**
+ * Registers a screen's commands while the component is mounted. `list` is called when the palette
+ * opens.
+ */
 export function provideCommands(list: () => readonly Command[]): void {
   screens.add(list)
   onBeforeUnmount(() => screens.delete(list))
@@ -26,7 +29,10 @@ export function provideCommands(list: () => readonly Command[]): void {
 
 export const screenCommands = (): Command[] => [...screens].flatMap((list) => list())
 
-/** Titles that start with the search come first; otherwise the order is kept. */
+/**
+ * Returns matching commands. Titles that start with the search come first; the rest keep their
+ * order.
+ */
 export function findCommands(commands: readonly Command[], search: string): Command[] {
   const wanted = search.trim().toLowerCase()
   const words = wanted.split(/\s+/).filter(Boolean)

@@ -1,4 +1,4 @@
-/** Screens by the letter that follows g. */
+/** Maps the letter typed after g to its screen. */
 import { screens, type Screen } from '../../screens'
 
 export interface GoTo {

@@ -8,10 +8,10 @@ interface ShortcutActions {
   goTo(place: GoTo): void
 }
 
-/** How long after g the letter may follow. */
+/** Time in milliseconds to type the letter after g. */
 const sequenceMs = 1500
 
-/** Fields where letters are text, not shortcuts. */
+/** Whether the target is a field where letters are text. */
 const takesText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
@@ -48,12 +48,12 @@ export function useShortcuts(actions: ShortcutActions): void {
       actions.help()
     }
   }
-  // In the capture phase: the letter after g must not reach a screen's own shortcuts.
+  // Capture phase, so that the letter after g does not reach a screen's own shortcuts.
   onMounted(() => addEventListener('keydown', onKey, { capture: true }))
   onBeforeUnmount(() => removeEventListener('keydown', onKey, { capture: true }))
 }
 
-/** Keys of the help sheet; their texts are `help.<group>.<entry>` in the locale. */
+/** Keys of the help sheet. Their texts are `help.<group>.<entry>` in the locale. */
 export const helpGroups = [
   {
     id: 'everywhere',

@@ -1,4 +1,4 @@
-/** Commands available on every screen: screens, sessions, steps of the session, language, theme. */
+/** Commands available on every screen: screens, sessions, next steps, language, and theme. */
 import { t } from '../../ui/words'
 import { useRouter } from 'vue-router'
 import { rungBefore, type Session } from '../../../src-main/domain/session/session'
@@ -55,7 +55,7 @@ export function useCommands(help: () => void): () => Command[] {
     })
   }
 
-  /** Leads to the rung on the ladder, where the steps are. */
+  /** Each command opens the rung on the ladder, which lists the steps. */
   const nextSteps = (): Command[] => {
     const found = current()
     if (!found) return []
@@ -75,7 +75,7 @@ export function useCommands(help: () => void): () => Command[] {
       }))
   }
 
-  /** Rungs by number and title, and by id, which is what the command line calls them. */
+  /** Finds rungs by number and title, and by the id used on the command line. */
   const rungs = (): Command[] => {
     const found = current()
     if (!found) return []

@@ -1,4 +1,4 @@
-/** The report embedded in this page, parsed once before anything else. */
+/** The report embedded in this page. It is parsed once, before anything else. */
 import { type InjectionKey, inject } from 'vue'
 import {
   deepElementId,
@@ -16,7 +16,7 @@ export function readFrozen(page: Document): FrozenReport {
   return FrozenReport.parse(JSON.parse(text))
 }
 
-/** Empty if the session was not profiled at the deep level. */
+/** Returns an empty result if the session has no deep profiles. */
 export async function readFrozenDeep(page: Document, session: number): Promise<FrozenDeep> {
   const packed = page.getElementById(deepElementId(session))?.textContent
   if (!packed) return {}

@@ -1,11 +1,11 @@
-/** A report's screens: its first page and those of its sections. */
+/** A report's screens: its first page and one per section. */
 import { createRouter, createWebHashHistory, type Router } from 'vue-router'
 import { FrozenReport, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import { sessionScreens } from '../frame/session-screens'
 
 const sections = Object.keys(sessionScreens) as ReportSection[]
 
-/** Screens of the report's sections. */
+/** Returns the screens of the report's sections. */
 export const screenNames = (report: FrozenReport): ReportSection[] =>
   sections.filter((section) => report.sections.includes(section))
 
@@ -28,7 +28,8 @@ export function createReportRouter(report: FrozenReport): Router {
       },
     ],
   })
-  // A screen may link to one that this report leaves out: the link then leads to a note instead of an error.
+  // A screen can link to one that this report omits. The link then opens a note instead of an
+  // error.
   const resolve = router.resolve.bind(router)
   router.resolve = ((to: Parameters<typeof resolve>[0], from: Parameters<typeof resolve>[1]) => {
     const isLeftOut =

@@ -1,4 +1,4 @@
-/** The form that adds a machine, and the state of one. */
+/** The form that adds a machine, and the state of a machine. */
 import type { CallInput, CallOutput } from '../../../src-main/contract/index'
 import type { Statement } from '../../../src-main/domain/messages/message'
 
@@ -11,15 +11,18 @@ export interface MachineFields {
 
 export interface MachineState {
   state: 'checking' | 'ok' | 'unreachable'
-  /** Why it is not reached. */
+  /** Why the machine cannot be reached. */
   why?: Statement
 }
 
-/** The answer of a check, or the error of the call. */
+/** Returns the state from a check's answer or from the call's error. */
 export const stateOf = (answer: CallOutput<'machines.check'>): MachineState =>
   answer.error === null ? { state: 'ok' } : { state: 'unreachable', why: answer.error.message }
 
-/** A key that ssh does not know is trusted as it was shown. */
+/**
+ * Returns the request. If ssh does not know the host key, the request confirms the key shown to the
+ * user.
+ */
 export const machineRequest = (
   { name, host, slurm, partition }: MachineFields,
   { known, fingerprint }: CallOutput<'machines.look'>,

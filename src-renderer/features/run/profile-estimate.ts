@@ -6,7 +6,7 @@ import { sameSizes, type Sizes } from '../../../src-main/domain/task/problem'
 import type { Session } from '../../../src-main/domain/session/session'
 import { isImport, isOwnRun } from '../../../src-main/domain/session/session-summary'
 
-/** The session whose times are used for the estimate: this machine's newest, else a recording. */
+/** Returns the session to estimate from: this machine's newest, or else a recording. */
 export function timesFrom(
   sessions: readonly SessionSummary[],
   ladder: string,

@@ -1,4 +1,4 @@
-/** Which figures a run is shown by while it goes on. Pure. */
+/** Chooses the columns shown during a run. */
 import {
   leadOf,
   leadPipe,
@@ -17,12 +17,12 @@ import type { RungResult } from '../../../src-main/domain/session/session'
 
 interface RunColumns {
   lead: Lead
-  /** There is a reference to take ratios to; assumed until a time shows that there is none. */
+  /** Whether there is a reference for ratios. Assumed until a time shows that there is none. */
   ratios: boolean
   metrics: readonly string[]
 }
 
-/** On an emulated GPU. */
+/** Metrics shown for an emulated GPU. */
 export const emulatedMetrics = [
   'instructions',
   'globalLoadSectorsPerRequest',
@@ -36,7 +36,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   const timings = results.flatMap(({ timing }) => timing ?? [])
   const pipe = leadPipe(context)
   const profiled = results.filter(({ profile }) => profile !== null)
-  // The card level collects the FMA pipe alone.
+  // The card level collects only the FMA pipe.
   const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
   return {
     lead: leadOf(context),
@@ -46,7 +46,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   }
 }
 
-/** The words for a run without a GPU; null if it has one or replays a recording. */
+/** Returns the texts for a run without a GPU; null if the run has a GPU or replays a recording. */
 export function placeWords(
   target: ParsedTarget,
 ): { how: 'builtFor' | 'emulatedOn' | 'predictedFor'; gpu: string } | null {

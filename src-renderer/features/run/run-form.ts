@@ -1,4 +1,4 @@
-/** The run form: what it offers, and the request made from it. */
+/** The run form: its choices, and the request built from them. */
 import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'
@@ -16,7 +16,7 @@ import {
 import { emulatedProblem } from '../../../src-main/domain/emulation/emulated-problem'
 import { isRecording } from '../../../src-main/domain/session/session-summary'
 
-/** Parses seconds as typed; null if invalid. */
+/** Parses seconds; null if invalid. */
 export function parseSeconds(text: string): number | null {
   const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
   return value > 0 ? value : null
@@ -24,30 +24,30 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/** The shipped recordings' GPU, so that their figures can be compared with those of the build. */
+/** The GPU of the shipped recordings, so that their figures can be compared with the build's. */
 const usualGpu = 'h200'
 
 export interface RunForm {
-  /** As a request names it: the id of one that ships, or a folder. */
+  /** As named in a request: a shipped ladder's id, or a folder. */
   ladder: string
-  /** Chosen rungs; the reference always runs as well. */
+  /** The chosen rungs. The reference always runs as well. */
   rungs: string[]
   /** A size's label, or `custom`. */
   size: string
   /** Size parameters of the task by name, as typed. */
   custom: Record<string, string>
-  /** Scalars and options of the task by name, as typed or chosen; an empty one is the ladder's own. */
+  /** Scalars and options of the task by name. An empty one uses the ladder's value. */
   values: Record<string, string>
-  /** By parameter name; an empty string leaves each rung its default. */
+  /** By parameter name. With an empty string, each rung uses its default. */
   params: Record<string, string>
-  /** In the form used by requests; empty if there is none to choose. */
+  /** In the form used by requests; empty if there is nothing to choose. */
   target: string
   profile: ProfileLevel
-  /** Seconds above which a rung is not profiled, as typed; empty for no limit. */
+  /** Rungs slower than this many seconds are not profiled, as typed; empty for no limit. */
   profileLimit: string
-  /** What is timed besides single launches. */
+  /** What is timed in addition to single launches. */
   timing: TimingWay
-  /** What L2 holds when a launch is timed. */
+  /** The state of L2 when a launch is timed. */
   cacheState: 'cold' | 'warm'
 }
 
@@ -68,25 +68,28 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   cacheState: 'cold',
 })
 
-/** Capabilities of the chosen target; null if none is chosen. */
+/** Returns the capabilities of the chosen target; null if none is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
 }
 
-/** Launches can be timed, in any of the ways. */
+/** Whether the target can time launches. */
 export const canTime = (form: Pick<RunForm, 'target'>): boolean => {
   const able = abilities(form)
   return able !== null && able.times && !able.replays
 }
 
-/** Runs, but on an emulator: nothing is timed, and only small sizes take seconds. */
+/** Whether the target is an emulator. It times nothing and is fast only at small sizes. */
 export const isEmulated = ({ target }: Pick<RunForm, 'target'>): boolean => {
   const able = abilities({ target })
   return able !== null && able.runs && !able.times && !able.predicts && !able.replays
 }
 
-/** The size that a form begins with for its target: the ladder's first, or one that an emulator takes seconds for. */
+/**
+ * Returns the default size for the target: the ladder's first, or one that an emulator runs in
+ * seconds.
+ */
 export function usualSize(
   ladder: Ladder,
   form: Pick<RunForm, 'target'>,
@@ -101,19 +104,19 @@ export function usualSize(
   }
 }
 
-/** A target on offer: its text in a request, and its kind. */
+/** A selectable target: its text in a request, and its kind. */
 export interface TargetChoice {
   kind: RunnableKind
   value: string
-  /** The recording that it names. */
+  /** The recording that the target replays. */
   recording?: SessionSummary
 }
 
-/** Keeps the currently chosen GPU, or takes the usual one. */
+/** Returns the currently chosen GPU if possible, or else the default one. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
-/** One per kind; for recordings, one per recording of this ladder. */
+/** Returns one choice per kind and one per recording of this ladder. */
 export const targetChoices = (
   sessions: readonly SessionSummary[],
   { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
@@ -136,7 +139,7 @@ export const targetChoices = (
     }
   })
 
-/** Whether this machine has what the kind needs. */
+/** Whether this machine has what the target kind needs. */
 export const isOffered = (
   kind: RunnableKind,
   { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
@@ -145,13 +148,13 @@ export const isOffered = (
   return needsGpu ? hasGpu : elsewhere === true || replays || hasCompiler
 }
 
-/** Recordings of this ladder. */
+/** Returns the recordings of this ladder. */
 const recordingsOf = (sessions: readonly SessionSummary[], ladder: string): SessionSummary[] =>
   sessions.filter(
     (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
   )
 
-/** The recording offered first: one of the ladder's first size, if there is one. */
+/** Returns the recording to offer first: one at the ladder's first size, if any. */
 export function firstRecording(
   sessions: readonly SessionSummary[],
   ladder: Ladder,
@@ -161,14 +164,14 @@ export function firstRecording(
   return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
-/** Parses an extent as typed; null if it is not a whole number that fits into a grid. */
+/** Parses an extent; null if it is not a whole number that fits into a grid. */
 export function parseExtent(text: string, max = maxSize): number | null {
   if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes as typed; null if the task does not accept one of them. */
+/** Parses sizes; null if the task rejects one of them. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -186,21 +189,24 @@ export function sizeOf(form: RunForm, ladder: Ladder): Sizes | null {
   return parseSizes(ladder, form.custom)
 }
 
-/** The choices of an option that one of the ladder's rungs takes; all where no rung says. */
+/**
+ * Returns the choices of an option that at least one rung accepts; all choices if no rung restricts
+ * them.
+ */
 export function optionChoices({ task, rungs }: Ladder, option: string): string[] {
   const taken = new Set(rungs.flatMap(({ header }) => header.options[option] ?? []))
   const all = Object.keys(task?.options[option]?.choices ?? {})
   return taken.size === 0 ? all : all.filter((choice) => taken.has(choice))
 }
 
-/** A scalar as typed; null where it is no number of its type. */
+/** Parses a scalar; null if it is not a number of the given type. */
 export function parseScalar(text: string, dtype: string): number | null {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return null
   return dtype.startsWith('i') && !Number.isInteger(value) ? null : value
 }
 
-/** Scalars and options that were asked for; null where one cannot be read. */
+/** Returns the requested scalars and options; null if one is invalid. */
 function parseValues(
   { task }: Ladder,
   values: Readonly<Record<string, string>>,
@@ -218,7 +224,7 @@ function parseValues(
 
 export interface ParameterChoice {
   name: string
-  /** Values allowed by at least one chosen rung; the others keep their defaults. */
+  /** Values that at least one chosen rung allows. The other rungs keep their defaults. */
   allowed: number[]
   rungs: string[]
 }
@@ -248,9 +254,9 @@ export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   return null
 }
 
-/** A recording has its own size and parameters, so a replay's request has neither. */
+/** Returns the request. A replay has no size or parameters, because the recording fixes both. */
 export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
-  // Name the reference explicitly, so that it also becomes a row of the session.
+  // Name the reference explicitly so that it also becomes a row of the session.
   const rungs = ladder.rungs
     .map(({ id }) => id)
     .filter((id) => id === ladder.reference || form.rungs.includes(id))

@@ -1,4 +1,4 @@
-/** A kernel's machine code as the view shows it: figures as heat, links to source lines, filters. Pure. */
+/** Prepares a kernel's machine code for the view: heat, links to source lines, and filters. */
 import { arrowLanes, controlFlow, type Arrow } from '../../../src-main/domain/sass/control-flow'
 import {
   counted,
@@ -12,12 +12,12 @@ import {
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import { bandCount, type LineBands } from '../../ui/code-bands'
 
-/** What there is of a rung; each part may be missing. */
+/** Machine code data of a rung. Each part can be missing. */
 export interface MachineRung {
   text: string | null
   file: string
   deep: DeepProfile | null
-  /** Per thread, of the kernels in launch order; null where it is not known. */
+  /** Registers per thread for each kernel in launch order; null if unknown. */
   registers: readonly (number | null)[]
 }
 
@@ -28,12 +28,15 @@ export const counters = [
 ] as const satisfies readonly (keyof Work)[]
 type Counter = (typeof counters)[number]
 
-/** What colors the lines: predicted cycles, a counter, or what one stall reason takes of samples or predicted cycles. */
+/**
+ * What the heat shows: predicted cycles, a counter, or one stall reason's share of samples or
+ * predicted cycles.
+ */
 export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** null where it was not collected. */
+/** Returns null if the value was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,
@@ -42,12 +45,12 @@ export function valueOf(
   if (isCounter(heat)) return work[heat]
   const reason = heat.slice('stall:'.length)
   if (!predicted) return stalls && (stalls[reason] ?? 0)
-  // Cycles of all warps: those of one instruction, times how often it is issued.
+  // Cycles of all warps: the cycles of one instruction times its number of issues.
   const waits: Readonly<Record<string, number>> = predicted.stalls
   return (waits[reason] ?? 0) * (work.executed ?? 0)
 }
 
-/** What was collected and counted anything, stall reasons with the most samples first. */
+/** Returns the counters that are not all zero, with the most sampled stall reasons first. */
 export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
   const all = profiles.flatMap(({ kernels }) => kernels.flatMap(({ instructions }) => instructions))
   const stalls = new Map<string, number>()
@@ -61,7 +64,7 @@ export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
   ]
 }
 
-/** Each instruction's share of the kernel's total, 0 to 1; null if nothing was counted. */
+/** Returns each instruction's share of the kernel's total, 0 to 1; null if the total is zero. */
 export function heatShares(code: readonly Instruction[], heat: HeatBy | null): number[] | null {
   const values = heat === null ? [] : code.map((one) => valueOf(one, heat) ?? 0)
   const total = values.reduce((sum, value) => sum + value, 0)
@@ -73,11 +76,11 @@ const placesOf = ({ file, line, inlinedFrom = [] }: Instruction): Place[] => [
   ...inlinedFrom,
 ]
 
-/** The instruction's line in a file, also if its code was inlined there. */
+/** Returns the instruction's line in a file, even if its code was inlined from there. */
 export const lineIn = (instruction: Instruction, file: string): number | undefined =>
   placesOf(instruction).find((place) => place.file === file)?.line
 
-/** Indices of the instructions of each line of a file. */
+/** Returns the indices of the instructions of each line of a file. */
 export function codeByLine(code: readonly Instruction[], file: string): Map<number, number[]> {
   const found = new Map<number, number[]>()
   for (const [index, instruction] of code.entries())
@@ -88,7 +91,7 @@ export function codeByLine(code: readonly Instruction[], file: string): Map<numb
   return found
 }
 
-/** A color for each line of a file that has machine code, so that neighbours differ. */
+/** Returns a color for each line of a file that has machine code. Neighboring lines differ. */
 export function bandsOf({ kernels }: DeepProfile, file: string): LineBands {
   const lines = new Set(
     kernels.flatMap(({ instructions }) => [...codeByLine(instructions, file).keys()]),
@@ -96,7 +99,7 @@ export function bandsOf({ kernels }: DeepProfile, file: string): LineBands {
   return new Map([...lines].sort((a, b) => a - b).map((line, index) => [line, index % bandCount]))
 }
 
-/** Shares of a file's lines, the largest first. */
+/** Returns the shares of a file's lines, largest first. */
 export function lineHeat(
   byLine: ReadonlyMap<number, readonly number[]>,
   shares: readonly number[],
@@ -107,7 +110,7 @@ export function lineHeat(
   return new Map(sums.filter(([, share]) => share > 0).sort((x, y) => y[1] - x[1]))
 }
 
-/** Opcodes without their modifiers, with how many instructions have each; the most frequent first. */
+/** Returns opcodes without modifiers and their number of instructions, most frequent first. */
 export function families(code: readonly Instruction[]): [string, number][] {
   const counts = new Map<string, number>()
   for (const { opcode } of code) {
@@ -117,7 +120,7 @@ export function families(code: readonly Instruction[]): [string, number][] {
   return [...counts].sort((x, y) => y[1] - x[1] || (x[0] < y[0] ? -1 : 1))
 }
 
-/** Indices of the instructions with an opcode of this family; all of them if it is null. */
+/** Returns the indices of the instructions in an opcode family; all indices if it is null. */
 export const shownCode = (code: readonly Instruction[], family: string | null): number[] =>
   code.flatMap(({ opcode }, index) =>
     family === null || opcodeFamily(opcode) === family ? [index] : [],
@@ -130,13 +133,13 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
     : shown.filter((index) => code[index]!.text.toLowerCase().includes(wanted))
 }
 
-/** Columns for arrows; of more that overlap, the outermost share the last. */
+/** Columns for arrows. If more overlap, the outermost ones share the last column. */
 export const arrowColumns = 5
 
 export interface KernelCode {
   code: readonly Instruction[]
   live: readonly Live[] | null
-  /** The most general registers live at once; null if that cannot be told. */
+  /** The largest number of live general registers; null if it cannot be determined. */
   peak: number | null
   arrows: readonly Arrow[]
 }
@@ -153,12 +156,15 @@ function analyze({ instructions: code }: DeepKernel): KernelCode {
 
 const analyzed = new WeakMap<DeepKernel, KernelCode>()
 
-/** Worked out once per kernel: the live registers of a long one take longer than all else that its view needs. */
+/**
+ * Computed once per kernel. For a long kernel, register liveness takes longer than the rest of the
+ * view.
+ */
 export function kernelCode(kernel: DeepKernel): KernelCode {
   const known = analyzed.get(kernel) ?? analyze(kernel)
   analyzed.set(kernel, known)
   return known
 }
 
-/** Strength of a tint by share, 0 for none to 5. */
+/** Returns the strength of the tint for a share, from 0 (none) to 5. */
 export const tint = (share: number): number => Math.min(5, Math.ceil(share * 20))

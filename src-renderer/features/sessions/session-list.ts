@@ -1,4 +1,6 @@
-/** The session list: titles, search, and the pair of rungs that comparing two sessions opens with. */
+/**
+ * The session list: titles, search, and the rungs with which a comparison of two sessions opens.
+ */
 import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -6,7 +8,10 @@ import { rungOf, type RungResult, type Session } from '../../../src-main/domain/
 import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
-/** The user's name for it, else ladder and problem; an unreadable folder only has its own name. */
+/**
+ * Returns the user's name for the session, or else its ladder and problem. An unreadable folder
+ * only has its own name.
+ */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
   if (item.damaged !== undefined) return item.name
@@ -15,7 +20,10 @@ export function sessionTitle(item: SessionSummary): string {
     : item.ladder.title
 }
 
-/** The GPU that measured it, else the one that it was emulated or built for; null if neither is known. */
+/**
+ * Returns the GPU that measured the session, or else the GPU it was emulated or built for; null if
+ * neither is known.
+ */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
 ) => string | null {
@@ -25,7 +33,7 @@ export function useGpuWords(): (
   }
 }
 
-/** Sessions whose row or ref contains every word of the search, in any order. */
+/** Returns the sessions whose row or ref contains every word of the search, in any order. */
 export function searchSessions(
   items: readonly SessionSummary[],
   search: string,
@@ -53,8 +61,9 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * The pair of rungs that a comparison of two sessions opens with: the fastest rung timed in both, else
- * each session's fastest, else each session's last; of kernels, the pair that changed most. null if one has no rungs.
+ * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both, or else
+ * each session's fastest, or else each session's last. For programs, it is the kernel pair that
+ * changed most. Returns null if a session has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

@@ -1,4 +1,6 @@
-/** Imports files and opens the result: one session's ladder, or the list with errors. */
+/**
+ * Imports files and opens the result: the ladder of a single session, or else the list with errors.
+ */
 import { useRouter } from 'vue-router'
 import { useSessionManagement } from '../../stores/session-management'
 
@@ -8,7 +10,7 @@ export function useImport(): (files: readonly File[]) => Promise<void> {
   return async (files) => {
     if (files.length === 0) return
     const started = management.importFiles(files)
-    // Where its progress stands; a file takes a while.
+    // Importing a file takes a while, and this screen shows the progress.
     await router.push({ name: 'sessions' })
     const [first, ...more] = await started
     if (files.length === 1 && first !== undefined && more.length === 0)

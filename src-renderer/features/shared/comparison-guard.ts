@@ -1,12 +1,12 @@
-/** Which conclusions the rungs of two sessions allow. */
+/** Decides which conclusions the rungs of two sessions allow. */
 import { comparability, type Comparability } from '../../../src-main/domain/analysis/comparability'
 import type { RungComparison } from '../../../src-main/domain/analysis/compare'
 import { message } from '../../../src-main/domain/messages/message'
 import type { Session } from '../../../src-main/domain/session/session'
 
 /**
- * Like the guard of reports, except that the ladders may differ: a ladder is a list of rungs, and two
- * rungs that solve the same problem can be compared whatever list they are in.
+ * Like the check in reports, but the ladders can differ. Two rungs that solve the same problem are
+ * comparable whatever ladder they are in.
  */
 export function guardOf(a: Session, b: Session): Comparability {
   const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
@@ -19,7 +19,7 @@ export function guardOf(a: Session, b: Session): Comparability {
   }
 }
 
-/** Figures without verdicts, for sessions that must not be compared. */
+/** Returns figures without verdicts, for sessions that must not be compared. */
 export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
   ...comparison,
   time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },

@@ -18,7 +18,10 @@ const what = ({ ladder, problem, deviceName }: SessionSummary): string =>
     ...(problem ? [sorted(problem.sizes), sorted(problem.scalars), sorted(problem.options)] : []),
   ].join('\n')
 
-/** The highest level, at least `level` and above the session's own; of several, the newest. */
+/**
+ * Returns the session with the highest level that is at least `level` and above the session's own;
+ * the newest if there are several.
+ */
 export function deeperSession(
   list: readonly SessionSummary[],
   ref: string,

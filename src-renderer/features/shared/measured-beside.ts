@@ -1,4 +1,4 @@
-/** What was measured at the same problem on the GPU that a session predicts for, by rung. */
+/** Finds measured times for a predicted session, by rung: the same problem on the same GPU. */
 import { computed, watch, type ComputedRef } from 'vue'
 import { sameSizes } from '../../../src-main/domain/task/problem'
 import type { PredictedTime } from '../../../src-main/domain/session/predicted'
@@ -16,7 +16,10 @@ export interface MeasuredBeside {
   cacheState: CacheState
 }
 
-/** The newest measured session of that ladder, problem and GPU, recordings included; a report has no others. */
+/**
+ * Uses the newest measured session of that ladder, problem, and GPU, including recordings. A report
+ * has no other sessions.
+ */
 export function useMeasuredBeside(
   session: () => Session,
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
@@ -61,7 +64,7 @@ export function useMeasuredBeside(
   })
 }
 
-/** `error +8.1 %, inside its range` */
+/** Returns text such as `error +8.1 %, inside its range`. */
 export function predictionErrorText(
   { ms, lowMs, highMs }: PredictedTime,
   medianMs: number,

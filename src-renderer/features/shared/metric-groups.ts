@@ -1,10 +1,10 @@
-/** The grouping and order of metrics wherever they are listed. */
+/** The grouping and order of metrics in every list. */
 import { metricGroups, type MetricGroup } from '../../../src-main/domain/metrics/metric-definition'
 import { metricDefinition, metricDefinitions } from '../../../src-main/domain/metrics/metrics'
 
 export type MetricGroupId = MetricGroup | 'other'
 
-/** The given ids in the registry's groups and order; unknown ones come last. */
+/** Returns the given ids in the registry's groups and order, with unknown ids last. */
 export function groupMetrics(
   ids: readonly string[],
 ): { id: MetricGroupId; metrics: readonly string[] }[] {

@@ -1,13 +1,13 @@
-/** Which rungs of a session tables and charts show: those that a filter leaves, numbered as in the whole ladder. */
+/** Filters the rungs that tables and charts show. They keep their numbers from the whole ladder. */
 import { withRungs } from '../../../src-main/domain/report/frozen-report'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/english'
 import { rungNumbers } from '../../ui/format'
 
-/** What a narrowed session was made of: rungs keep the numbers that they have in the whole ladder. */
+/** The whole session behind each filtered one. Rungs keep their numbers from the whole ladder. */
 const wholes = new WeakMap<Session, Session>()
 
-/** Of these rungs alone; the session itself if it has no others. */
+/** Returns a session with only these rungs, or the session itself if that is all of them. */
 export function narrowed(session: Session, ids: readonly string[]): Session {
   if (session.rungs.every(({ id }) => ids.includes(id))) return session
   const narrow = withRungs(session, ids)
@@ -15,7 +15,9 @@ export function narrowed(session: Session, ids: readonly string[]): Session {
   return narrow
 }
 
-/** The session that a narrowed one was made of: what a rung builds on may not be shown. */
+/**
+ * Returns the session that a filtered one was made from. A rung may build on one that is not shown.
+ */
 export const wholeOf = (session: Session): Session => wholes.get(session) ?? session
 
 export function numberOf(session: Session, rung: RungResult): string {
@@ -29,8 +31,9 @@ interface Numbered {
 }
 
 /**
- * The rows that a search, as typed, leaves: those of that number if there are any, else those that have all of the
- * words in what names or describes them. Null if nothing is searched for.
+ * Returns a function that tests whether a row matches a search; null if the search is empty. A
+ * number matches rows of that number, if any. Otherwise, a row matches if its names and
+ * descriptions contain all words.
  */
 export function foundBy(
   search: string,
@@ -49,13 +52,13 @@ export function foundBy(
   }
 }
 
-/** The rungs that a search, as typed, leaves. */
+/** Returns the rungs that match a search. */
 export function foundRungs(session: Session, search: string): readonly RungResult[] {
   const rows = session.rungs.map((rung) => ({ rung, number: numberOf(session, rung) }))
   const isFound = foundBy(search, rows)
   return isFound ? rows.filter(isFound).map(({ rung }) => rung) : session.rungs
 }
 
-/** Picked rungs in ladder order, so that b is the later one. */
+/** Returns the picked rungs in ladder order, so that b is the later one. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)

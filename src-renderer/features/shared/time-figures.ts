@@ -5,7 +5,10 @@ import type { CacheState, RungResult } from '../../../src-main/domain/session/se
 import { message } from '../../../src-main/domain/messages/message'
 import { useStatement } from '../../ui/statement'
 
-/** Of a kernel that nothing else timed, all of its launches under ncu. */
+/**
+ * Returns the rung's time. For a kernel that was timed only by ncu, it is the total of all its
+ * launches.
+ */
 export function timeFigure({ timing, profiledTime }: RungResult): MetricValue | null {
   const ms = timing?.medianMs ?? profiledTime?.totalMs
   return ms === undefined ? null : { value: ms, unit: 'ms', evidence: 'measured' }
@@ -25,12 +28,12 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
     evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
   }
 
-/** The time of a program's kernels under ncu. */
+/** Returns the time of a program's kernels under ncu. */
 export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null {
   return profiledTime ? { value: profiledTime.totalMs, unit: 'ms', evidence: 'measured' } : null
 }
 
-/** `L2 cold`. */
+/** Returns text such as `L2 cold`. */
 export function useCacheText() {
   const { text } = useStatement()
   return (state: CacheState): string =>

@@ -1,7 +1,6 @@
 /**
- * A metric's label and meaning in the current language.
- *
- * The registry has the English ones; the other locales have theirs under `metrics.<id>`.
+ * A metric's label and meaning in the current language. The registry has the English texts; the
+ * other locales have theirs under `metrics.<id>`.
  */
 import { wordsAt } from '../../ui/words'
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
@@ -13,9 +12,9 @@ export function useMetricWords() {
   }
   const metricLabel = (id: string): string => word(id, 'label') ?? id
   return {
-    /** The id itself if the registry does not know it. */
+    /** Returns the id itself if the registry does not know it. */
     metricLabel,
-    /** `Stalled: barrier` → `barrier`, for contexts that imply the rest. */
+    /** Shortens `Stalled: barrier` to `barrier`, for contexts that imply the rest. */
     kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
     metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
   }

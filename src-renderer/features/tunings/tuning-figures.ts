@@ -1,10 +1,13 @@
-/** A sweep's ranking as the screen shows it. Pure. */
+/** Prepares a sweep's ranking for the screen. */
 import type { Finalist, TuneRow } from '../../../src-main/domain/tune/report'
 import type { KeptTuning } from '../../../src-main/domain/tune/kept-tuning'
 
 type Report = KeptTuning['report']
 
-/** Of a row with a time: how wide its bar is to that of the slowest shown, and its whisker; null for a row without. */
+/**
+ * Returns the width of a row's bar and whisker relative to the slowest row shown; null for a row
+ * without a time.
+ */
 export function barOf(
   { medianMs, spread }: Pick<TuneRow, 'medianMs' | 'spread'>,
   slowestMs: number,
@@ -14,13 +17,16 @@ export function barOf(
   return { share, spreadShare: share * (spread ?? 0) }
 }
 
-/** How many times as fast as the rung's own values, with the ends of the interval; null without a pair. */
+/**
+ * Returns the speedup over the rung's own values, with its confidence interval; null without a
+ * paired measurement.
+ */
 export const timesAsFast = ({
   ratio,
 }: Pick<Finalist, 'ratio'>): { times: number; low: number; high: number } | null =>
   ratio && { times: 1 / ratio.ratio, low: 1 / ratio.high, high: 1 / ratio.low }
 
-/** `--param RUNG.BM=128 …`, for `run`. */
+/** Returns `--param RUNG.BM=128 …` for `run`. */
 export const paramWords = ({ rung, space, winner }: Report): string =>
   winner === null
     ? ''
@@ -32,7 +38,7 @@ export const sameValues = (
   names: readonly string[],
 ): boolean => a !== null && b !== null && names.every((name) => a[name] === b[name])
 
-/** The finalists with the rung's own values among them, the fastest first. */
+/** Returns the finalists including the rung's own values, fastest first. */
 export const timedInTurn = ({ finalists, baseline }: Report) =>
   [
     ...finalists.map((one) => ({ ...one, own: false })),

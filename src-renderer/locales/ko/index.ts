@@ -1,6 +1,6 @@
 /**
- * The Korean locale: the keys and placeholders of ../en, plus the metric registry, the domain's messages and the texts of
- * ladders; and the particles, whose form depends on the word before them.
+ * The Korean locale. It has the keys and placeholders of ../en, the metrics, messages, and ladder
+ * texts, and the rules for particles, whose form depends on the preceding word.
  */
 import metrics from './metrics.json'
 import screens from './screens.json'
@@ -9,7 +9,10 @@ import statements from './statements.json'
 export { default as ladders } from './ladders.yaml'
 export default { ...screens, metrics, statements }
 
-/** Particles as a template has them, and what stands after a consonant, after ㄹ and after a vowel. */
+/**
+ * Particles as written in templates, with their forms after a consonant, after ㄹ, and after a
+ * vowel.
+ */
 const particles: Record<string, readonly [string, string, string]> = {
   '은(는)': ['은', '은', '는'],
   '이(가)': ['이', '이', '가'],
@@ -21,10 +24,10 @@ const particles: Record<string, readonly [string, string, string]> = {
 }
 const anyParticle = /(?:은\(는|이\(가|을\(를|과\(와|와\(과)\)|\(으\)로|\(이\)라/g
 
-/** How a word ends when it is said: 0 after a consonant, 1 after ㄹ, 2 after a vowel. */
+/** How the pronounced word ends: 0 for a consonant, 1 for ㄹ, 2 for a vowel. */
 type Ending = 0 | 1 | 2
 
-/** Letters and digits by their names: 엘, 엠, 영, 일. */
+/** Pronounced names of letters and digits: 엘, 엠, 영, 일. */
 const byName: Record<string, Ending> = {
   m: 0,
   n: 0,
@@ -38,7 +41,10 @@ const byName: Record<string, Ending> = {
   8: 1,
 }
 
-/** Of a foreign word as it is written in Hangul: 타일, 레인, 사이즈; not given where that depends on the word. */
+/**
+ * Endings of foreign words as written in Hangul: 타일, 레인, 사이즈. Endings that depend on the word are
+ * left out.
+ */
 const foreign: readonly [RegExp, Ending][] = [
   [/le?$/, 1],
   [/(?:[mn]|ng|[aeiou][mn]e)$/, 0],
@@ -46,7 +52,8 @@ const foreign: readonly [RegExp, Ending][] = [
 ]
 
 function endingOf(text: string): Ending | undefined {
-  // What stands in brackets or quotes is not what the particle belongs to, or ends like what it quotes.
+  // A particle does not depend on a trailing parenthesis, and a quotation ends like the text it
+  // quotes.
   const word = text.replace(/\s*\([^()]*\)$/, '').replace(/["'”’`\]]+$/, '')
   const last = word.at(-1) ?? ''
   if (/[가-힣]/.test(last)) {
@@ -62,8 +69,8 @@ function endingOf(text: string): Ending | undefined {
 }
 
 /**
- * The text with each particle in the form that the word before it takes: 타일을, 커널은, 3으로. After a word whose sound
- * is not known both forms stay.
+ * Returns the text with each particle in the form that the preceding word requires: 타일을, 커널은, 3으로.
+ * Both forms stay if the word's pronunciation is unknown.
  */
 export const settle = (text: string, before = ''): string =>
   text.replace(anyParticle, (both, at: number) => {

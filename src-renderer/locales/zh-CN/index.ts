@@ -1,4 +1,7 @@
-/** The Simplified Chinese locale: the keys and placeholders of ../en, plus the metric registry, the domain's messages and the texts of ladders; and what sets off figures. */
+/**
+ * The Simplified Chinese locale. It has the keys and placeholders of ../en, the metrics, messages,
+ * and ladder texts, and the spacing rules for figures.
+ */
 import metrics from './metrics.json'
 import screens from './screens.json'
 import statements from './statements.json'
@@ -9,5 +12,5 @@ export default { ...screens, metrics, statements }
 const ideograph = '[\\u3400-\\u9fff\\u3001-\\u301f\\uff01-\\uff5e]'
 const gap = new RegExp(`(?<=${ideograph}) (?=${ideograph})`, 'g')
 
-/** The text without the spaces that set off Latin letters and figures where Chinese was set in instead. */
+/** Removes the spaces around Latin letters and figures where Chinese text was inserted instead. */
 export const settle = (text: string): string => text.replace(gap, '')
