@@ -6,7 +6,8 @@ import { isEmulated } from '../targets/targets'
 import type { Side } from '../why/side'
 import type { UnitId } from '../why/units'
 import { fullness, type Fullness } from './bound'
-import type { Facts } from './facts'
+import type { RungResult, Session } from '../session/session'
+import { factsOf, type Facts } from './facts'
 import { timeOfRung } from './time-of-rung'
 
 /** Relative to the unit's highest utilization in any recording. */
@@ -82,4 +83,10 @@ export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
   if (facts === null) return message('next.contradiction')
   if (facts.waits === null && facts.busy.dram === undefined) return message('next.cardOnly')
   return null
+}
+
+/** Whether there can be advice for a rung; the reference is the library's. */
+export const isAdvisable = (session: Session, rung: RungResult): boolean => {
+  const side = { session, rung }
+  return rung.id !== session.ladder.reference && obstacleOf(side, factsOf(side)) === null
 }

@@ -216,12 +216,15 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       'Reads only. Up to five changes of a kernel, best first: what to change, its source lines, the counters that say so, the time in milliseconds now and after as a range, what it costs, and a step of a shipped ladder that did it. Without a rung, of the one that is worth a change first. `limit` says when only less work would help.',
     input: {
       session: sessionInput,
-      rung: rungInput.optional().describe('the fastest rung or the longest kernel by default'),
+      rung: rungInput
+        .optional()
+        .describe('the fastest rung, or the kernel whose change saves most, by default'),
     },
     effect: 'reads',
     async answer({ session: name, rung: id }) {
       const found = await opened(place, name)
-      const rung = id === undefined ? rungToChange(found.session) : namedRung(found.session, id)
+      const rung =
+        id === undefined ? await rungToChange(setup, found) : namedRung(found.session, id)
       if (!rung) throw inputError(message('next.noRung'), message('next.nameRung'))
       const next = await adviseOn(setup, found, rung)
       const [first] = next.steps

@@ -1,7 +1,9 @@
 /** Commands available on every screen: screens, sessions, next steps, language, and theme. */
 import { t } from '../../ui/words'
 import { useRouter } from 'vue-router'
-import { rungBefore, type Session } from '../../../src-main/domain/session/session'
+import { isAdvisable } from '../../../src-main/domain/next/limit'
+import { timeOfRung } from '../../../src-main/domain/next/time-of-rung'
+import { rungBefore, type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { languageChoice, languageChoices } from '../../i18n'
 import { placeOf } from '../../screens'
 import { valueOf } from '../../stores/loadable'
@@ -13,6 +15,13 @@ import { screenCommands, type Command } from './commands'
 import { chartIds } from '../../../src-main/domain/report/chart-drawings'
 import { goTos } from './screen-keys'
 import { languages } from '../../ui/language'
+
+/** `12 Software pipelining`, so that a search for its number finds a rung. */
+function namesOf({ rungs }: Session): (rung: Pick<RungResult, 'id' | 'title'>) => string {
+  const numbers = rungNumbers(rungs)
+  const byId = new Map(rungs.map(({ id }, index) => [id, numbers[index]]))
+  return ({ id, title }) => `${byId.get(id)} ${title}`
+}
 
 export function useCommands(help: () => void): () => Command[] {
   const router = useRouter()
@@ -37,14 +46,19 @@ export function useCommands(help: () => void): () => Command[] {
     const found = current()
     if (!found) return []
     const { ref, session } = found
+    const named = namesOf(session)
     return session.rungs.flatMap((rung) => {
       const before = rungBefore(session, rung.id)
       if (!before || rung.id === session.ladder.reference) return []
+      const [was, is] = [timeOfRung(before)?.ms, timeOfRung(rung)?.ms]
+      const change =
+        was === undefined || is === undefined ? 'Changed' : is <= was ? 'Faster' : 'Slower'
       return [
         {
           id: `compare-${rung.id}`,
-          title: t('palette.compareStep', { a: before.title, b: rung.title }),
+          title: t(`palette.why${change}`, { a: named(before), b: named(rung) }),
           group: t('title.compare'),
+          also: rung.id,
           run: () =>
             void router.push({
               name: 'compare',
@@ -59,11 +73,12 @@ export function useCommands(help: () => void): () => Command[] {
   const nextSteps = (): Command[] => {
     const found = current()
     if (!found) return []
+    const named = namesOf(found.session)
     return found.session.rungs
-      .filter(({ id, status }) => status === 'ok' && id !== found.session.ladder.reference)
+      .filter((rung) => isAdvisable(found.session, rung))
       .map(({ id, title }) => ({
         id: `next-${id}`,
-        title: t('palette.next', { rung: title }),
+        title: t('palette.next', { rung: named({ id, title }) }),
         group: t('next.title'),
         also: id,
         run: () =>
@@ -79,10 +94,10 @@ export function useCommands(help: () => void): () => Command[] {
   const rungs = (): Command[] => {
     const found = current()
     if (!found) return []
-    const numbers = rungNumbers(found.session.rungs)
-    return found.session.rungs.map(({ id, title }, index) => ({
+    const named = namesOf(found.session)
+    return found.session.rungs.map(({ id, title }) => ({
       id: `rung-${id}`,
-      title: `${numbers[index]} ${title}`,
+      title: named({ id, title }),
       group: t('palette.group.rungs'),
       also: id,
       run: () =>

@@ -53,3 +53,12 @@ it('diff draws the path from the old time to the new', async () => {
   expect(path).toMatch(/−[\d.]+ (ms|µs) +█+ +work of the limiting unit/)
   expect(path).toMatch(/3\.41 ms {2}█+ +06_float4/)
 })
+
+it('show of a session ends with the rung to change first; of a program, with what all kernels would take', async () => {
+  const ladder = await runHere('show', 'recorded:transpose-h200')
+  expect(ladder.stdout).toMatch(/^Next, \d\d_\w+: .+ → .+; `next` has the rest\.$/m)
+  const program = await runHere('show', 'recorded:feed-forward-h200-fused')
+  expect(program.stdout).toMatch(/^Next, 02_bias_gelu_kernel: .*\(all kernels: 162 µs → 157 µs\)/m)
+  const one = await runHere('next', 'recorded:feed-forward-h200-fused')
+  expect(one.stdout).toMatch(/^02_bias_gelu_kernel: /)
+})

@@ -36,7 +36,8 @@ export async function nextCommand(
   { json }: { json?: boolean },
 ): Promise<number> {
   const session = await opened(places, name)
-  const rung = id === undefined ? rungToChange(session.session) : namedRung(session.session, id)
+  const rung =
+    id === undefined ? await rungToChange(places, session) : namedRung(session.session, id)
   if (rung === null) throw inputError(message('next.noRung'), message('next.nameRung'))
   const next = await adviseOn(places, session, rung)
   if (json) printJson(nextDocument, next)

@@ -60,7 +60,10 @@ export function addShow({ cli, setUp, finish }: CommandLine): void {
       '[session]',
       'a session folder or name, recorded or recorded:<name>, or a .ncu-rep (default: your newest)',
     )
-    .argument('[rung]', 'the rung or kernel (default: the fastest rung, or the longest kernel)')
+    .argument(
+      '[rung]',
+      'the rung or kernel (default: the fastest rung, or the kernel whose change saves most)',
+    )
     .option(...json)
     .action(
       async (name: string | undefined, rung: string | undefined, options: { json?: boolean }) =>

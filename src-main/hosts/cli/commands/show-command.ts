@@ -10,7 +10,7 @@ import { openNamed } from '../../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../../services/compare/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
 import { describeFirst } from '../describe/describe-next'
-import { adviseOn } from '../../../services/next/advise'
+import { firstStepOf, rungToChange } from '../../../services/next/advise'
 import { describeRung } from '../describe/describe-rung'
 import { runDocument, sessionFields } from '../documents/run'
 import { noteReading, printJson, printText } from '../output'
@@ -49,7 +49,11 @@ export async function showCommand(
   const { session, folder, deep } = opened
   if (id === undefined) {
     if (json) printJson(runDocument, sessionFields(session, folder))
-    else printText([sessionText(session), ...describeSteps(whyOfSteps(session))].join('\n'))
+    else {
+      printText([sessionText(session), ...describeSteps(whyOfSteps(session))].join('\n'))
+      const first = await rungToChange(places, opened)
+      if (first) printText(`\n${describeFirst(await firstStepOf(places, opened, first), first.id)}`)
+    }
     return 0
   }
   const rung = namedRung(session, id)
@@ -72,7 +76,7 @@ export async function showCommand(
     printText(describeRung(session, rung, bottleneck, profile))
     if (before && why)
       printText(['', `Compared with ${before.id}:`, ...describeWhy(why)].join('\n'))
-    printText(`\n${describeFirst(await adviseOn(places, opened, rung))}`)
+    printText(`\n${describeFirst(await firstStepOf(places, opened, rung))}`)
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
   return 0

@@ -1,5 +1,5 @@
 /** What to change next in a rung, as terminal text. */
-import type { Next, NextStep } from '../../../domain/next/next'
+import type { FirstStep, Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
 import { inEnglish } from '../../../domain/text/english'
 
@@ -27,13 +27,16 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
-/** The first step alone, below what is known of a rung. */
-export function describeFirst({ steps, limit }: Next): string {
-  const [first] = steps
-  if (!first) return `Next: ${inEnglish(limit)}`
-  const { msNow, msAfter } = first
+/** The first step alone, below what is known of a rung or of a session. */
+export function describeFirst({ limit, step }: FirstStep, rung?: string): string {
+  const next = rung === undefined ? 'Next' : `Next, ${rung}`
+  if (!step) return `${next}: ${inEnglish(limit)}`
+  const { statement, msNow, msAfter, ofTotal } = step
   const after = `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
-  return `Next: ${inEnglish(limit)} ${inEnglish(first.statement)} ${formatMs(msNow)} → ${after}; \`next\` has the rest.`
+  const total = ofTotal
+    ? ` (all kernels: ${formatMs(ofTotal.msNow)} → ${formatMs(ofTotal.msAfter)})`
+    : ''
+  return `${next}: ${inEnglish(limit)} ${inEnglish(statement)} ${formatMs(msNow)} → ${after}${total}; \`next\` has the rest.`
 }
 
 export const describeNext = ({ rung, steps, limit }: Next): string =>

@@ -1,0 +1,77 @@
+/** Advice for opened sessions: which rung or kernel is worth a change first, and the first step of each. */
+import { describe, expect, it } from 'vitest'
+import { adviseOn, firstStepOf, rungToChange } from '../../src-main/services/next/advise'
+import { openSession, type OpenedSession } from '../../src-main/services/sessions/open-session'
+import type { FirstStep } from '../../src-main/domain/next/next'
+import { inEnglish } from '../../src-main/domain/text/english'
+import type { Session } from '../../src-main/domain/session/session'
+import { setupIn, shippedKernels, tempDir } from './support'
+
+const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
+/** The first step of each rung that is right. */
+async function firstSteps(opened: OpenedSession): Promise<Record<string, FirstStep>> {
+  const found: Record<string, FirstStep> = {}
+  for (const rung of opened.session.rungs)
+    if (rung.status === 'ok') found[rung.id] = await firstStepOf(setup, opened, rung)
+  return found
+}
+const open = (name: string): Promise<OpenedSession> => openSession(setup, `recorded:${name}`)
+
+describe('a program', async () => {
+  const opened = await open('feed-forward-h200-fused')
+  const steps = await firstSteps(opened)
+
+  it('changes first the kernel whose step saves most of the time of all kernels', async () => {
+    const first = (await rungToChange(setup, opened))!
+    const saved = ([id]: [string, unknown]): number => {
+      const total = steps[id]?.step?.ofTotal
+      return total ? total.msNow - total.msAfter : 0
+    }
+    const most = Math.max(...Object.entries(steps).map(saved))
+    expect(most).toBeGreaterThan(0)
+    expect(saved([first.id, null])).toBe(most)
+  })
+
+  it('says what the step saves of all kernels, in a figure and as evidence', async () => {
+    const first = (await rungToChange(setup, opened))!
+    const { step } = await firstStepOf(setup, opened, first)
+    const { msNow, msAfter } = step!.ofTotal!
+    const saved = first.profiledTime!.totalMs * (1 - 1 / step!.speedup.mid)
+    expect(msNow - msAfter).toBeCloseTo(saved, 6)
+    const [best] = (await adviseOn(setup, opened, first)).steps
+    expect(best!.evidence.map(inEnglish).join(' ')).toContain('that the program spends in kernels')
+  })
+
+  it('passes over kernels of a library, whose code is not the user’s, however long they take', async () => {
+    const library = opened.session.rungs.filter(({ id }) => steps[id] && !steps[id].step)
+    const longest = opened.session.rungs.toSorted(
+      (a, b) => (b.profiledTime?.totalMs ?? 0) - (a.profiledTime?.totalMs ?? 0),
+    )[0]!
+    expect(library.map(({ id }) => id)).toContain(longest.id)
+    expect((await rungToChange(setup, opened))!.id).not.toBe(longest.id)
+  })
+
+  it('of 1,000 kernels answers soon', async () => {
+    const [kernel] = opened.session.rungs
+    const many: Session = {
+      ...opened.session,
+      rungs: Array.from({ length: 1000 }, (_, index) => ({ ...kernel!, id: `kernel-${index}` })),
+    }
+    const started = performance.now()
+    expect(await rungToChange(setup, { ...opened, session: many })).not.toBeNull()
+    expect(performance.now() - started).toBeLessThan(10_000)
+  })
+})
+
+describe('a ladder', () => {
+  it('changes its fastest rung that is not the reference', async () => {
+    const opened = await open('gemm-fp32-h200-4096')
+    const fastest = (await rungToChange(setup, opened))!
+    const times = opened.session.rungs.flatMap(({ id, timing }) =>
+      timing && id !== opened.session.ladder.reference ? [timing.medianMs] : [],
+    )
+    expect(fastest.timing!.medianMs).toBe(Math.min(...times))
+    const bare = { ...opened.session, rungs: [] }
+    expect(await rungToChange(setup, { ...opened, session: bare })).toBeNull()
+  })
+})
