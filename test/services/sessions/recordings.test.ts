@@ -119,7 +119,9 @@ describe('recordings', async () => {
           'gemm-fp8 4096³ deep',
           'gemm-fp8 8192³ standard',
           // Of an H100.
+          'attention 4096×16×128 standard',
           'gemm-bf16 4096³ standard',
+          'gemm-fp8 4096³ standard',
           'gemm-fp32 4096³ standard',
           'gemm-fp32 1024³ card',
           'reduction N = 67108864 standard',
@@ -325,7 +327,7 @@ describe('recordings', async () => {
     it('says what the sessions say: run `npm run recordings` where it does not', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(65)
+      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(67)
     })
 
     it('is made without reading a session that is indexed', async () => {
