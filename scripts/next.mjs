@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
- * the backtest in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
+ * the tables in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,8 +23,15 @@ await runScript(async () => {
     join(root, module.landedPath),
     await formatted(module.landedPath, JSON.stringify(past)),
   )
+  /** @type {{ module: typeof import('./lib/public-ladders.ts') }} */
+  const { module: others } = await runnerImport(join(root, 'scripts/lib/public-ladders.ts'), {
+    plugins,
+  })
+  const capture = others.readPublicCapture(root)
   const document = await documentWith(module.backtestPath, [
     ['backtest', module.backtestPart(steps, past)],
+    ['public', others.publicLaddersPart(capture)],
+    ['limits', others.limitsPart(capture)],
   ])
   writeFileSync(join(root, module.backtestPath), document)
   say(`Fitted ${past.landed.length} gains of ${steps.length} recorded steps.`)

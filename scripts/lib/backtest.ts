@@ -169,8 +169,8 @@ export interface Backtested {
 }
 
 /** Times that differ by less are the same. */
-const tolerance = 1.005
-const firstCount = 3
+export const tolerance = 1.005
+export const firstCount = 3
 const shownCount = 5
 
 export const backtest = (steps: readonly RecordedStep[], past: Past): Backtested[] =>
@@ -199,7 +199,7 @@ export const backtest = (steps: readonly RecordedStep[], past: Past): Backtested
   })
 
 /** A step that made the kernel at least this much faster was worth suggesting. */
-const worth = 1.02
+export const worth = 1.02
 
 export interface Score {
   steps: number
@@ -293,7 +293,7 @@ export function rulesScore(tested: readonly Backtested[]): RulesScore {
 const estimateOf = ({ estimate }: { estimate: number | null }): number =>
   1 / (1 - Math.min(99, estimate!) / 100)
 
-const percent = (share: number | null): string =>
+export const shareText = (share: number | null): string =>
   share === null ? '–' : `${(100 * share).toFixed(0)} %`
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
@@ -323,8 +323,8 @@ export function backtestPart(steps: readonly RecordedStep[], past: Past): string
       return [
         name,
         String(score.steps),
-        percent(score.first),
-        percent(score.inRange),
+        shareText(score.first),
+        shareText(score.inRange),
         factor(score.medianWidth),
       ]
     }),

@@ -226,6 +226,17 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
+    it('keeps the file apart from a header of the same name', async () => {
+      const root = await tree(false)
+      await writeFile(join(root, 'src/file.cuh'), '#define BLOCK 64\n')
+      const file = join(root, 'src/file.cu')
+      await writeFile(file, `#include "file.cuh"\n${await readFile(file, 'utf8')}`)
+      const { code, ladder, stdout, stderr } = await from(root, '--include', join(root, 'common'))
+      expect(code, stderr).toBe(0)
+      expect(stdout).toMatch(/same launch +yes/)
+      expect((await readdir(join(ladder, 'original'))).sort()).toEqual(['file.cu.cuh', 'file.cuh'])
+    })
+
     it('is compiled as the nearest compile_commands.json says', async () => {
       const { code, yaml, stdout, stderr } = await from(await tree(true))
       expect(code, stderr).toBe(0)

@@ -38,12 +38,14 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
   }
   const own = sources.filter((path, index) => index === 0 || through(path) === null)
   const root = commonFolder(own)
-  return sources.map((from, index) => {
+  const copies = sources.map((from, index) => {
     const found = index === 0 ? null : through(from)
-    if (found !== null) return { from, to: found }
-    const place = join(originalFolder, relative(root, from))
-    return { from, to: index === 0 ? asHeader(place) : place }
+    return { from, to: found ?? join(originalFolder, relative(root, from)) }
   })
+  const [file, ...headers] = copies as [Copy, ...Copy[]]
+  // A file may include a header of its own name: atax.cu and atax.cuh.
+  const taken = headers.some(({ to }) => to === asHeader(file.to))
+  return [{ ...file, to: taken ? `${file.to}.cuh` : asHeader(file.to) }, ...headers]
 }
 
 /** The include directories of large libraries, which are named instead of copied. */

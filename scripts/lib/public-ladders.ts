@@ -1,0 +1,181 @@
+/** What `next` said at the steps of public ladders, which were measured beside the backtest: the tables in docs/NEXT.md. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { md, mdTable } from '../../src-main/domain/text/markdown'
+import { formatRatio } from '../../src-main/domain/metrics/units'
+import { firstCount, shareText, tolerance, worth } from './backtest'
+
+export const publicCapture = 'test/captures/next/public.json'
+
+interface Measured {
+  ms: number
+  /** Half the interquartile range, relative to the median. */
+  spread: number
+}
+
+interface Suggested {
+  move: string
+  low: number
+  mid: number
+  high: number
+}
+
+interface PublicStep {
+  from: string
+  to: string
+  /** The moves of the step, by its author's words. */
+  made: string[]
+  before: Measured
+  after: Measured
+  limit: string | null
+  suggested: Suggested[]
+}
+
+export interface PublicCapture {
+  gpu: string
+  driver: string
+  date: string
+  ladders: {
+    name: string
+    repository: string
+    commit: string
+    path: string
+    problem: Record<string, number>
+    leftOut: string[]
+    steps: PublicStep[]
+  }[]
+  limits: {
+    repository: string
+    commit: string
+    path: string
+    kernel: string
+    problem: Record<string, number>
+    ms: number
+    limit: string
+    suggested: Suggested[]
+  }[]
+}
+
+export const readPublicCapture = (root: string): PublicCapture =>
+  JSON.parse(readFileSync(join(root, publicCapture), 'utf8')) as PublicCapture
+
+export interface Judged {
+  gain: number
+  isFirst: boolean
+  /** The best suggestion that the step made; null if there is none. */
+  range: (Suggested & { holds: boolean }) | null
+}
+
+export function judged({ made, before, after, suggested }: PublicStep): Judged {
+  const gain = before.ms / after.ms
+  const own = suggested.find(({ move }) => made.includes(move))
+  return {
+    gain,
+    isFirst: suggested.slice(0, firstCount).some(({ move }) => made.includes(move)),
+    range: own
+      ? { ...own, holds: gain >= own.low / tolerance && gain <= own.high * tolerance }
+      : null,
+  }
+}
+
+function scoreRow(name: string, steps: readonly PublicStep[]): string[] {
+  const all = steps.map(judged)
+  const ranges = all.flatMap(({ range }) => (range ? [range] : []))
+  const of = (count: number, total: number) =>
+    `${count} of ${total} (${shareText(total === 0 ? null : count / total)})`
+  return [
+    name,
+    of(all.filter(({ isFirst }) => isFirst).length, all.length),
+    of(ranges.filter(({ holds }) => holds).length, ranges.length),
+  ]
+}
+
+const commitLink = (repository: string, commit: string, path: string): string =>
+  `[${repository}](https://github.com/${repository}/blob/${commit}/${path})`
+
+/** The generated part of docs/NEXT.md about public ladders. */
+export function publicLaddersPart({ ladders }: PublicCapture): string {
+  const all = ladders.flatMap(({ steps }) => steps)
+  const scores = mdTable(
+    [
+      { header: '', align: 'left' },
+      { header: 'move in the first three', align: 'right' },
+      { header: 'gain in the range', align: 'right' },
+    ],
+    [
+      scoreRow('all steps', all),
+      scoreRow(
+        'steps that gained 2 % or more',
+        all.filter((step) => judged(step).gain >= worth),
+      ),
+      ...ladders.map(({ repository, commit, path, name, steps }) =>
+        scoreRow(`${md(name)}, ${commitLink(repository, commit, path)}`, steps),
+      ),
+    ],
+  )
+  const table = mdTable(
+    [
+      { header: 'ladder', align: 'left' },
+      { header: 'step', align: 'left' },
+      { header: 'made', align: 'left' },
+      { header: 'gain', align: 'right' },
+      { header: 'first three', align: 'left' },
+      { header: 'range', align: 'right' },
+      { header: '', align: 'left' },
+    ],
+    ladders.flatMap(({ name, steps }) =>
+      steps.map((step) => {
+        const { gain, isFirst, range } = judged(step)
+        return [
+          md(name),
+          `\`${step.from}\` → \`${step.to}\``,
+          md(step.made.join(', ')),
+          formatRatio(gain),
+          md(
+            step.suggested
+              .slice(0, firstCount)
+              .map(({ move }) => move)
+              .join(', '),
+          ),
+          range ? `${formatRatio(range.low)} to ${formatRatio(range.high)}` : '–',
+          [
+            isFirst ? 'suggested' : 'missed',
+            range ? (range.holds ? 'in range' : 'out of range') : '',
+          ]
+            .filter(Boolean)
+            .join(', '),
+        ]
+      }),
+    ),
+  )
+  const left = ladders.flatMap(({ name, leftOut }) => leftOut.map((one) => `${name}: ${one}.`))
+  return [
+    scores,
+    `Left out: ${left.map(md).join(' ')}`,
+    `<details>\n<summary>Every step</summary>\n\n${table}\n\n</details>`,
+  ].join('\n\n')
+}
+
+/** The generated part of docs/NEXT.md about public kernels at their limit. */
+export const limitsPart = ({ limits }: PublicCapture): string =>
+  mdTable(
+    [
+      { header: 'kernel', align: 'left' },
+      { header: 'problem', align: 'left' },
+      { header: '`next` says', align: 'left' },
+      { header: 'most of its suggestions that keep the result', align: 'left' },
+    ],
+    limits.map(({ repository, commit, path, kernel, problem, limit, suggested }) => {
+      const most = suggested
+        .filter(({ move }) => move !== 'precision' && move !== 'library')
+        .reduce((a, b) => (b.high > a.high ? b : a))
+      return [
+        `\`${kernel}\` of ${commitLink(repository, commit, path)}`,
+        Object.entries(problem)
+          .map(([name, value]) => `${md(name)} = ${value}`)
+          .join(', '),
+        md(limit),
+        `\`${most.move}\`, ${formatRatio(most.low)} to ${formatRatio(most.high)}`,
+      ]
+    }),
+  )
