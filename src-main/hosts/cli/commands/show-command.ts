@@ -52,7 +52,10 @@ export async function showCommand(
     else {
       printText([sessionText(session), ...describeSteps(whyOfSteps(session))].join('\n'))
       const first = await rungToChange(places, opened)
-      if (first) printText(`\n${describeFirst(await firstStepOf(places, opened, first), first.id)}`)
+      if (!first) return 0
+      const next = await firstStepOf(places, opened, first)
+      // Without a step there is only the limit, which the table above states.
+      if (next.step) printText(`\n${describeFirst(next, first.id)}`)
     }
     return 0
   }

@@ -43,7 +43,7 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
     return { from, to: found ?? join(originalFolder, relative(root, from)) }
   })
   const [file, ...headers] = copies as [Copy, ...Copy[]]
-  // A file may include a header of its own name: atax.cu and atax.cuh.
+  // A .cu file may include a .cuh header of the same name.
   const taken = headers.some(({ to }) => to === asHeader(file.to))
   return [{ ...file, to: taken ? `${file.to}.cuh` : asHeader(file.to) }, ...headers]
 }
