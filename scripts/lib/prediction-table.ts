@@ -20,7 +20,7 @@ export interface PredictedRow {
   predicted: { ms: number; lowMs: number; highMs: number; class: PredictionClass } | null
   /** Why there is none. */
   refused?: string
-  /** The two stall reasons that most warps waited for, of both, where counters were recorded. */
+  /** The stall reasons that most warps waited for, most first, where counters were recorded. */
   stalls?: { measured: Stall[]; predicted: Stall[] }
 }
 
@@ -40,10 +40,10 @@ interface Rung {
 
 const stallsOf = ({ metrics }: Rung): Stall[] =>
   Object.entries(metrics)
-    .filter(([id, metric]) => /^stall(?!Selected|NotSelected|Wait)/.test(id) && metric?.value)
-    .map(([id, metric]) => ({ reason: id, warps: metric!.value! }))
+    .filter(([id, metric]) => /^stall(?!Selected)/.test(id) && metric?.value)
+    .map(([id, metric]) => ({ reason: id, warps: Number(metric!.value!.toPrecision(4)) }))
     .sort((a, b) => b.warps - a.warps)
-    .slice(0, 3)
+    .slice(0, 6)
 
 export function rowsOf(
   recording: string,
@@ -138,7 +138,11 @@ export function orderOf(
 }
 
 /** Rungs whose top two stall reasons are the same set, where those within 5 % of all stalls are a tie. */
-export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agree: number } {
+export function stallsAgree(rows: readonly PredictedRow[]): {
+  rungs: number
+  agree: number
+  recordings: string[]
+} {
   const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))
   const agree = compared.filter(({ measured, predicted }) => {
     const all = measured.reduce((sum, { warps }) => sum + warps, 0)
@@ -148,7 +152,8 @@ export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agr
     )
     return predicted.slice(0, 2).every(({ reason }) => allowed.has(reason))
   }).length
-  return { rungs: compared.length, agree }
+  const recordings = new Set(rows.flatMap(({ stalls, recording }) => (stalls ? [recording] : [])))
+  return { rungs: compared.length, agree, recordings: [...recordings] }
 }
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
@@ -208,7 +213,7 @@ export function accuracyTables(rows: readonly PredictedRow[]): string {
         .filter(([, own]) => own.length > 0)
         .map(([name, own]) => line(name, own)),
     ),
-    `Pairs are of one recording and differ by more than 5 %; of those that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in order. The two largest stall reasons, selected and fixed latencies aside, are the measured ones in ${stalls.agree} of ${stalls.rungs} rungs.`,
+    `Pairs are of one recording and differ by more than 5 %; of those that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in order. The two largest stall reasons are the measured ones in ${stalls.agree} of ${stalls.rungs} rungs, of ${stalls.recordings.join(', ')}; the other recordings have no stall reasons or were not compared with this version.`,
     mdTable(
       columns(['Recording', ...head.slice(1)]),
       byRecording

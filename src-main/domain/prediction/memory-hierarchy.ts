@@ -131,7 +131,7 @@ export class MemoryHierarchy {
 
   /**
    * Writes sectors, of which those in `whole` are written whole and the others `partBytes` each; those in `merged` join
-   * what the same warp has just written of them. Returns when they have left the SM.
+   * what the same warp has just written of them. Returns when L2 and DRAM have taken them.
    */
   store(
     time: number,
@@ -149,15 +149,19 @@ export class MemoryHierarchy {
     const fresh = countSectors(this.near.access(line, sectors))
     // A sector that is written in part takes the place of two.
     const slots = bytes + countSectors(sent & ~whole) * sectorBytes
+    let taken = this.storePort.serve(time, bytes / values.storeBytesPerCycle)
     if (sent !== 0)
-      this.l2.serve(
-        time,
-        Math.max(1 / this.l2StoreRequestsPerCycle, slots / this.l2StoreBytesPerCycle),
+      taken = Math.max(
+        taken,
+        this.l2.serve(
+          time,
+          Math.max(1 / this.l2StoreRequestsPerCycle, slots / this.l2StoreBytesPerCycle),
+        ),
       )
     if (fresh > 0) {
       const written = fresh * sectorBytes
       traffic.dramWriteBytes += written
-      this.dram.serve(time, this.dramWriteCycles(written))
+      taken = Math.max(taken, this.dram.serve(time, this.dramWriteCycles(written)))
     }
     for (let sector = 0; sector < 4; sector++) {
       if (((sectors >> sector) & 1) === 0) continue
@@ -165,7 +169,7 @@ export class MemoryHierarchy {
       if ((whole >> sector) & 1) this.partial.delete(key)
       else this.writePart(key, partBytes)
     }
-    return this.storePort.serve(time, bytes / values.storeBytesPerCycle)
+    return taken
   }
 
   private writePart(key: number, bytes: number): void {

@@ -76,6 +76,8 @@ const operandCycles = 14
 const instructionsPerLine = lineBytes / 16
 /** Writes of a warp to one sector within so many cycles are one; lines of a warp that are kept in mind. */
 const [mergedWithin, mostWritten] = [64, 256]
+/** Instructions per pipe of which the start is kept, to tell what a warp waits for. */
+const keptStarts = 64
 /** Products that a sub-core's tensor core queues behind the one that it computes. */
 const queuedProducts = 2
 
@@ -117,6 +119,9 @@ interface SubCore {
   last: WarpState | null
   next: number
   readonly free: Float64Array
+  /** When each pipe took its last instructions, a ring per pipe, and the next place in each. */
+  readonly starts: Float64Array
+  readonly started: Uint8Array
   /** Starts of the memory instructions that were issued last, a ring. */
   readonly queue: Float64Array
   queued: number
@@ -142,6 +147,8 @@ export function simulateSm(setting: SmSetting): SmResult {
     Array.from({ length: schedulersPerSm }, () => ({
       ...{ sm, warps: [], last: null, next: Infinity, queued: 0 },
       free: new Float64Array(pipes.length + 1),
+      starts: new Float64Array(pipes.length * keptStarts).fill(-Infinity),
+      started: new Uint8Array(pipes.length),
       queue: new Float64Array(queueLength),
     })),
   )
@@ -246,7 +253,8 @@ export function simulateSm(setting: SmSetting): SmResult {
       const { products } = warp
       const index = products.length - 1 - action.pending
       if (index >= 0) {
-        delay(warp, products[index]!, reasonAt.gmma, at)
+        // ncu counts this wait as one at a barrier.
+        delay(warp, products[index]!, reasonAt.barrier, at)
         warp.products = products.slice(index + 1)
       }
     }
@@ -277,15 +285,47 @@ export function simulateSm(setting: SmSetting): SmResult {
     }
   }
 
+  /**
+   * Cycles since `ready` in which the instruction's pipe took nothing. In the cycles in which it took an instruction of
+   * another warp, this one was not selected.
+   */
+  function throttledCycles(core: SubCore, instruction: TimedInstruction, ready: number): number {
+    const { pipe, interval, action } = instruction
+    if (pipe === 'lsu') return Math.max(0, core.queue[core.queued % queueLength]! - ready)
+    if (action.kind === 'warpgroup') return Math.max(0, pipeFree(core, instruction) - ready)
+    // Both halves of the FMA pipe together take an instruction per cycle.
+    const blocked = (pipe === 'fma' ? interval / 2 : interval) - 1
+    if (blocked <= 0 || pipe === 'none') return 0
+    const { starts } = core
+    let [cycles, place] = [0, core.started[pipeIndex[pipe]]!]
+    const base = pipeIndex[pipe] * keptStarts
+    for (let kept = 0; kept < keptStarts; kept++) {
+      place = (place + keptStarts - 1) % keptStarts
+      const start = starts[base + place]!
+      const overlap = Math.min(blocked, start + 1 + blocked - ready)
+      if (overlap <= 0) break
+      cycles += overlap
+    }
+    return cycles
+  }
+
+  function throttleOf({ pipe, long, action }: TimedInstruction): number {
+    if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
+    return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
+  }
+
   function occupy(core: SubCore, { pipe, interval }: TimedInstruction, time: number): void {
-    const { free } = core
     if (pipe === 'none') return
+    const { free } = core
     const place =
       pipe === 'fma' && free[pipeIndex.imad]! < free[pipeIndex.fma]!
         ? pipeIndex.imad
         : pipeIndex[pipe]
     free[place] = Math.max(free[place]!, time) + interval
     pipeBusy[pipeIndex[pipe]]! += interval
+    const own = pipeIndex[pipe]
+    core.starts[own * keptStarts + (core.started[own]! % keptStarts)] = time
+    core.started[own] = (core.started[own]! + 1) % keptStarts
   }
 
   /** A place in the load/store unit for so many wavefronts; returns when the last one has passed. */
@@ -306,10 +346,11 @@ export function simulateSm(setting: SmSetting): SmResult {
     }
   }
 
-  function read(warp: WarpState, { readBarrier }: TimedInstruction, done: number): void {
+  function read(warp: WarpState, instruction: TimedInstruction, done: number): void {
+    const { readBarrier } = instruction
     if (readBarrier < 0 || done < warp.scoreboard[readBarrier]!) return
     warp.scoreboard[readBarrier] = done
-    warp.long[readBarrier] = 0
+    warp.long[readBarrier] = instruction.long ? 1 : 0
   }
 
   const meetingOf = (id: number, phase: number): MeetingState => {
@@ -459,7 +500,8 @@ export function simulateSm(setting: SmSetting): SmResult {
                 : memory.store(time, events[place]!, bits & 15, bits >> wholeSectors, 16),
             )
           }
-          warp.bulk = done + values.latencyBulkCopy
+          if (kind === eventKinds.bulkLoad) warp.bulk = done + values.latencyBulkCopy
+          else warp.copies = Math.max(warp.copies, done)
           warp.event = from + 1 + 2 * lines
           break
         }
@@ -478,7 +520,8 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
         default: {
           const meeting = meetingOf(events[from]!, events[from + 1]!)
-          if (instruction.pipe !== 'branch') blockedReason = reasonAt.short_scoreboard
+          // A wait at an mbarrier is a loop around its predicate, which ncu counts as a long scoreboard.
+          if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard
           if (meeting.left > 0) blockedBy = meeting
           else resumes = Math.max(resumes, meeting.latest)
           warp.event = from + 2
@@ -495,19 +538,10 @@ export function simulateSm(setting: SmSetting): SmResult {
   function issue(warp: WarpState, core: SubCore, time: number): void {
     const { at } = warp
     const instruction = code[at]!
-    // Between being ready and issuing it waited for its pipe, then for its turn.
-    const throttled = Math.min(time, Math.max(warp.ready, pipeFree(core, instruction))) - warp.ready
     const place = at * reasons
-    if (throttled > 0)
-      stalls[
-        place +
-          (instruction.pipe === 'lsu'
-            ? instruction.long
-              ? reasonAt.lg_throttle
-              : reasonAt.mio_throttle
-            : reasonAt.math_pipe_throttle)
-      ]! += throttled
-    stalls[place + reasonAt.not_selected]! += time - warp.ready - Math.max(0, throttled)
+    const throttled = Math.min(time - warp.ready, throttledCycles(core, instruction, warp.ready))
+    stalls[place + throttleOf(instruction)]! += throttled
+    stalls[place + reasonAt.not_selected]! += time - warp.ready - throttled
     issued++
     executed[at]!++
     occupy(core, instruction, time)

@@ -50,7 +50,7 @@ export interface TimedInstruction {
   readonly waitMask: number
   readonly writeBarrier: number
   readonly readBarrier: number
-  /** Whether who waits for its result waits for memory beyond shared memory. */
+  /** Whether it accesses memory other than shared memory. */
   readonly long: boolean
   /** Whether it goes through the load/store unit to memory. */
   readonly accesses: boolean
@@ -79,7 +79,7 @@ const accesses = new Set([
 const waits = setOf('BAR UCGABAR_ARV UCGABAR_WAIT')
 const special = setOf('S2R S2UR B2R CS2R')
 const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
-const global = setOf('LD LDG LDL ATOM ATOMG LDGSTS TEX TLD TLD4 SULD')
+const global = setOf('LD LDG LDL ST STG STL ATOM ATOMG RED REDG LDGSTS TEX TLD TLD4 SULD')
 const free = setOf('NOP DEPBAR WARPGROUP')
 
 /** Multiply-adds of HMMA.16816, to which others are compared. */
@@ -190,7 +190,7 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
   const { mnemonic, modifiers, operands } = instruction
   if (accesses.has(mnemonic) || waits.has(mnemonic)) return { kind: 'events' }
   if (mnemonic === 'SHFL' || mnemonic === 'MATCH') return { kind: 'shuffle' }
-  if (mnemonic === 'LDGDEPBAR') return { kind: 'copy-group' }
+  if (mnemonic === 'LDGDEPBAR' || mnemonic === 'UTMACMDFLUSH') return { kind: 'copy-group' }
   const immediate = operands.findLast(({ kind }) => kind === 'immediate')
   if (mnemonic === 'DEPBAR')
     return {
