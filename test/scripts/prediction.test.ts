@@ -79,6 +79,6 @@ describe('the figures', () => {
         { reason: 'c', warps: 3 },
       ],
     }
-    expect(stallsAgree([row(1, { stalls })])).toEqual({ rungs: 1, agree: 1 })
+    expect(stallsAgree([row(1, { stalls })])).toMatchObject({ rungs: 1, agree: 1 })
   })
 })
