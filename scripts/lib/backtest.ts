@@ -62,9 +62,9 @@ export interface RecordedStep {
   /** Slower on purpose, so that a suggestion of it would be wrong. */
   negative: boolean
   gain: number
-  /** Null where the rung before has too few counters for advice. */
+  /** Null if the previous rung has too few counters for advice. */
   facts: Facts | null
-  /** Whether the rung before has a deep profile, and the optimizations that ncu's rules named there, with their estimates in percent. */
+  /** Whether the previous rung has a deep profile, and the optimizations that ncu's rules named there, with their estimates in percent. */
   rules: readonly { name: string; estimate: number | null }[] | null
 }
 
@@ -307,8 +307,8 @@ export function backtestPart(steps: readonly RecordedStep[], past: Past): string
   const rows: [string, readonly Backtested[]][] = [
     ['all steps', groups.all],
     ['steps that gained 2 % or more', groups.worthwhile],
-    ['rung before has a deep profile', groups.deep],
-    ['rung before has standard counters', groups.standard],
+    ['previous rung has a deep profile', groups.deep],
+    ['previous rung has standard counters', groups.standard],
   ]
   const scores = mdTable(
     [

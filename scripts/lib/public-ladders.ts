@@ -1,4 +1,4 @@
-/** What `next` said at the steps of public ladders, which were measured beside the backtest: the tables in docs/NEXT.md. */
+/** The tables of docs/NEXT.md about public ladders and about public kernels at their limit. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
@@ -23,7 +23,7 @@ interface Suggested {
 interface PublicStep {
   from: string
   to: string
-  /** The moves of the step, by its author's words. */
+  /** The moves that the author's text and code show. */
   made: string[]
   before: Measured
   after: Measured
@@ -62,7 +62,7 @@ export const readPublicCapture = (root: string): PublicCapture =>
 export interface Judged {
   gain: number
   isFirst: boolean
-  /** The best suggestion that the step made; null if there is none. */
+  /** The first suggestion that names a move of the step, and whether the gain is in its range; null if none does. */
   range: (Suggested & { holds: boolean }) | null
 }
 
@@ -163,7 +163,7 @@ export const limitsPart = ({ limits }: PublicCapture): string =>
       { header: 'kernel', align: 'left' },
       { header: 'problem', align: 'left' },
       { header: '`next` says', align: 'left' },
-      { header: 'most of its suggestions that keep the result', align: 'left' },
+      { header: 'largest suggested gain with the same result', align: 'left' },
     ],
     limits.map(({ repository, commit, path, kernel, problem, limit, suggested }) => {
       const most = suggested

@@ -259,7 +259,7 @@ describe('no cause', () => {
     )
     expect([verdict, causes, unexplained]).toEqual(['same', [], null])
     expect(inEnglish(reason!)).toBe(
-      'The times are the same within the spread of both, or half a percent.',
+      'The times differ by no more than their spread or half a percent.',
     )
     expect(inEnglish(unimportant.find(({ id }) => id === 'l2Bytes')!.statement)).toBe(
       'L2 traffic 2.99 GiB → 2.55 GiB, but the L2 cache is not the limiter (10.4 % → 11.7 % busy).',

@@ -43,7 +43,7 @@ describe('next', () => {
 
 it('show ends with the first step of a rung', async () => {
   const { stdout } = await runHere('show', deep, '--rung', '05_thread_tile_2d')
-  expect(stdout).toMatch(/^Next: No unit is near its limit; .* Compute a tile of results/m)
+  expect(stdout).toMatch(/^Next step: No unit is near its limit; .* Compute a tile of results/m)
 })
 
 it('diff draws the path from the old time to the new', async () => {
@@ -56,9 +56,11 @@ it('diff draws the path from the old time to the new', async () => {
 
 it('show of a session ends with the rung to change first; of a program, with what all kernels would take', async () => {
   const ladder = await runHere('show', 'recorded:transpose-h200')
-  expect(ladder.stdout).toMatch(/^Next, \d\d_\w+: .+ → .+; `next` has the rest\.$/m)
+  expect(ladder.stdout).toMatch(/^Next step for \d\d_\w+: .+ → .+\. Run `next` for all steps\.$/m)
   const program = await runHere('show', 'recorded:feed-forward-h200-fused')
-  expect(program.stdout).toMatch(/^Next, 02_bias_gelu_kernel: .*\(all kernels: 162 µs → 157 µs\)/m)
+  expect(program.stdout).toMatch(
+    /^Next step for 02_bias_gelu_kernel: .*\(all kernels: 162 µs → 157 µs\)/m,
+  )
   const one = await runHere('next', 'recorded:feed-forward-h200-fused')
   expect(one.stdout).toMatch(/^02_bias_gelu_kernel: /)
 })

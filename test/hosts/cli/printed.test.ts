@@ -62,7 +62,7 @@ describe('reasons', () => {
     it('calls a step within the noise the same, and lists what changed anyway', async () => {
       const { stdout } = await runHere('diff', recorded, '11_block_128x256', '12_rasterized')
       expect(stdout).toMatch(
-        /Why: The times are the same within the spread of both, or half a percent\.\nWhat moved:\n/,
+        /Why: The times differ by no more than their spread or half a percent\.\nWhat moved:\n/,
       )
     })
   })

@@ -82,8 +82,6 @@ export class RunWriter {
 
   constructor(readonly setting: FusedSetting) {}
 
-  // ---- Registers and predicates -------------------------------------------------------------------
-
   row(operand: RegisterLike, part = 0): number {
     return operand.kind === 'register'
       ? operand.index + part
@@ -253,8 +251,6 @@ export class RunWriter {
   bitsOfVector(): void {
     this.code.vector(vector.bitmask)
   }
-
-  // ---- The run ------------------------------------------------------------------------------------
 
   /** Appends an instruction. Returns false and writes nothing if the instruction must use its step. */
   add(

@@ -73,7 +73,7 @@ export const why = {
   otherWait: '{metric} {a} → {b}, outweighed by other waits.',
   outweighed: '{metric} {a} → {b}, outweighed by the causes.',
 
-  same: 'The times are the same within the spread of both, or half a percent.',
+  same: 'The times differ by no more than their spread or half a percent.',
   predicted: 'Both times are predicted, and so are the counters behind these causes.',
   predictedOpen:
     'Both times are predicted, and their ranges overlap: whether the step is real cannot be told. The causes are those of the model.',

@@ -90,7 +90,7 @@ export const next = {
   specializeCosts:
     'Costs a warpgroup that computes nothing and barriers per stage; needs setmaxnreg to shift registers.',
   overlap:
-    'Overlap the end of a tile with the next: store results, or compute the softmax, while the tensor cores multiply.',
+    'Overlap the end of one tile with the start of the next: store results or compute the softmax while the tensor cores multiply.',
   overlapCosts: 'Costs registers or shared memory for the results of a tile that wait.',
   cluster: 'Form clusters whose blocks fetch parts of a shared tile for each other by multicast.',
   clusterCosts:

@@ -29,14 +29,14 @@ function describeStep(step: NextStep, index: number): string[] {
 
 /** The first step alone, below what is known of a rung or of a session. */
 export function describeFirst({ limit, step }: FirstStep, rung?: string): string {
-  const next = rung === undefined ? 'Next' : `Next, ${rung}`
+  const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
   if (!step) return `${next}: ${inEnglish(limit)}`
   const { statement, msNow, msAfter, ofTotal } = step
   const after = `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
   const total = ofTotal
     ? ` (all kernels: ${formatMs(ofTotal.msNow)} → ${formatMs(ofTotal.msAfter)})`
     : ''
-  return `${next}: ${inEnglish(limit)} ${inEnglish(statement)} ${formatMs(msNow)} → ${after}${total}; \`next\` has the rest.`
+  return `${next}: ${inEnglish(limit)} ${inEnglish(statement)} ${formatMs(msNow)} → ${after}${total}. Run \`next\` for all steps.`
 }
 
 export const describeNext = ({ rung, steps, limit }: Next): string =>
