@@ -3,7 +3,9 @@
  * and of the rung it is compared with. Pure.
  */
 import { type Lab, type LabPrediction, type LabQuestion } from './lab'
-import { figureOf, metricLabel, submissionId, type LabEvidence } from './judge'
+import { figureOf } from './judge/verdict'
+import { metricLabel } from './judge/check-title'
+import { submissionId, type LabEvidence } from './judge/evidence'
 import type { Direction, LabAnswers, PredictionResult, QuestionResult } from './outcome'
 import { tableDevice } from '../gpu/gpu-table'
 import { gpuOfTarget } from '../targets/targets'

@@ -1,7 +1,7 @@
 /** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
-import { submissionId } from '../../domain/labs/judge'
+import { submissionId } from '../../domain/labs/judge/evidence'
 import type { Machine } from '../../adapters/machine/machine'
 import type { LabOutcome } from '../../domain/labs/outcome'
 import { occupancy } from '../../domain/gpu/occupancy'

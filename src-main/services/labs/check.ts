@@ -16,7 +16,8 @@ import type { LabFolder } from '../../adapters/labs/lab-folders'
 import type { RunEvent } from '../../contract'
 import { message, says, together, type Statement } from '../../domain/messages/message'
 import { KernelLadderError, toErrorShape, type ErrorShape } from '../../domain/errors'
-import { judgeChecks, submissionId, type LabEvidence } from '../../domain/labs/judge'
+import { judgeChecks } from '../../domain/labs/judge/judge'
+import { submissionId, type LabEvidence } from '../../domain/labs/judge/evidence'
 import { judgePredictions, judgeQuestions } from '../../domain/labs/reflect'
 import {
   labOutcomeVersion,

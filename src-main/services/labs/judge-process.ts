@@ -17,7 +17,7 @@ import {
 } from '../../adapters/sandbox/confined'
 import { Limits } from '../../adapters/sandbox/sandbox'
 import { ErrorShape, inputError, missingError } from '../../domain/errors'
-import { submissionId } from '../../domain/labs/judge'
+import { submissionId } from '../../domain/labs/judge/evidence'
 import { LabOutcome } from '../../domain/labs/outcome'
 import { message } from '../../domain/messages/message'
 import { LabTarget } from '../../domain/targets/targets'

@@ -11,7 +11,8 @@ import {
   likenessTo,
   normalizedTokens,
 } from '../../../src-main/domain/labs/similarity'
-import { judgeChecks, submissionId, type LabEvidence } from '../../../src-main/domain/labs/judge'
+import { judgeChecks } from '../../../src-main/domain/labs/judge/judge'
+import { submissionId, type LabEvidence } from '../../../src-main/domain/labs/judge/evidence'
 import { judgePredictions } from '../../../src-main/domain/labs/reflect'
 import {
   completesLab,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { LabCheck, type Lab } from '../../../src-main/domain/labs/lab'
-import { judgeChecks, submissionId } from '../../../src-main/domain/labs/judge'
+import { judgeChecks } from '../../../src-main/domain/labs/judge/judge'
+import { submissionId } from '../../../src-main/domain/labs/judge/evidence'
 import { outcomeStatus } from '../../../src-main/domain/labs/outcome'
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { PredictedTime } from '../../../src-main/domain/session/predicted'

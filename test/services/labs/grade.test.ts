@@ -12,7 +12,7 @@ import { readShippedLabs, type LabFolder } from '../../../src-main/adapters/labs
 import { openRaw } from '../../../src-main/adapters/tools/raw-files'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession, readSessionText } from '../../../src-main/adapters/sessions/session-store'
-import { submissionId } from '../../../src-main/domain/labs/judge'
+import { submissionId } from '../../../src-main/domain/labs/judge/evidence'
 import { says, type Statement } from '../../../src-main/domain/messages/message'
 import { asRecording, listRecordings } from '../../../src-main/services/sessions/recordings'
 import { recordedOutcomes } from '../../../src-main/services/labs/recorded'
