@@ -8,10 +8,13 @@
 import { schedulersPerSm } from '../gpu/sm-limits'
 import { InstructionCache } from './instruction-cache'
 import { MemoryHierarchy, type Sharing, type Traffic } from './memory-hierarchy'
+import { Meetings, type Meeting } from './meetings'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
-import { stallReasons, type StallReason } from './prediction'
 import { Server } from './servers'
+import { reasonAt, reasonCount } from './stall-index'
+import { SubCorePipes, throttleOf } from './sub-core-pipes'
+import { newWarp, scoreboards, type WarpState } from './warp-state'
 import { pipes, type TimedInstruction } from './timed-code'
 import {
   eventHead,
@@ -58,16 +61,6 @@ export interface SmResult {
   readonly instructionCacheMisses: number
 }
 
-const reasonAt = Object.fromEntries(stallReasons.map((name, index) => [name, index])) as Record<
-  StallReason,
-  number
->
-const reasons = stallReasons.length
-const scoreboards = 6
-const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) as Record<
-  (typeof pipes)[number],
-  number
->
 /** Cycles from issue until an instruction has reached the load/store unit. */
 const dispatchCycles = 6
 /** Cycles from there until its source registers may be overwritten. */
@@ -76,61 +69,13 @@ const operandCycles = 14
 const instructionsPerLine = lineBytes / 16
 /** Writes of a warp to one sector within so many cycles are one; lines of a warp that are kept in mind. */
 const [mergedWithin, mostWritten] = [64, 256]
-/** Instructions per pipe of which the start is kept, to tell what a warp waits for. */
-const keptStarts = 64
-/** Products that a sub-core's tensor core queues behind the one that it computes. */
-const queuedProducts = 2
-
-interface WarpState {
-  sm: number
-  core: number
-  block: number
-  trace: { pieces: Int32Array; events: Int32Array }
-  /** Piece of code, the instruction in it, and the next event. */
-  piece: number
-  at: number
-  event: number
-  /** The earliest cycle of the next instruction but for pipes; infinite while it waits for others. */
-  ready: number
-  /** Why it is not ready earlier: the parts of the time since it issued last. */
-  lastIssue: number
-  readonly scoreboard: Float64Array
-  /** Whether the last operation of a scoreboard was one of memory beyond shared memory. */
-  readonly long: Uint8Array
-  /** Ends of asynchronous copies since the last group, and of the groups. */
-  copies: number
-  groups: number[]
-  products: number[]
-  lastProduct: number
-  bulk: number
-  /** Sectors by line that it has written, and when. */
-  written: Map<number, { sectors: number; time: number }>
-  /** Up to when it waits, by reason: marks in ascending order of importance. */
-  waitUntil: number
-  waitReason: number
-  started: number
-  fetchedLine: number
-  done: boolean
-}
-
 interface SubCore {
-  sm: number
+  readonly sm: number
+  readonly pipes: SubCorePipes
   warps: WarpState[]
   last: WarpState | null
+  /** When a warp may issue next. */
   next: number
-  readonly free: Float64Array
-  /** When each pipe took its last instructions, a ring per pipe, and the next place in each. */
-  readonly starts: Float64Array
-  readonly started: Uint8Array
-  /** Starts of the memory instructions that were issued last, a ring. */
-  readonly queue: Float64Array
-  queued: number
-}
-
-interface MeetingState {
-  left: number
-  latest: number
-  waiting: { warp: WarpState; reason: number }[]
 }
 
 export function simulateSm(setting: SmSetting): SmResult {
@@ -145,17 +90,12 @@ export function simulateSm(setting: SmSetting): SmResult {
   const queueLength = Math.max(1, Math.round(values.lsuQueue))
   const cores: SubCore[] = memories.flatMap((_, sm) =>
     Array.from({ length: schedulersPerSm }, () => ({
-      ...{ sm, warps: [], last: null, next: Infinity, queued: 0 },
-      free: new Float64Array(pipes.length + 1),
-      starts: new Float64Array(pipes.length * keptStarts).fill(-Infinity),
-      started: new Uint8Array(pipes.length),
-      queue: new Float64Array(queueLength),
+      ...{ sm, warps: [], last: null, next: Infinity },
+      pipes: new SubCorePipes(queueLength),
     })),
   )
-  const stalls = new Float64Array(code.length * reasons)
+  const stalls = new Float64Array(code.length * reasonCount)
   const executed = new Float64Array(code.length)
-  const pipeBusy = new Float64Array(pipes.length)
-  const meetings = new Map<number, MeetingState>()
   const barrierCycles =
     values.latencyBarrier + values.barrierPerWarp * Math.max(0, (order[0]?.warps.length ?? 1) - 1)
   const wavefrontCycles = 1 / values.l1WavefrontsPerCycle
@@ -181,17 +121,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     for (const [sm, block] of cluster.entries())
       for (const warpTrace of block.warps) {
         const core = cores[sm * schedulersPerSm + (nextWarp++ % schedulersPerSm)]!
-        const warp: WarpState = {
+        const warp = newWarp({
           ...{ sm, core: cores.indexOf(core), block: number, trace: warpTrace },
-          ...{ piece: 0, at: warpTrace.pieces[0] ?? -1, event: 0 },
-          ...{ ready: time + values.blockCycles, lastIssue: time + values.blockCycles },
-          scoreboard: new Float64Array(scoreboards),
-          long: new Uint8Array(scoreboards),
-          ...{ copies: 0, groups: [], products: [], lastProduct: 0, bulk: 0 },
-          written: new Map(),
-          ...{ waitUntil: 0, waitReason: 0, started: time, fetchedLine: -1 },
-          done: warpTrace.pieces.length === 0,
-        }
+          ...{ started: time, ready: time + values.blockCycles },
+        })
         if (warp.done) {
           end(warp, time)
           continue
@@ -213,7 +146,7 @@ export function simulateSm(setting: SmSetting): SmResult {
   /** Adds the time up to `until` to what the warp waits for. */
   function delay(warp: WarpState, until: number, reason: number, at: number): void {
     if (until <= warp.ready) return
-    stalls[at * reasons + reason]! += until - warp.ready
+    stalls[at * reasonCount + reason]! += until - warp.ready
     warp.ready = until
   }
 
@@ -260,80 +193,12 @@ export function simulateSm(setting: SmSetting): SmResult {
     }
   }
 
-  /** The earliest cycle at which the pipe of the warp's instruction takes it. */
-  function pipeFree(core: SubCore, instruction: TimedInstruction): number {
-    const { free } = core
-    switch (instruction.pipe) {
-      case 'none':
-        return 0
-      case 'fma':
-        return Math.min(free[pipeIndex.fma]!, free[pipeIndex.imad]!)
-      case 'lsu':
-        return Math.max(free[pipeIndex.lsu]!, core.queue[core.queued % queueLength]!)
-      case 'tensor':
-        return instruction.action.kind === 'warpgroup'
-          ? free[pipeIndex.tensor]! - queuedProducts * instruction.action.cycles
-          : free[pipeIndex.tensor]!
-      case 'imad':
-      case 'alu':
-      case 'fp16':
-      case 'fp64':
-      case 'xu':
-      case 'uniform':
-      case 'branch':
-        return free[pipeIndex[instruction.pipe]]!
-    }
-  }
-
-  /**
-   * Cycles since `ready` in which the instruction's pipe took nothing. In the cycles in which it took an instruction of
-   * another warp, this one was not selected.
-   */
-  function throttledCycles(core: SubCore, instruction: TimedInstruction, ready: number): number {
-    const { pipe, interval, action } = instruction
-    if (pipe === 'lsu') return Math.max(0, core.queue[core.queued % queueLength]! - ready)
-    if (action.kind === 'warpgroup') return Math.max(0, pipeFree(core, instruction) - ready)
-    // Both halves of the FMA pipe together take an instruction per cycle.
-    const blocked = (pipe === 'fma' ? interval / 2 : interval) - 1
-    if (blocked <= 0 || pipe === 'none') return 0
-    const { starts } = core
-    let [cycles, place] = [0, core.started[pipeIndex[pipe]]!]
-    const base = pipeIndex[pipe] * keptStarts
-    for (let kept = 0; kept < keptStarts; kept++) {
-      place = (place + keptStarts - 1) % keptStarts
-      const start = starts[base + place]!
-      const overlap = Math.min(blocked, start + 1 + blocked - ready)
-      if (overlap <= 0) break
-      cycles += overlap
-    }
-    return cycles
-  }
-
-  function throttleOf({ pipe, long, action }: TimedInstruction): number {
-    if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
-    return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
-  }
-
-  function occupy(core: SubCore, { pipe, interval }: TimedInstruction, time: number): void {
-    if (pipe === 'none') return
-    const { free } = core
-    const place =
-      pipe === 'fma' && free[pipeIndex.imad]! < free[pipeIndex.fma]!
-        ? pipeIndex.imad
-        : pipeIndex[pipe]
-    free[place] = Math.max(free[place]!, time) + interval
-    pipeBusy[pipeIndex[pipe]]! += interval
-    const own = pipeIndex[pipe]
-    core.starts[own * keptStarts + (core.started[own]! % keptStarts)] = time
-    core.started[own] = (core.started[own]! + 1) % keptStarts
-  }
-
   /** A place in the load/store unit for so many wavefronts; returns when the last one has passed. */
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
     const began = Math.max(stage.free, time + dispatchCycles)
     const done = stage.serve(began, Math.max(1, wavefronts) * wavefrontCycles)
-    core.queue[core.queued++ % queueLength] = began
+    core.pipes.enqueue(began)
     return done
   }
 
@@ -353,43 +218,13 @@ export function simulateSm(setting: SmSetting): SmResult {
     warp.long[readBarrier] = instruction.long ? 1 : 0
   }
 
-  const meetingOf = (id: number, phase: number): MeetingState => {
-    const key = id * 2 ** 22 + phase
-    let found = meetings.get(key)
-    if (!found) {
-      found = { left: trace.arrivals[id]![phase]!, latest: 0, waiting: [] }
-      meetings.set(key, found)
-    }
-    return found
-  }
-
-  function arrive(id: number, phase: number, time: number): void {
-    const meeting = meetingOf(id, phase)
-    meeting.latest = Math.max(meeting.latest, time)
-    if (--meeting.left <= 0) release(meeting)
-  }
-
-  /**
-   * Lets all waiting warps go on. Lanes of one warp take turns in the trace, so that those that wait there can come
-   * before those that they wait for.
-   */
-  function releaseAll(): boolean {
-    const waiting = [...meetings.values()].filter((meeting) => meeting.waiting.length > 0)
-    for (const meeting of waiting) release(meeting)
-    return waiting.length > 0
-  }
-
-  function release(meeting: MeetingState): void {
-    for (const { warp, reason } of meeting.waiting) {
-      const until = Math.max(meeting.latest, warp.waitUntil)
-      warp.ready = warp.waitUntil
-      delay(warp, until, reason, warp.at)
-      fetch(warp)
-      const core = cores[warp.core]!
-      core.next = Math.min(core.next, warp.ready)
-    }
-    meeting.waiting = []
-  }
+  const meetings = new Meetings(trace.arrivals, (warp, latest, reason) => {
+    warp.ready = warp.waitUntil
+    delay(warp, Math.max(latest, warp.waitUntil), reason, warp.at)
+    fetch(warp)
+    const core = cores[warp.core]!
+    core.next = Math.min(core.next, warp.ready)
+  })
 
   /** Sectors that the warp has written a moment ago: L1 sends both writes as one. */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
@@ -420,7 +255,7 @@ export function simulateSm(setting: SmSetting): SmResult {
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
     const memory = memories[warp.sm]!
-    let blockedBy: MeetingState | null = null
+    let blockedBy: Meeting | null = null
     let blockedReason: number = reasonAt.barrier
     let passed = 0
     let resumes = 0
@@ -515,11 +350,11 @@ export function simulateSm(setting: SmSetting): SmResult {
                 ? Math.max(time, warp.copies)
                 : warp.bulk
           warp.event = from + 2
-          arrive(events[from]!, events[from + 1]!, at)
+          meetings.arrive(events[from]!, events[from + 1]!, at)
           break
         }
         default: {
-          const meeting = meetingOf(events[from]!, events[from + 1]!)
+          const meeting = meetings.of(events[from]!, events[from + 1]!)
           // A wait at an mbarrier is a loop around its predicate, which ncu counts as a long scoreboard.
           if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard
           if (meeting.left > 0) blockedBy = meeting
@@ -538,13 +373,13 @@ export function simulateSm(setting: SmSetting): SmResult {
   function issue(warp: WarpState, core: SubCore, time: number): void {
     const { at } = warp
     const instruction = code[at]!
-    const place = at * reasons
-    const throttled = Math.min(time - warp.ready, throttledCycles(core, instruction, warp.ready))
+    const place = at * reasonCount
+    const throttled = Math.min(time - warp.ready, core.pipes.throttled(instruction, warp.ready))
     stalls[place + throttleOf(instruction)]! += throttled
     stalls[place + reasonAt.not_selected]! += time - warp.ready - throttled
     issued++
     executed[at]!++
-    occupy(core, instruction, time)
+    core.pipes.take(instruction, time)
     warp.lastIssue = time
     warp.ready = time + 1
     let blocked: ReturnType<typeof doEvents> | null = null
@@ -575,12 +410,8 @@ export function simulateSm(setting: SmSetting): SmResult {
         complete(warp, instruction, time + 1)
         break
       case 'warpgroup': {
-        const begins = Math.max(core.free[pipeIndex.tensor]!, time)
-        core.free[pipeIndex.tensor] = begins + action.cycles
-        pipeBusy[pipeIndex.tensor]! += action.cycles
-        warp.lastProduct = begins + action.cycles
-        if (action.commits)
-          warp.products.push(warp.lastProduct + values.latencyHgmma - action.cycles)
+        const ends = core.pipes.multiply(time, action.cycles)
+        if (action.commits) warp.products.push(ends + values.latencyHgmma - action.cycles)
         break
       }
       case 'sleep':
@@ -641,14 +472,14 @@ export function simulateSm(setting: SmSetting): SmResult {
     for (const each of cores) if (core === null || each.next < core.next) core = each
     const time = core!.next
     if (time === Infinity) {
-      if (!releaseAll()) break
+      if (!meetings.releaseAll()) break
       continue
     }
     let best: WarpState | null = null
     let soonest = Infinity
     for (const warp of core!.warps) {
       if (warp.ready === Infinity) continue
-      const earliest = Math.max(warp.ready, pipeFree(core!, code[warp.at]!))
+      const earliest = Math.max(warp.ready, core!.pipes.freeFor(code[warp.at]!))
       if (earliest > time) soonest = Math.min(soonest, earliest)
       else if (best === null || warp === core!.last) best = warp
     }
@@ -674,7 +505,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     ends,
     issued,
     pipeBusy: Object.fromEntries(
-      pipes.map((name, index) => [name, pipeBusy[index]!]),
+      pipes.map((name, index) => [
+        name,
+        cores.reduce((total, core) => total + core.pipes.busy[index]!, 0),
+      ]),
     ) as SmResult['pipeBusy'],
     l1Busy: dataStages.reduce((total, { busy }) => total + busy, 0),
     l2Busy: sum(({ l2 }) => l2.busy),

@@ -1,0 +1,55 @@
+/** Barriers and mbarriers in time: warps that wait until the last of the others has arrived. */
+import type { WarpState } from './warp-state'
+import type { LaunchTrace } from './warp-trace'
+
+export interface Meeting {
+  /** Arrivals that are missing. */
+  left: number
+  /** When the last one so far arrived, in cycles. */
+  latest: number
+  waiting: { warp: WarpState; reason: number }[]
+}
+
+/** Phases of one barrier at most. */
+const mostPhases = 2 ** 22
+
+export class Meetings {
+  private readonly meetings = new Map<number, Meeting>()
+
+  /** @param resume Lets a warp go on that waited for the given stall reason until `latest`. */
+  constructor(
+    private readonly arrivals: LaunchTrace['arrivals'],
+    private readonly resume: (warp: WarpState, latest: number, reason: number) => void,
+  ) {}
+
+  of(id: number, phase: number): Meeting {
+    const key = id * mostPhases + phase
+    let found = this.meetings.get(key)
+    if (!found) {
+      found = { left: this.arrivals[id]![phase]!, latest: 0, waiting: [] }
+      this.meetings.set(key, found)
+    }
+    return found
+  }
+
+  arrive(id: number, phase: number, time: number): void {
+    const meeting = this.of(id, phase)
+    meeting.latest = Math.max(meeting.latest, time)
+    if (--meeting.left <= 0) this.release(meeting)
+  }
+
+  /**
+   * Releases all waiting warps; returns whether there were any. Lanes of one warp take turns in the trace, so those that
+   * wait can come before those that they wait for.
+   */
+  releaseAll(): boolean {
+    const waiting = [...this.meetings.values()].filter((meeting) => meeting.waiting.length > 0)
+    for (const meeting of waiting) this.release(meeting)
+    return waiting.length > 0
+  }
+
+  private release(meeting: Meeting): void {
+    for (const { warp, reason } of meeting.waiting) this.resume(warp, meeting.latest, reason)
+    meeting.waiting = []
+  }
+}

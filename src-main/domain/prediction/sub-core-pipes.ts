@@ -1,0 +1,115 @@
+/** The pipes of one sub-core and its queue to the load/store unit: when they take an instruction. */
+import { reasonAt } from './stall-index'
+import { pipes, type Pipe, type TimedInstruction } from './timed-code'
+
+const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) as Record<
+  Pipe,
+  number
+>
+/** Start times kept per pipe, to tell throttled cycles from cycles in which another warp was selected. */
+const keptStarts = 64
+/** Warpgroup products that wait behind the running one. */
+const queuedProducts = 2
+
+/** The stall reason of a warp whose instruction's pipe takes nothing. */
+export function throttleOf({ pipe, long, action }: TimedInstruction): number {
+  if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
+  return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
+}
+
+/** All times are in cycles. */
+export class SubCorePipes {
+  /** Cycles that each pipe was busy, in the order of `pipes`. */
+  readonly busy = new Float64Array(pipes.length)
+  /** When each pipe is free again. */
+  private readonly free = new Float64Array(pipes.length)
+  /** A ring per pipe with the start times of its last instructions, and the next place in each ring. */
+  private readonly starts = new Float64Array(pipes.length * keptStarts).fill(-Infinity)
+  private readonly nextStart = new Uint8Array(pipes.length)
+  /** A ring with the times at which the last memory instructions left the queue. */
+  private readonly queue: Float64Array
+  private queued = 0
+
+  /** @param queueLength Memory instructions that the queue to the load/store unit holds. */
+  constructor(private readonly queueLength: number) {
+    this.queue = new Float64Array(queueLength)
+  }
+
+  private get queueFree(): number {
+    return this.queue[this.queued % this.queueLength]!
+  }
+
+  /** Returns the earliest time at which the instruction can issue. */
+  freeFor({ pipe, action }: TimedInstruction): number {
+    const { free } = this
+    switch (pipe) {
+      case 'none':
+        return 0
+      case 'fma':
+        return Math.min(free[pipeIndex.fma]!, free[pipeIndex.imad]!)
+      case 'lsu':
+        return Math.max(free[pipeIndex.lsu]!, this.queueFree)
+      case 'tensor':
+        return action.kind === 'warpgroup'
+          ? free[pipeIndex.tensor]! - queuedProducts * action.cycles
+          : free[pipeIndex.tensor]!
+      case 'imad':
+      case 'alu':
+      case 'fp16':
+      case 'fp64':
+      case 'xu':
+      case 'uniform':
+      case 'branch':
+        return free[pipeIndex[pipe]]!
+    }
+  }
+
+  /** Returns the cycles since `ready` in which the instruction's pipe took no instruction of any warp. */
+  throttled(instruction: TimedInstruction, ready: number): number {
+    const { pipe, interval, action } = instruction
+    if (pipe === 'none') return 0
+    if (pipe === 'lsu') return Math.max(0, this.queueFree - ready)
+    if (action.kind === 'warpgroup') return Math.max(0, this.freeFor(instruction) - ready)
+    // Both halves of the FMA pipe together take an instruction per cycle.
+    const blocked = (pipe === 'fma' ? interval / 2 : interval) - 1
+    if (blocked <= 0) return 0
+    const own = pipeIndex[pipe]
+    let cycles = 0
+    let place = this.nextStart[own]!
+    for (let kept = 0; kept < keptStarts; kept++) {
+      place = (place + keptStarts - 1) % keptStarts
+      const start = this.starts[own * keptStarts + place]!
+      const overlap = Math.min(blocked, start + 1 + blocked - ready)
+      if (overlap <= 0) break
+      cycles += overlap
+    }
+    return cycles
+  }
+
+  /** Issues an instruction to its pipe. */
+  take({ pipe, interval }: TimedInstruction, time: number): void {
+    if (pipe === 'none') return
+    const { free } = this
+    const own = pipeIndex[pipe]
+    const place =
+      pipe === 'fma' && free[pipeIndex.imad]! < free[pipeIndex.fma]! ? pipeIndex.imad : own
+    free[place] = Math.max(free[place]!, time) + interval
+    this.busy[own]! += interval
+    const next = this.nextStart[own]!
+    this.starts[own * keptStarts + next] = time
+    this.nextStart[own] = (next + 1) % keptStarts
+  }
+
+  /** Takes a place in the queue to the load/store unit, which the instruction leaves at `time`. */
+  enqueue(time: number): void {
+    this.queue[this.queued++ % this.queueLength] = time
+  }
+
+  /** Runs a warpgroup product on the tensor core; returns when it ends. */
+  multiply(time: number, cycles: number): number {
+    const ends = Math.max(this.free[pipeIndex.tensor]!, time) + cycles
+    this.free[pipeIndex.tensor] = ends
+    this.busy[pipeIndex.tensor]! += cycles
+    return ends
+  }
+}

@@ -1,0 +1,49 @@
+/** What the simulator knows of a warp. Times are in cycles. */
+import type { WarpTrace } from './warp-trace'
+
+export const scoreboards = 6
+
+export interface WarpState {
+  sm: number
+  core: number
+  block: number
+  readonly trace: WarpTrace
+  /** Piece of code, the instruction in it, and the next event. */
+  piece: number
+  at: number
+  event: number
+  /** The earliest cycle of the next instruction but for pipes; infinite while it waits for others. */
+  ready: number
+  /** Why it is not ready earlier: the parts of the time since it issued last. */
+  lastIssue: number
+  readonly scoreboard: Float64Array
+  /** Whether the last operation of a scoreboard was one of memory beyond shared memory. */
+  readonly long: Uint8Array
+  /** Ends of asynchronous copies since the last group, and of the groups. */
+  copies: number
+  groups: number[]
+  products: number[]
+  bulk: number
+  /** Sectors by line that it has written, and when. */
+  written: Map<number, { sectors: number; time: number }>
+  /** The earliest cycle at which it resumes after a meeting. */
+  waitUntil: number
+  started: number
+  fetchedLine: number
+  done: boolean
+}
+
+/** A warp before its first instruction, which can issue at `ready`. */
+export const newWarp = (
+  own: Pick<WarpState, 'sm' | 'core' | 'block' | 'trace' | 'started' | 'ready'>,
+): WarpState => ({
+  ...own,
+  ...{ piece: 0, at: own.trace.pieces[0] ?? -1, event: 0 },
+  lastIssue: own.ready,
+  scoreboard: new Float64Array(scoreboards),
+  long: new Uint8Array(scoreboards),
+  ...{ copies: 0, groups: [], products: [], bulk: 0 },
+  written: new Map(),
+  ...{ waitUntil: 0, fetchedLine: -1 },
+  done: own.trace.pieces.length === 0,
+})
