@@ -4,7 +4,7 @@
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
-import type { LaunchOptions } from '../src-main/domain/emulator/launch'
+import type { LaunchOptions } from '../src-main/domain/emulator/launch-types'
 import { runRung, type EmulatedLaunch } from '../src-main/domain/emulator/rung'
 import { readCubin } from '../src-main/parsers/cubin/cubin'
 import type { LaunchPlaces } from '../src-main/domain/emulation/findings'

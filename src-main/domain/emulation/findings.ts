@@ -1,7 +1,7 @@
 /** Converts the emulator's findings to compute-sanitizer records and to status reasons of a rung. */
 import type { Finding, FindingKind } from '../emulator/site'
 import { message, type AnyMessage, type Statement } from '../messages/message'
-import type { Extent } from '../emulator/launch'
+import type { Extent } from '../emulator/special-registers'
 import { type MachineKernel } from '../sass/machine-code'
 import type { SanitizerRecord, SanitizerTool, SourcePlace } from '../session/sanitizer'
 import type { EmulatedKernel, EmulationAnswer, Stop } from './job'

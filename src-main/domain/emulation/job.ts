@@ -3,7 +3,7 @@
  * Jobs and their answers can be sent between threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
-import type { Printed } from '../emulator/launch'
+import type { Printed } from '../emulator/launch-types'
 import { readsClock } from '../emulator/code-facts'
 import { linkRung, type RungLaunch, type RungWork } from '../emulator/rung'
 import type { Finding } from '../emulator/site'

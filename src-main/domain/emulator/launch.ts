@@ -2,97 +2,33 @@
  * Runs a kernel launch. Blocks run one after another, except that the blocks of a cluster run together. The warps of a block take turns
  * between barriers; lanes at the same instruction run together. Counts are exact and do not depend on the order.
  */
-import { type Instruction, truePredicate } from '../sass/instruction'
-import { growsStack, isNarrow, registersOf } from './code-facts'
+import { growsStack, isNarrow } from './code-facts'
+import { addBlock, runCluster } from './block-turns'
 import { segmentCompiler, type Segment } from './compile'
 import { controlOf, isControl, retire } from './control'
 import { deviceHigh, parameterHigh, type Allocation, type Device } from './device'
-import { countLanes, lanes, type Cost, type Finding, type EmulatorState, type Views } from './site'
+import { countLanes, lanes, type Cost, type Finding, type EmulatorState } from './site'
+import { launchMemory } from './launch-memory'
 import { isNothing, stepOf } from './steps'
 import { createWatch, writtenBytes } from './watch'
 import {
-  convergenceWords,
   Halt,
   newCounts,
-  predicateTrue,
-  uniformPredicates,
-  type Block,
   type Cluster,
   type Control,
-  type Counts,
   type Split,
   type Step,
   type Warp,
 } from './warp'
-import { specialRegister, type Extent } from './special-registers'
+import { specialRegister } from './special-registers'
 import { guardOf } from './guard'
-import type { Trace } from './trace'
-import { keepPattern, setBounds, siteBytes, takeCounts, type FastSite } from './fast-patterns'
+import type { BlockSelection, Launch, LaunchOptions, LaunchResult } from './launch-types'
+import { keepPattern, setBounds, takeCounts, type FastSite } from './fast-patterns'
 
 export { launchBank, type LaunchBank } from './constant-bank'
-export { type Extent } from './special-registers'
 
-export interface Launch {
-  readonly kernel: string
-  readonly code: readonly Instruction[]
-  readonly grid: Extent
-  readonly block: Extent
-  /** Static plus dynamic. */
-  readonly sharedBytes: number
-  /** Blocks per cluster along x; they run together and access one another's shared memory. 1 by default. */
-  readonly clusterBlocks?: number
-  /** Stack size of a thread. */
-  readonly localBytes: number
-  /** Constant banks by number. Bank 0 includes the launch dimensions and parameters; see `launchBank`. */
-  readonly banks: ReadonlyMap<number, Uint8Array>
-  /** Linear indices of the blocks to run, with the rest of their clusters; all blocks by default. */
-  readonly blocks?: BlockSelection
-}
-
-/** A range of blocks, or their indices in ascending order. */
-export type BlockSelection = { readonly first: number; readonly count: number } | readonly number[]
-
-export interface Printed {
-  readonly block: number
-  readonly thread: number
-  readonly text: string
-}
-
-export interface LaunchOptions {
-  /** Maximum number of warp instructions before the launch is stopped. */
-  readonly limit: number
-  /** Whether to check for reads of uninitialized memory and for races; slower. */
-  readonly checks: boolean
-  /** How often a segment runs by its steps before it is compiled; `Infinity` never compiles. */
-  readonly compileAfter?: number
-  /** Avoids WebAssembly features that are not available everywhere, such as the CPU's multiply-add. Results are the same. */
-  readonly portable?: boolean
-  /** Buffers that the kernel may read before it writes them. */
-  readonly written?: readonly Allocation[]
-  /** The same per byte of the buffers' memory. The launch adds its own writes, for the next launch. */
-  readonly writtenBytes?: Uint8Array
-  /** Receives the number of executed warp instructions, at most about once a second. */
-  readonly onProgress?: (instructions: number) => void
-  /** Receives events of the launch. Slower, because steps then do all accesses. */
-  readonly trace?: Trace
-  /** Receives what threads print; both indices are linear. */
-  readonly onPrint?: (printed: Printed) => void
-}
-
-export interface LaunchResult {
-  /** Warp instructions. */
-  readonly instructions: number
-  readonly counts: Counts
-  readonly findings: readonly Finding[]
-  readonly barriers: number
-}
-
-/** CUDA reserves the first bytes of shared memory. */
-export const reservedShared = 1024
 /** Findings kept per kind; a broken kernel repeats them in every thread. */
 const mostFindings = 1000
-/** How often timed-out waits may repeat with nothing else able to run. */
-const mostStalls = 100
 /** Segments that a warp runs before the next warp takes its turn. */
 const turn = 4096
 /**
@@ -106,12 +42,6 @@ const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /** Code that runs only once takes longer to compile than to interpret. */
 const compileAfter = 1
-
-const uniformRows = 64
-/** Scratch space to round four lanes carefully. */
-const fixBytes = 256
-/** Predicates follow the registers of a warp. */
-const predicateWords = lanes
 
 /** Yields the first block of each cluster that contains these blocks. */
 function* clustersOf(blocks: BlockSelection, together: number): Generator<number> {
@@ -131,46 +61,10 @@ function* clustersOf(blocks: BlockSelection, together: number): Generator<number
 
 export function runLaunch(device: Device, launch: Launch, options: LaunchOptions): LaunchResult {
   const { code } = launch
-  const threads = launch.block[0] * launch.block[1] * launch.block[2]
-  const warpCount = Math.ceil(threads / lanes)
-  const registers = registersOf(code)
-  const warpWords = (registers + uniformRows) * lanes + predicateWords
-  const sharedBytes = reservedShared + launch.sharedBytes
-  const align = (bytes: number) => Math.ceil(bytes / 256) * 256
-  /** Sizes per concurrently running block: registers, shared memory, local memory. */
-  const registerBytes = align(4 * warpWords * warpCount)
-  const blockBytes =
-    registerBytes + align(sharedBytes) + align(launch.localBytes * lanes * warpCount)
   const together = launch.clusterBlocks ?? 1
-  const onBytes = align(8 * code.length)
-  /** Places of the access patterns, by instruction. */
-  const siteOf = new Map<number, number>()
-  for (const [index, { operands }] of code.entries())
-    if (operands.some(({ kind }) => kind === 'memory')) siteOf.set(index, siteOf.size)
-  // The tables of compiled code: lane counts, rounding scratch space, access patterns, constant banks.
-  const onPlace = 0
-  const fixPlace = onBytes
-  const sitesPlace = fixPlace + fixBytes
-  let tablesBytes = sitesPlace + align(siteOf.size * siteBytes)
-  const banks = [...launch.banks].map(([bank, { length: bytes }]) => {
-    const place = tablesBytes
-    tablesBytes += align(bytes)
-    return { bank, place, bytes }
-  })
-  const scratchBytes = together * blockBytes + tablesBytes
-  const start = device.scratch(scratchBytes)
+  const memory = launchMemory(device, launch, together)
+  const { views, warps, registers, sharedBytes, tables, banks, sitePlace } = memory
   const { buffer } = device.memory
-  const views: Views = {
-    words: new Int32Array(buffer),
-    unsigned: new Uint32Array(buffer),
-    floats: new Float32Array(buffer),
-    bytes: new Uint8Array(buffer),
-    halves: new Uint16Array(buffer),
-  }
-  const tables = start + together * blockBytes
-  const sitePlace = (index: number): number => sitesPlace + siteOf.get(index)! * siteBytes
-  views.bytes.fill(0, start, start + scratchBytes)
-  for (const { bank, place } of banks) views.bytes.set(launch.banks.get(bank)!, tables + place)
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
   /** The current block. */
@@ -183,11 +77,11 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     if (same <= mostFindings) findings.push({ ...finding, block: running })
   }
   const globalWritten =
-    options.writtenBytes ?? writtenBytes(start, options.written ?? device.allocations)
+    options.writtenBytes ?? writtenBytes(memory.start, options.written ?? device.allocations)
   const watches = options.checks
     ? Array.from({ length: together }, () =>
         createWatch({
-          warps: warpCount,
+          warps,
           sharedBytes,
           unit: code.some(isNarrow) ? 1 : 4,
           globalWritten,
@@ -271,8 +165,6 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     counts.l1Sectors[index]! += times * cost.l1Sectors
   }
 
-  // ---- The program ---------------------------------------------------------------------------------
-
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
   /** Makes the step of an instruction on first use: code that a kernel never executes may contain unknown instructions. */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
@@ -293,7 +185,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
-  const predicatePlace = 4 * (warpWords - predicateWords)
+  const predicatePlace = 4 * (memory.warpWords - memory.predicateWords)
   const fastSites = new Map<number, FastSite>()
   /** The current warp, for steps called from its compiled code. */
   let current: Warp | null = null
@@ -301,8 +193,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     registers,
     tables,
     banks,
-    fixPlace,
-    onPlace,
+    fixPlace: memory.fixPlace,
+    onPlace: memory.onPlace,
     predicatePlace,
     portable: options.portable ?? false,
     isNothing,
@@ -344,8 +236,6 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     const guard = guards[index]!
     return guard === null ? mask : mask & (warp.predicates[guard.index]! ^ guard.flip)
   }
-  // ---- Running -------------------------------------------------------------------------------------
-
   const entered = new Float64Array(code.length + 1)
   const left = new Float64Array(code.length + 2)
   const lanesEntered = new Float64Array(code.length + 1)
@@ -361,6 +251,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   /** Runs one split until it waits, exits or has used its turn. */
   function runSplit(warp: Warp, split: Split): void {
+    running = warp.block.number
     for (let segment = 0; segment < turn; segment++) {
       const from = split.at
       // A branch in damaged code may point between instructions.
@@ -398,109 +289,22 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     }
   }
 
-  function newWarp(block: Block, number: number, first: number): Warp {
-    const lanesOfWarp = Math.min(lanes, threads - number * lanes)
-    const mask = lanesOfWarp === lanes ? -1 : (1 << lanesOfWarp) - 1
-    const base = first / 4 + number * warpWords
-    const predicates = views.words.subarray(base + warpWords - predicateWords, base + warpWords)
-    predicates.fill(0)
-    predicates[predicateTrue] = -1
-    predicates[uniformPredicates + truePredicate] = -1
-    return {
-      number,
-      block,
-      base,
-      predicates,
-      convergence: new Int32Array(convergenceWords),
-      lanes: mask,
-      live: mask,
-      splits: [{ at: 0, mask, waits: null }],
-      barrierResult: 0,
-      clusterTurn: 0,
-    }
-  }
-
-  /** Creates a block in slot `rank` of the slots for concurrently running blocks. */
-  function newBlock(number: number, cluster: Cluster): Block {
-    const [x, y] = launch.grid
-    const rank = cluster.blocks.length
-    const first = start + rank * blockBytes
-    const shared = first + registerBytes
-    const block: Block = {
-      cluster,
-      rank,
-      number,
-      at: [number % x, Math.floor(number / x) % y, Math.floor(number / (x * y))],
-      warps: [],
-      barriers: new Map(),
-      meetings: 0,
-      shared,
-      local: shared + align(sharedBytes),
-      watch: watches[rank] ?? null,
-    }
-    for (let index = 0; index < warpCount; index++) block.warps.push(newWarp(block, index, first))
-    views.bytes.fill(0, shared, shared + sharedBytes)
-    block.watch?.beginBlock()
-    cluster.blocks.push(block)
-    return block
-  }
-
-  /** Whether a split can run now. If its wait is over, this ends the wait. */
-  function ready(split: Split, timedOut: boolean): boolean {
-    const { waits } = split
-    if (waits === null) return true
-    if (waits.kind !== 'until' || !((timedOut && waits.timesOut) || waits.over())) return false
-    split.waits = null
-    split.yielded = false
-    waits.end()
-    return true
-  }
-
-  /** Gives each warp of the blocks a turn, or each warp whose wait may time out. Returns false if none could run. */
-  function runTurns(blocks: readonly Block[], timedOut: boolean): boolean {
-    let ran = false
-    for (const block of blocks) {
-      running = block.number
-      for (const warp of block.warps)
-        for (const split of [...warp.splits]) {
-          if (!warp.splits.includes(split) || !ready(split, timedOut)) continue
-          runSplit(warp, split)
-          ran = true
-        }
-    }
-    return ran
-  }
-
-  function runCluster({ blocks }: Cluster): void {
-    const warps = blocks.flatMap((block) => block.warps)
-    let stalls = 0
-    for (;;) {
-      const waiting = warps.find(({ splits }) => splits.length > 0)
-      if (!waiting) return
-      if (runTurns(blocks, false)) stalls = 0
-      else if (stalls++ === mostStalls || !runTurns(blocks, true)) {
-        // They wait for warps that the trace ended.
-        if (options.trace?.endsWarps) return
-        const at = waiting.splits[0]!.at - 1
-        throw new Halt('deadlock', code[at] ?? null, `${waiting.block.number}`)
-      }
-    }
-  }
-
   const total = launch.grid[0] * launch.grid[1] * launch.grid[2]
   let barriers = 0
   for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
     // Each block has its own clock, so results do not depend on the number of threads that emulate blocks.
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
-    for (let rank = 0; rank < together; rank++) newBlock(number + rank, cluster)
-    runCluster(cluster)
+    for (let rank = 0; rank < together; rank++)
+      addBlock(cluster, number + rank, launch, memory, watches)
+    // Warps may wait for those that the trace ended.
+    runCluster(cluster, code, runSplit, options.trace?.endsWarps ?? false)
     for (const { meetings } of cluster.blocks) barriers += meetings
   }
 
   for (const [index, site] of fastSites)
     for (const { cost, times } of takeCounts(views.words, site)) addCost(index, cost, times)
-  const on = new DataView(buffer, tables + onPlace, 8 * code.length)
+  const on = new DataView(buffer, tables + memory.onPlace, 8 * code.length)
   for (let index = 0; index < code.length; index++)
     counts.on[index]! += Number(on.getBigUint64(8 * index, true))
   let executing = 0

@@ -8,15 +8,10 @@ import type { Instruction } from '../sass/instruction'
 import { truePredicate } from '../sass/instruction'
 import type { ConstantBank, MachineCode, MachineKernel } from '../sass/machine-code'
 import { addressOf, offsetOf, type Allocation, type Device } from './device'
-import {
-  launchBank,
-  reservedShared,
-  runLaunch,
-  type Extent,
-  type Launch,
-  type LaunchOptions,
-  type LaunchResult,
-} from './launch'
+import { launchBank, runLaunch } from './launch'
+import type { Launch, LaunchOptions, LaunchResult } from './launch-types'
+import type { Extent } from './special-registers'
+import { reservedShared } from './launch-memory'
 import { growsStack } from './code-facts'
 import { systemFunction } from './system-calls'
 import { Halt } from './warp'

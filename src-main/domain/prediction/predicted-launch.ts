@@ -1,6 +1,7 @@
 /** One launch: runs some of its blocks, replays them on one SM, and takes the rest of the launch to be like them. */
 import type { Device } from '../emulator/device'
-import { runLaunch, type Launch, type LaunchOptions, type LaunchResult } from '../emulator/launch'
+import { runLaunch } from '../emulator/launch'
+import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
 import type { SmLimits } from '../gpu/sm-limits'
 import { atomicDependence } from './data-dependence'
 import { blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'

@@ -1,12 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import { addressOf, createDevice } from '../../../src-main/domain/emulator/device'
-import {
-  launchBank,
-  runLaunch,
-  type Extent,
-  type LaunchOptions,
-} from '../../../src-main/domain/emulator/launch'
+import { launchBank, runLaunch } from '../../../src-main/domain/emulator/launch'
+import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-types'
+import type { Extent } from '../../../src-main/domain/emulator/special-registers'
 import { assemble } from './assembly'
 
 // Newer ones have it without.
