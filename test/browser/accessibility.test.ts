@@ -243,10 +243,16 @@ describe('by keyboard alone', () => {
     await expect.poll(() => page.locator('html').getAttribute('data-theme')).toBe('dark')
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
-    await page.keyboard.type('2D thread tile with 128')
-    await page.getByRole('option').first().filter({ hasText: '2D thread tile with 128' }).waitFor()
+    await page.keyboard.type('why 128-bit access')
+    await page.getByRole('option').first().filter({ hasText: 'faster than' }).waitFor()
     await page.keyboard.press('Enter')
     await arrived(page, '/compare/05_thread_tile_2d/06_float4')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('next in 06')
+    await page.getByRole('option').first().filter({ hasText: 'What to change next' }).waitFor()
+    await page.keyboard.press('Enter')
+    await arrived(page, '/ladder?rung=06_float4')
   })
 
   it('a search without a match says so, and Escape leaves everything unchanged', async () => {

@@ -186,7 +186,7 @@ int main() {
 
   describe('that needs more than its own folder', () => {
     const tree = async (build: boolean): Promise<string> => {
-      const root = join(folder, `tree-${build}`)
+      const root = join(folder, `tree-${++files}`)
       await mkdir(join(root, 'common/util'), { recursive: true })
       await mkdir(join(root, 'src'))
       await mkdir(join(root, '.git'))
