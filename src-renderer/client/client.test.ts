@@ -69,6 +69,20 @@ describe('the static transport', () => {
     expect(await client.call('run.current', {})).toEqual({ messages: [], active: false })
   })
 
+  it('answers with the advice that was frozen, and without any with an error', async () => {
+    const { session, sources } = recording()
+    const limit = 'At its limit.'
+    const next = { '06_float4': { rung: '06_float4', steps: [], limit } }
+    const advised = createClient(
+      staticTransport({ ...frozen(1), sessions: [{ session, sources, next }] }, readDeep),
+    )
+    const asked = { ref: 'report', rungs: ['06_float4'] }
+    expect(await advised.call('sessions.firstSteps', asked)).toEqual({ '06_float4': { limit } })
+    await expect(client.call('sessions.firstSteps', asked)).rejects.toMatchObject({
+      kind: 'missing',
+    })
+  })
+
   it('reads deep profiles once, when one is asked for', async () => {
     const at = (rung: string) => client.call('sessions.deep', { ref: 'report', rung })
     expect([await at('06_float4'), await at('01_naive')]).toEqual([profile, null])

@@ -7,6 +7,9 @@ import type {
   FrozenReport,
   FrozenSession,
 } from '../../src-main/domain/report/frozen-report'
+import { firstStep } from '../../src-main/domain/next/first-step'
+import type { Next } from '../../src-main/domain/next/next'
+import { rungOf } from '../../src-main/domain/session/session'
 import type { Transport } from './client'
 import { listedKind, summaryOf } from '../../src-main/domain/session/session-summary'
 
@@ -42,6 +45,12 @@ export function staticTransport(
     deep.set(ref, reading)
     return reading
   }
+  /** Throws in an older report, which has no advice. */
+  const adviceOf = (ref: string, rung: string): Next => {
+    const found = at(ref).next?.[rung]
+    if (!found) throw new KernelLadderError('missing', message('pages.noProgram'))
+    return found
+  }
   const answers: Answers = {
     'app.info': () => ({
       version: frozen.sessions[0]!.session.appVersion,
@@ -58,6 +67,14 @@ export function staticTransport(
     'sessions.get': ({ ref }) => at(ref).session,
     'sessions.sources': ({ ref }) => at(ref).sources,
     'sessions.deep': async ({ ref, rung }) => (await deepOf(ref))[rung] ?? null,
+    'sessions.next': ({ ref, rung }) => adviceOf(ref, rung),
+    'sessions.firstSteps': ({ ref, rungs }) =>
+      Object.fromEntries(
+        rungs.map((id) => {
+          const { session } = at(ref)
+          return [id, firstStep(session, rungOf(session, id)!, adviceOf(ref, id))]
+        }),
+      ),
     'run.current': () => ({ messages: [], active: false }),
   }
   const answer = (name: CallName, input: unknown): unknown => {

@@ -142,6 +142,7 @@ describe('a student', () => {
     // Why it is faster or slower, as Compare says of the same pair.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
+    await page.getByRole('region', { name: 'What to change next' }).waitFor()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
     await expect.poll(() => page.locator('section.why').innerText()).toContain(causes.slice(0, 120))
     await page.getByText(/^All \d+ metrics$/).click()

@@ -38,3 +38,19 @@ it('the details of a rung on the ladder have its steps', async () => {
   expect(await steps.locator('ol > li').count()).toBe(5)
   expect(faults).toEqual([])
 })
+
+it('a line under each rung but the reference names its first step, and opens the rung', async () => {
+  const { page, faults } = await harness.visit(ladderRoute(ref))
+  const session = await harness.core.call('sessions.get', { ref })
+  const line = (rung: string) => page.locator(`tr[data-rung="${rung}"] .next`)
+  await line('01_naive').getByText('Next').waitFor()
+  const rungs = ['01_naive', '06_float4']
+  const steps = await harness.core.call('sessions.firstSteps', { ref, rungs })
+  expect(await line('01_naive').innerText()).toContain(
+    formatMs(steps['01_naive']!.step!.msAfter.low),
+  )
+  expect(await line(session.ladder.reference!).count()).toBe(0)
+  await line('01_naive').click()
+  await page.getByRole('region', { name: 'What to change next' }).waitFor()
+  expect(faults).toEqual([])
+})

@@ -1,8 +1,8 @@
 /** Advice for opened sessions: which rung or kernel is worth a change first, and the first step of each. */
 import { describe, expect, it } from 'vitest'
-import { adviseOn, firstStepOf, rungToChange } from '../../src-main/services/next/advise'
+import { adviseOn, adviseFirst, rungToChange } from '../../src-main/services/next/advise'
 import { openSession, type OpenedSession } from '../../src-main/services/sessions/open-session'
-import type { FirstStep } from '../../src-main/domain/next/next'
+import type { FirstStep } from '../../src-main/domain/next/first-step'
 import { inEnglish } from '../../src-main/domain/text/english'
 import type { Session } from '../../src-main/domain/session/session'
 import { setupIn, shippedKernels, tempDir } from './support'
@@ -12,7 +12,7 @@ const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
 async function firstSteps(opened: OpenedSession): Promise<Record<string, FirstStep>> {
   const found: Record<string, FirstStep> = {}
   for (const rung of opened.session.rungs)
-    if (rung.status === 'ok') found[rung.id] = await firstStepOf(setup, opened, rung)
+    if (rung.status === 'ok') found[rung.id] = await adviseFirst(setup, opened, rung)
   return found
 }
 const open = (name: string): Promise<OpenedSession> => openSession(setup, `recorded:${name}`)
@@ -34,7 +34,7 @@ describe('a program', async () => {
 
   it('says what the step saves of all kernels, in a figure and as evidence', async () => {
     const first = (await rungToChange(setup, opened))!
-    const { step } = await firstStepOf(setup, opened, first)
+    const { step } = await adviseFirst(setup, opened, first)
     const { msNow, msAfter } = step!.ofTotal!
     const saved = first.profiledTime!.totalMs * (1 - 1 / step!.speedup.mid)
     expect(msNow - msAfter).toBeCloseTo(saved, 6)

@@ -47,19 +47,6 @@ export const Next = z.object({
 })
 export type Next = z.infer<typeof Next>
 
-/** The best step alone, for a line beside the rung. */
-export const FirstStep = z.object({
-  limit: Statement,
-  /** Absent where no step is worth its work. */
-  step: NextStep.pick({ id: true, statement: true, speedup: true, msNow: true, msAfter: true })
-    .extend({
-      /** Of a kernel of a program: the time of all kernels now, and with this step at its middle, in milliseconds. */
-      ofTotal: z.object({ msNow: z.number(), msAfter: z.number() }).optional(),
-    })
-    .optional(),
-})
-export type FirstStep = z.infer<typeof FirstStep>
-
 /** Maximum number of steps shown. */
 const mostSteps = 5
 /** Steps that save less than this are not worth the effort. */

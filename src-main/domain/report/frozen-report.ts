@@ -3,6 +3,7 @@
  * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
  */
 import { z } from 'zod'
+import { Next } from '../next/next'
 import { DeepProfile } from '../session/deep'
 import { Session } from '../session/session'
 import { Columns, toColumns, fromColumns } from './columns'
@@ -19,6 +20,8 @@ export const FrozenSession = z.object({
   session: Session,
   /** Source text by rung id; scrubbed like the session. */
   sources: z.record(z.string(), z.string()),
+  /** Advice by rung id; scrubbed. Absent from older reports. */
+  next: z.record(z.string(), Next).optional(),
 })
 export type FrozenSession = z.infer<typeof FrozenSession>
 

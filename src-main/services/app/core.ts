@@ -26,7 +26,7 @@ import { diagnose } from '../doctor/doctor'
 import { createDrafts } from './drafts'
 import { createWatchJob } from './watch-job'
 import { findHistory } from '../sessions/history'
-import { adviseOn } from '../next/advise'
+import { adviseFirst, adviseOn } from '../next/advise'
 import { measuredRungs } from '../sessions/measured'
 import { answerReport } from '../report/make'
 import { createLabCalls } from '../labs/lab-calls'
@@ -242,6 +242,15 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       const rung = rungOf(found.session, id)
       if (!rung) throw inputError(message('sessions.noRung', { rung: JSON.stringify(id) }))
       return adviseOn(setup, found, rung)
+    },
+    'sessions.firstSteps': async ({ ref, rungs }: CallInput<'sessions.firstSteps'>) => {
+      const found = await open(ref)
+      const steps: CallOutput<'sessions.firstSteps'> = {}
+      for (const id of rungs) {
+        const rung = rungOf(found.session, id)
+        if (rung) steps[id] = await adviseFirst(setup, found, rung)
+      }
+      return steps
     },
     'sessions.deep': async ({ ref, rung }: CallInput<'sessions.deep'>) =>
       (await open(ref)).deep(rung),

@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { message } from '../../domain/messages/message'
 import { formatMs, formatShare } from '../../domain/metrics/units'
 import type { Setup } from '../../adapters/machine/machine'
-import { nextOf, type FirstStep, type Next } from '../../domain/next/next'
+import { firstStep, type FirstStep } from '../../domain/next/first-step'
+import { isAdvisable } from '../../domain/next/limit'
+import { nextOf, type Next } from '../../domain/next/next'
 import { Past } from '../../domain/next/landing'
+import { programPart } from '../../domain/next/program-part'
 import { timeOfRung } from '../../domain/next/time-of-rung'
-import { totalProfiledMs, shareOfTotal } from '../../domain/programs/profiled-time'
 import type { DeepProfile } from '../../domain/session/deep'
-import { climbs, type RungResult, type Session } from '../../domain/session/session'
+import { climbs, type RungResult } from '../../domain/session/session'
 import type { OpenedSession } from '../sessions/open-session'
 
 type Opened = Pick<OpenedSession, 'session' | 'sources' | 'deep'>
@@ -47,7 +49,7 @@ function adviceFor(
   past: Past,
 ): Next {
   const next = nextOf({ session, rung, deep }, sources[rung.id] ?? null, past)
-  const part = partOfProgram(session, rung)
+  const part = programPart(session, rung)
   if (part === null) return next
   return {
     ...next,
@@ -57,20 +59,12 @@ function adviceFor(
         ...step.evidence,
         message('next.ofProgram', {
           share: formatShare(part.share),
-          total: formatMs(part.total),
-          after: formatMs(part.after(step.speedup.mid)),
+          total: formatMs(part.totalMs),
+          after: formatMs(part.totalMsAfter(step.speedup.mid)),
         }),
       ],
     })),
   }
-}
-
-/** The time of all kernels of a program, and what is left of it if one of them becomes faster; null of a ladder. */
-function partOfProgram(session: Session, rung: RungResult) {
-  const total = climbs(session) ? null : totalProfiledMs(session)
-  const share = shareOfTotal(rung, total)
-  if (total === null || share === null || session.rungs.length < 2) return null
-  return { total, share, after: (speedup: number) => total * (1 - share * (1 - 1 / speedup)) }
 }
 
 export async function adviseOn(places: Places, opened: Opened, rung: RungResult): Promise<Next> {
@@ -78,24 +72,24 @@ export async function adviseOn(places: Places, opened: Opened, rung: RungResult)
   return adviceFor(opened, rung, deep, await pastOf(places))
 }
 
-/** The first step of a rung's advice. */
-function firstOf(session: Session, rung: RungResult, { limit, steps }: Next): FirstStep {
-  const [first] = steps
-  if (!first) return { limit }
-  const { id, statement, speedup, msNow, msAfter } = first
-  const part = partOfProgram(session, rung)
-  const ofTotal = part && { msNow: part.total, msAfter: part.after(speedup.mid) }
-  return {
-    limit,
-    step: { id, statement, speedup, msNow, msAfter, ...(ofTotal ? { ofTotal } : {}) },
-  }
-}
-
-export const firstStepOf = async (
+export const adviseFirst = async (
   places: Places,
   opened: Opened,
   rung: RungResult,
-): Promise<FirstStep> => firstOf(opened.session, rung, await adviseOn(places, opened, rung))
+): Promise<FirstStep> => firstStep(opened.session, rung, await adviseOn(places, opened, rung))
+
+/**
+ * Returns advice by rung id for all rungs that there can be advice for; of a program or an import, for its longest
+ * kernels only.
+ */
+export async function adviseOnAll(places: Places, opened: Opened): Promise<Record<string, Next>> {
+  const { session } = opened
+  const longest = session.rungs.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, mostAsked)
+  const advised: Record<string, Next> = {}
+  for (const rung of climbs(session) ? session.rungs : longest)
+    if (isAdvisable(session, rung)) advised[rung.id] = await adviseOn(places, opened, rung)
+  return advised
+}
 
 /** Kernels of a program that are asked for their steps, the longest first; what the others save is little. */
 const mostAsked = 50

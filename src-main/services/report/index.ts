@@ -20,6 +20,7 @@ import {
   type TextFormat,
 } from '../../domain/report/report-format'
 import { rungOf, Session } from '../../domain/session/session'
+import type { Next } from '../../domain/next/next'
 import type { OpenedSession } from '../sessions/open-session'
 import { buildComparison } from './comparison'
 import { baselineMarkdown } from './baseline-print'
@@ -60,11 +61,14 @@ interface ReportOptions extends Choice, Authored, PrintOptions {
   date?: string
 }
 
-type Opened = Pick<OpenedSession, 'session' | 'sources'>
+interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
+  /** Advice by rung id; some formats print or include it. */
+  next?: Readonly<Record<string, Next>>
+}
 
 /** Throws for a rung that the session lacks, instead of silently omitting it. */
-function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened {
-  if (rungs === undefined) return { session, sources }
+function chosen({ session, ...rest }: Opened, rungs?: readonly string[]): Opened {
+  if (rungs === undefined) return { session, ...rest }
   const found = rungs.map((id) => rungOf(session, id)?.id)
   const unknown = rungs[found.indexOf(undefined)]
   if (unknown !== undefined)
@@ -77,7 +81,7 @@ function chosen({ session, sources }: Opened, rungs?: readonly string[]): Opened
       session,
       found.filter((id) => id !== undefined),
     ),
-    sources,
+    ...rest,
   }
 }
 
@@ -147,12 +151,16 @@ export function reportCi(
 }
 
 /** A session as stored in an HTML report: scrubbed, and in schema order, so that an import prints the same. */
-function freeze({ sources, scrub }: ReportInput, { session }: ReportModel): FrozenSession {
+function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {
     const text = sources[id]
     return text === undefined ? [] : [[id, scrub.source(text)] as const]
   })
-  return { session: Session.parse(session), sources: Object.fromEntries(texts) }
+  return {
+    session: Session.parse(session),
+    sources: Object.fromEntries(texts),
+    ...(next.length > 0 ? { next: Object.fromEntries(next.map((one) => [one.rung, one])) } : {}),
+  }
 }
 
 /** The deep profiles of the included rungs. */

@@ -9,6 +9,8 @@ import {
   type ReportFormat,
   usualSections,
 } from '../../domain/report/report-format'
+import type { Next } from '../../domain/next/next'
+import { adviseOnAll } from '../next/advise'
 import type { OpenedSession } from '../sessions/open-session'
 import { usualBars, usualDrawings } from './charts'
 import { checkCharts, drawCharts, isDrawnWord } from './drawing'
@@ -53,14 +55,23 @@ interface MadeReport {
   pictures: Picture[]
 }
 
-type Sessions = readonly [OpenedSession] | readonly [OpenedSession, OpenedSession]
+type Advised = OpenedSession & { next?: Record<string, Next> }
+type Sessions = readonly [Advised] | readonly [Advised, Advised]
+
+/** Formats that print the first step of each rung, or include all advice. */
+const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
 /** Of one session, or of two side by side. */
 export async function makeReport(
   tools: MakeTools,
-  opened: Sessions,
+  [first, second]: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
   given: MakeOptions,
 ): Promise<MadeReport> {
+  const advised = async (one: OpenedSession): Promise<Advised> =>
+    advisedFormats.includes(given.format) ? { ...one, next: await adviseOnAll(tools, one) } : one
+  const opened: Sessions = second
+    ? [await advised(first), await advised(second)]
+    : [await advised(first)]
   const { format } = given
   const options = {
     sections: usualSections(format, { isComparison: opened.length > 1 }),
@@ -139,9 +150,9 @@ async function contentOf(
 }
 
 /** The session's deep profiles, in rung order. */
-async function withProfiles({ session, sources, deep }: OpenedSession): Promise<HtmlSource> {
-  const profiles = await Promise.all(session.rungs.map(({ id }) => deep(id)))
-  return { session, sources, profiles: profiles.filter((profile) => profile !== null) }
+async function withProfiles({ deep, ...rest }: Advised): Promise<HtmlSource> {
+  const profiles = await Promise.all(rest.session.rungs.map(({ id }) => deep(id)))
+  return { ...rest, profiles: profiles.filter((profile) => profile !== null) }
 }
 
 /** A report as the answer to a UI, which saves it as a file. */

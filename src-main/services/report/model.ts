@@ -3,7 +3,7 @@
  * or where it is made. The same session yields the same model.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
-import type { Session, RungResult } from '../../domain/session/session'
+import { rungOf, type Session, type RungResult } from '../../domain/session/session'
 import {
   formatValue,
   formatMs,
@@ -26,6 +26,9 @@ import {
 } from '../../domain/targets/targets'
 import { inEnglish } from '../../domain/text/english'
 import { headline, printedProvenance, type PrintedFact } from '../../domain/report/provenance'
+import { firstStep, firstStepWords } from '../../domain/next/first-step'
+import type { Next } from '../../domain/next/next'
+import { scrubNext } from './scrub-next'
 import { scrubSession, type Scrubber } from './scrub'
 import {
   halfSpread,
@@ -110,6 +113,8 @@ export interface ReportModel {
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
+  /** Advice in rung order, scrubbed. */
+  next: Next[]
   facts: PrintedFact[]
 }
 
@@ -130,6 +135,8 @@ export interface ReportInput {
   session: Session
   /** Source text by rung id. */
   sources: Readonly<Record<string, string>>
+  /** Advice by rung id. */
+  next?: Readonly<Record<string, Next>>
   scrub: Scrubber
   sections: readonly ReportSection[]
   date: string | null
@@ -343,6 +350,10 @@ export function buildReport(input: ReportInput): ReportModel {
       }
     }),
     troubles: session.rungs.filter(({ status }) => status !== 'ok'),
+    next: session.rungs.flatMap(({ id }) => {
+      const next = input.next?.[id]
+      return next ? [scrubNext(next, scrub)] : []
+    }),
     facts: printedProvenance(session),
   }
 }
@@ -355,3 +366,10 @@ export const diagnosticLine = ({
   message,
 }: RungResult['diagnostics'][number]): string =>
   `${file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `}${severity}: ${message}`
+
+/** The first step of each rung's advice, as text. */
+export const firstStepLines = ({ session, next }: ReportModel): { rung: string; text: string }[] =>
+  next.map((one) => ({
+    rung: one.rung,
+    text: firstStepWords(firstStep(session, rungOf(session, one.rung)!, one)),
+  }))

@@ -15,6 +15,7 @@ import {
 import {
   dash,
   diagnosticLine,
+  firstStepLines,
   legendOf,
   noReason,
   type ReportModel,
@@ -57,6 +58,14 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
     ),
   ].join('\n'),
 })
+
+/** The first step of each rung's advice. */
+export function nextPart(model: ReportModel): PrintPart[] {
+  const lines = firstStepLines(model)
+  if (lines.length === 0) return []
+  const body = `<ul>${lines.map(({ rung, text }) => `<li>${htmlCode(rung)}: ${html(text)}</li>`).join('\n')}</ul>`
+  return [{ id: 'next', title: 'What to change next', body }]
+}
 
 /** The author's published figures beside ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {

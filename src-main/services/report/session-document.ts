@@ -8,6 +8,7 @@ import { type PrintDocument } from './print-document'
 import {
   counterPart,
   ladderPart,
+  nextPart,
   provenancePart,
   publishedPart,
   stepParts,
@@ -55,7 +56,7 @@ function partsOf(model: ReportModel): PrintPart[] {
     model.sections.includes(section) ? parts() : []
   return [
     { id: 'summary', title: 'Summary', body: summaryBody(model) },
-    ...ifWanted('ladder', () => [ladderPart(model), ...publishedPart(model)]),
+    ...ifWanted('ladder', () => [ladderPart(model), ...nextPart(model), ...publishedPart(model)]),
     ...ifWanted('charts', () => [{ id: 'charts', title: 'Charts', body: chartBody(model) }]),
     ...ifWanted('matrix', () => [counterPart(model)]),
     ...ifWanted('compare', () => {

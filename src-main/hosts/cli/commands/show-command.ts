@@ -10,7 +10,7 @@ import { openNamed } from '../../../services/sessions/open-session'
 import { comparedWith, whyBetween } from '../../../services/compare/compare'
 import { describeSteps, describeWhy } from '../describe/describe-why'
 import { describeFirst } from '../describe/describe-next'
-import { firstStepOf, rungToChange } from '../../../services/next/advise'
+import { adviseFirst, rungToChange } from '../../../services/next/advise'
 import { describeRung } from '../describe/describe-rung'
 import { runDocument, sessionFields } from '../documents/run'
 import { noteReading, printJson, printText } from '../output'
@@ -53,7 +53,7 @@ export async function showCommand(
       printText([sessionText(session), ...describeSteps(whyOfSteps(session))].join('\n'))
       const first = await rungToChange(places, opened)
       if (!first) return 0
-      const next = await firstStepOf(places, opened, first)
+      const next = await adviseFirst(places, opened, first)
       // Without a step there is only the limit, which the table above states.
       if (next.step) printText(`\n${describeFirst(next, first.id)}`)
     }
@@ -79,7 +79,7 @@ export async function showCommand(
     printText(describeRung(session, rung, bottleneck, profile))
     if (before && why)
       printText(['', `Compared with ${before.id}:`, ...describeWhy(why)].join('\n'))
-    printText(`\n${describeFirst(await firstStepOf(places, opened, rung))}`)
+    printText(`\n${describeFirst(await adviseFirst(places, opened, rung))}`)
     if (measured) printText(`\nRecorded: ${measuredWords(measured)}`)
   }
   return 0

@@ -1,5 +1,6 @@
 /** What to change next in a rung, as terminal text. */
-import type { FirstStep, Next, NextStep } from '../../../domain/next/next'
+import { firstStepWords, type FirstStep } from '../../../domain/next/first-step'
+import type { Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
 import { inEnglish } from '../../../domain/text/english'
 
@@ -28,15 +29,9 @@ function describeStep(step: NextStep, index: number): string[] {
 }
 
 /** The first step alone, below what is known of a rung or of a session. */
-export function describeFirst({ limit, step }: FirstStep, rung?: string): string {
+export function describeFirst(first: FirstStep, rung?: string): string {
   const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
-  if (!step) return `${next}: ${inEnglish(limit)}`
-  const { statement, msNow, msAfter, ofTotal } = step
-  const after = `${formatMs(msAfter.low)} to ${formatMs(msAfter.high)}`
-  const total = ofTotal
-    ? ` (all kernels: ${formatMs(ofTotal.msNow)} → ${formatMs(ofTotal.msAfter)})`
-    : ''
-  return `${next}: ${inEnglish(limit)} ${inEnglish(statement)} ${formatMs(msNow)} → ${after}${total}. Run \`next\` for all steps.`
+  return `${next}: ${firstStepWords(first)}${first.step ? ' Run `next` for all steps.' : ''}`
 }
 
 export const describeNext = ({ rung, steps, limit }: Next): string =>

@@ -38,6 +38,7 @@ import { chartsOf, mdChart, mdPicture, pairChart } from '../charts'
 import {
   dash,
   diagnosticLine,
+  firstStepLines,
   legendOf,
   placeWords,
   noReason,
@@ -202,6 +203,15 @@ function ladderSection(model: ReportModel): string[] {
   ]
 }
 
+function nextSection(model: ReportModel): string[] {
+  const lines = firstStepLines(model)
+  if (lines.length === 0) return []
+  return [
+    '## What to change next',
+    lines.map(({ rung, text }) => `- ${mdCode(rung)}: ${md(text)}`).join('\n'),
+  ]
+}
+
 function publishedSection({ published }: ReportModel): string[] {
   if (!published) return []
   const { title, origin, conclusion, rows } = published
@@ -234,7 +244,7 @@ function printSession(model: ReportModel, pictures: string | null = null): strin
       : []),
     ...(summary.troubles.length > 0 ? ['Rungs without a result:', list(summary.troubles)] : []),
     ...ladderSection(model),
-    ...(isTold(model, 'ladder') ? publishedSection(model) : []),
+    ...(isTold(model, 'ladder') ? [...nextSection(model), ...publishedSection(model)] : []),
     ...(isTold(model, 'charts') && pictures !== null
       ? ['## Charts', ...chartsOf(model).flatMap((chart) => mdChart(chart, pictures))]
       : []),

@@ -1,0 +1,34 @@
+/** Chooses what a ladder's times are compared with: the pinned baseline, the reference, or the first rung. */
+import { computed, ref, watch } from 'vue'
+import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
+import type { Session } from '../../../src-main/domain/session/session'
+import { useBaselineStore } from '../../stores/baseline'
+import { guardOf } from '../shared/comparison-guard'
+import type { RatioTo } from './ladder-rows'
+
+export function useRatioTo(session: () => Session) {
+  const baselines = useBaselineStore()
+  /** null if the baseline's session cannot be compared with this one, or its times cannot be ranked with these. */
+  const baselineMs = computed(() => {
+    const base = baselines.baseline
+    if (!base || guardOf(base.session, session()).refusals.length > 0) return null
+    if (!areTimesRanked(base.session, session())) return null
+    return base.rung.timing?.medianMs ?? null
+  })
+  const ratios = computed<RatioTo[]>(() => [
+    ...(baselineMs.value === null ? [] : (['baseline'] as const)),
+    ...(session().ladder.reference === null ? [] : (['reference'] as const)),
+    'first',
+  ])
+  const wanted = ref<RatioTo | null>(null)
+  const ratioTo = computed<RatioTo>({
+    get: () => ratios.value.find((one) => one === wanted.value) ?? ratios.value[0]!,
+    set: (one) => (wanted.value = one),
+  })
+  // A newly pinned baseline is what the user wants to see.
+  watch(
+    () => baselines.at,
+    () => (wanted.value = null),
+  )
+  return { ratios, ratioTo, baselineMs }
+}

@@ -1,0 +1,66 @@
+/** Renders only the rows near the viewport; each is measured, since an open one is taller. */
+import { computed, nextTick, onMounted, ref, watch, type Ref } from 'vue'
+import { useRecycled } from '../../ui/use-recycled'
+import type { LadderRow } from './ladder-rows'
+
+/** In pixels, approximately as styled; used for rows that were never in view. */
+const rowHeight = 33
+const [titleHeight, ideaLine, ideaLetters] = [20, 13, 50]
+const wrapsIdeas = matchMedia('(min-width: 1400px)').matches
+const usualHeight = ({ rung: { idea } }: LadderRow): number =>
+  wrapsIdeas
+    ? Math.max(rowHeight, titleHeight + ideaLine * Math.ceil(idea.length / ideaLetters))
+    : rowHeight
+
+export function useVirtualRows({
+  rows,
+  table,
+  body,
+  movedBy,
+}: {
+  rows: () => readonly LadderRow[]
+  table: Readonly<Ref<HTMLElement | undefined>>
+  /** Its top is where the rows begin. */
+  body: Readonly<Ref<HTMLElement | undefined>>
+  /** Changes when the top of the rows may move. */
+  movedBy: () => readonly unknown[]
+}) {
+  /** The height above the rows. */
+  const above = ref(0)
+  const { virtual, items } = useRecycled(() => ({
+    count: rows().length,
+    getScrollElement: () => table.value?.parentElement ?? null,
+    estimateSize: (index: number) => {
+      const row = rows()[index]
+      return row ? usualHeight(row) : rowHeight
+    },
+    getItemKey: (index: number) => rows()[index]?.rung.id ?? index,
+    scrollMargin: above.value,
+    scrollPaddingStart: above.value,
+    overscan: 4,
+  }))
+  watch(
+    movedBy,
+    async () => {
+      await nextTick()
+      above.value = body.value?.offsetTop ?? 0
+    },
+    { immediate: true, flush: 'post' },
+  )
+  onMounted(() => (above.value = body.value?.offsetTop ?? 0))
+  const height = computed(() => virtual.value.getTotalSize())
+  const shown = computed(() => items.value.filter(({ index }) => rows()[index]))
+  /** The rung that each element was last measured for; a reused element must be dropped from the cache. */
+  const measured = new WeakMap<HTMLElement, string | undefined>()
+  const measure = (element: unknown) => {
+    if (!(element instanceof HTMLElement)) return
+    const id = rows()[Number(element.dataset['index'])]?.rung.id
+    const before = measured.get(element)
+    const { elementsCache } = virtual.value
+    if (before !== undefined && before !== id && elementsCache.get(before) === element)
+      elementsCache.delete(before)
+    measured.set(element, id)
+    virtual.value.measureElement(element)
+  }
+  return { virtual, above, height, shown, measure }
+}
