@@ -2,7 +2,7 @@
  * Computes an upper bound on the speedup when a cause is removed. Each unit needs the time of its work, and each warp needs the cycles of
  * its instructions and waits. The launch takes the longer of the two:
  *
- *   time left = max(unit work left / what the unit reaches, instructions left × (1 − waits removed), SMs left idle)
+ *   time left = max(unit work left / what the unit reaches, instructions left × (1 − waits removed), SMs left idle, an empty launch)
  *
  * relative to the current time. A bound is not a forecast: ./landing shows how much of it past steps reached.
  */
@@ -59,7 +59,7 @@ export function timeLeft(facts: Facts, change: Change): number {
     : 0
   const cycles = (instructions * (1 - removed) * narrower) / (change.warps ?? 1)
   const saved = Math.min(0.9, ((change.launches ?? 0) * launchMs) / facts.time.ms)
-  return Math.min(1, Math.max(...floors, cycles, least) * (1 - saved))
+  return Math.min(1, Math.max(...floors, cycles, least, facts.emptyMs / facts.time.ms) * (1 - saved))
 }
 
 /**

@@ -12,6 +12,7 @@ import { divergence } from './moves/divergence'
 import { eviction } from './moves/eviction'
 import { fuse } from './moves/fuse'
 import { l2Order } from './moves/l2-order'
+import { largerBlocks } from './moves/larger-blocks'
 import { library } from './moves/library'
 import { moreWork } from './moves/more-work'
 import { occupancyDown } from './moves/occupancy-down'
@@ -56,6 +57,7 @@ export const moves: readonly Move[] = [
   unroll,
   addressing,
   occupancyUp,
+  largerBlocks,
   occupancyDown,
   blockShape,
   l2Order,

@@ -121,6 +121,12 @@ const cases: Case[] = [
     evidence: /^Blocks have 256 threads/,
   },
   {
+    move: 'larger-blocks',
+    applies: ['seed-rtx3090-h200-1024', '39_stride_16'],
+    not: ['gemm-fp32-h200-4096', '08_warp_tile'],
+    evidence: /^Blocks have 16 threads/,
+  },
+  {
     move: 'blocks',
     applies: ['softmax-h200', '01_thread_per_row'],
     not: ['softmax-h200', '02_block_per_row'],

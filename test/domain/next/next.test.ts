@@ -229,6 +229,12 @@ describe('the bound', () => {
     expect(timeLeft(facts, { waits: all })).toBeGreaterThan(0.7)
   })
 
+  it('leaves the time of an empty launch', async () => {
+    const facts = await factsOfRung('reduction-h200', '07_grid_stride')
+    const short = { ...facts, busy: {}, time: { ...facts.time, ms: 4 * facts.emptyMs } }
+    expect(timeLeft(short, { warps: 100 })).toBe(0.25)
+  })
+
   it('of a replacement is its known time', async () => {
     const facts = await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d')
     expect(boundOf(facts, { replaced: 0.5 })).toBe(2)

@@ -52,6 +52,9 @@ export const next = {
     'Use more registers per thread and fewer warps: a larger tile per thread, or a higher register limit.',
   occupancyDownCosts:
     'Costs occupancy, which a kernel that hides its latency within a thread does not need.',
+  largerBlocks:
+    'Use blocks of 128 threads or more: the number of blocks that an SM holds is limited, and small ones leave it partly empty.',
+  largerBlocksCosts: 'Costs nothing, unless the threads of a block share data.',
   blockShape:
     'Try other block shapes and sizes with tune: smaller blocks wait less for each other.',
   blockShapeCosts: 'Costs nothing but the tuning; smaller tiles reuse less.',

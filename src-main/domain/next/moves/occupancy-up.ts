@@ -2,6 +2,7 @@
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
+import { isLimitedByBlocks } from './larger-blocks'
 
 /** Occupancy in percent above which more warps rarely hide more latency. */
 const enough = 60
@@ -16,6 +17,7 @@ export const occupancyUp: Move = {
     const now = facts.value('theoreticalOccupancy')
     if (waits === null || now === null || now <= 0 || now > enough || facts.spread < 0.9)
       return null
+    if (isLimitedByBlocks(facts)) return null
     // Units near their limit already have enough warps, and tensor kernels hide latency in their code.
     const most = Math.max(...Object.values(busy))
     const hidden = waits.stallLongScoreboard + waits.stallShortScoreboard + waits.stallWait
