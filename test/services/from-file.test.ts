@@ -326,7 +326,7 @@ int main() {
   })
 
   it('main() may create library handles; what it launched before another call of a library counts', async () => {
-    const { code, stdout, stderr } = await init(
+    const { code, ladder, stdout, stderr } = await init(
       program(
         twice,
         `void* handle; if (cublasCreate_v2(&handle) != 0) return 1; ${launchTwice} otherLibrary();`,
@@ -336,6 +336,13 @@ int main() {
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('stopped: it calls otherLibrary, which needs a GPU or a library')
     expect(stdout).toMatch(/same launch +yes/)
+    // A GPU's runner loads the rung, and refuses one with a symbol that nothing defines.
+    expect((await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')).code).toBe(0)
+    const builds = join(env.KERNEL_LADDER_CACHE, 'build')
+    for (const build of await readdir(builds)) {
+      const library = await readFile(join(builds, build, 'rung.so')).catch(() => '')
+      expect(library.includes('otherLibrary')).toBe(false)
+    }
   })
 
   it('main() can write no file and start no program', async () => {

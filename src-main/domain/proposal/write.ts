@@ -158,13 +158,17 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
   ].join('\n')
 }
 
-/** Only main() may end without a return, which nvcc would warn of under another name. */
+/**
+ * main() is static, so that the compiler drops it together with what it calls in other files. Under another name it
+ * would cause warnings: only main() may end without a return, and nothing calls it.
+ */
 const include = (origin: Origin): string[] => [
-  '#define main kl_original_main',
+  '#define main static kl_original_main',
   '#pragma nv_diag_push',
-  '#pragma nv_diag_suppress 940  // a missing return',
+  '#pragma nv_diag_suppress 940, 177  // a missing return, an unused function',
   '#pragma GCC diagnostic push',
   '#pragma GCC diagnostic ignored "-Wreturn-type"',
+  '#pragma GCC diagnostic ignored "-Wunused-function"',
   `#include "${origin.included}"`,
   '#pragma GCC diagnostic pop',
   '#pragma nv_diag_pop',
