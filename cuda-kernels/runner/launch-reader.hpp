@@ -50,12 +50,14 @@ class Driver {
 
 class LaunchReader {
  public:
+  LaunchReader() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
+
   // Prints one line: the kernels in launch order, or why they are unknown. A launch that cannot be captured, as on the
   // default stream, was `traced`; that tells the same but the cluster.
-  void print(const Rung& rung, cudaStream_t stream, const std::vector<LaunchedKernel>& traced) const {
+  void print(const Rung& rung, const std::vector<LaunchedKernel>& traced) const {
     std::string kernels, reason;
     if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
-    else reason = capture(rung, stream, kernels);
+    else reason = capture(rung, kernels);
     if (!reason.empty() && !traced.empty()) {
       reason.clear();
       for (const LaunchedKernel& kernel : traced)
@@ -71,18 +73,18 @@ class LaunchReader {
   }
 
  private:
-  std::string capture(const Rung& rung, cudaStream_t stream, std::string& kernels) const {
+  std::string capture(const Rung& rung, std::string& kernels) const {
     // Relaxed: a rung may allocate or set attributes in its launch, which other modes forbid.
-    if (cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed) != cudaSuccess)
+    if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess)
       return lastError("capturing failed");
     std::string reason;
     try {
-      rung.launch("time", stream);
+      rung.launch("time", stream_);
     } catch (const RungError& error) {
       reason = error.reason;
     }
     cudaGraph_t graph = nullptr;
-    if (cudaStreamEndCapture(stream, &graph) != cudaSuccess || !graph) {
+    if (cudaStreamEndCapture(stream_, &graph) != cudaSuccess || !graph) {
       const std::string failure = lastError("its launch cannot be captured");
       if (reason.empty()) reason = failure;
     }
@@ -90,18 +92,18 @@ class LaunchReader {
     if (reason.empty() && kernels.empty()) reason = "nothing was launched on the runner's stream";
     if (!reason.empty()) kernels.clear();
     if (graph) cudaGraphDestroy(graph);
-    if (!reason.empty()) clear(rung, stream);
+    if (!reason.empty()) clear(rung);
     return reason;
   }
 
   // A launch that could not be captured may leave its error in the rung's own CUDA runtime, where the
   // next launch would find it.
-  static void clear(const Rung& rung, cudaStream_t stream) {
+  void clear(const Rung& rung) const {
     try {
-      rung.launch("time", stream);
+      rung.launch("time", stream_);
     } catch (const RungError&) {
     }
-    cudaStreamSynchronize(stream);
+    cudaDeviceSynchronize();  // a launch on another stream ran instead of being captured
     cudaGetLastError();
   }
 
@@ -183,4 +185,7 @@ class LaunchReader {
   }
 
   Driver driver_;
+  // While a stream that waits for the default one is captured, each launch on the default stream fails; a rung may end
+  // the process then.
+  cudaStream_t stream_ = nullptr;
 };

@@ -173,7 +173,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);
         }
-        launches.print(rung, stopwatch.stream(), stopwatch.factsOf(rung).kernels);
+        launches.print(rung, stopwatch.factsOf(rung).kernels);
         if (args.bursts) timeBursts(rung, reference, args.bursts, stopwatch);
         if (args.sustainedSeconds > 0) timeSustained(rung, args.sustainedSeconds, stopwatch, nvml);
       });
@@ -197,7 +197,7 @@ void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
     timeRung(rung, nullptr, args, stopwatch, nvml,
              {[&] { kept.prepare(); }, [&] { kept.keep(); }, [&] { kept.restart(); }});
     kept.write(args.results);
-    launches.print(rung, stopwatch.stream(), stopwatch.factsOf(rung).kernels);
+    launches.print(rung, stopwatch.factsOf(rung).kernels);
   });
   release(rung, "time");
 }
