@@ -51,8 +51,8 @@ export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as c
 /** In a rung's folder, such a file would be included instead of the generated one. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** A header, by its name. */
-export const headerName = /\.(h|hh|hpp|cuh|inl)$/
+/** A header, by its name; programs include .c files too. */
+export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200

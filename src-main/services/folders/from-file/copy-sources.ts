@@ -81,7 +81,7 @@ export async function copySources(
     if (!headerName.test(to))
       throw inputError(
         `${shownPath(sources[0]!)} includes ${shownPath(from)}, whose name is not that of a header.`,
-        'A ladder folder takes files that end in .h, .hh, .hpp, .cuh or .inl.',
+        'A ladder folder takes files that end in .h, .hh, .hpp, .hxx, .cuh, .inl, .inc, .ipp, .tpp or .c.',
       )
     await mkdir(dirname(join(folder, to)), { recursive: true })
     await copyFile(from, join(folder, to))
