@@ -323,6 +323,22 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
     const { entries } = compared['pairs'] as { entries: { b: string; moved?: string[] }[] }
     expect(entries.find(({ b }) => b === '01_first')!.moved).toHaveLength(3)
     expect(entries.find(({ b }) => b === '02_coalesced')!.moved).toBeUndefined()
+    const { entries: rungs } = await call('session', { session: before })
+    expect(rungs).toMatchObject([
+      { rung: '01_first', resources: { staticSharedBytes: 0, spillStoreBytes: 0 } },
+      { rung: '02_coalesced' },
+    ])
+    expect(entries.find(({ b }) => b === '01_first')).toMatchObject({
+      titleA: '32 neighbors per thread',
+      titleB: '16 neighbors per thread',
+    })
+    const code = { session: before, rung: '01_first' }
+    const { kernels } = (await call('machine_code', code)) as { kernels?: string[] }
+    expect(kernels).toHaveLength(1)
+    expect((await call('machine_code', { ...code, kernel: kernels![0] })).error).toBeUndefined()
+    expect((await call('machine_code', { ...code, kernel: 'other' })).error).toMatchObject({
+      message: '01_first has no kernel with "other" in its name.',
+    })
 
     const why = await call('why', { session: before, rung: '02_coalesced' })
     expect(why.summary).toMatch(

@@ -5,6 +5,7 @@ import { timeNotes } from '../../domain/analysis/time-notes'
 import { bottleneckOf } from '../../domain/analysis/bottleneck'
 import { inputError } from '../../domain/errors'
 import { metricDefinition } from '../../domain/metrics/metrics'
+import { formatPredictedMs } from '../../domain/metrics/predicted-range'
 import { formatMs, formatValue } from '../../domain/metrics/units'
 import { lineHeat, type DeepProfile, type HeatKind, type Work } from '../../domain/session/deep'
 import { rungOf, type RungResult, type Session } from '../../domain/session/session'
@@ -90,6 +91,32 @@ function timingFacts(session: Session, rung: RungResult) {
   }
 }
 
+/** Returns the predicted time with its range; nothing for a session without a prediction. */
+const predictedFacts = ({ predicted }: RungResult) =>
+  predicted
+    ? {
+        predicted: {
+          ms: rounded(predicted.ms),
+          lowMs: rounded(predicted.lowMs),
+          highMs: rounded(predicted.highMs),
+          limiter: predicted.limiter,
+        },
+      }
+    : {}
+
+/** Returns the registers and shared memory that the kernel needs, in bytes, and what spills. */
+const resourceFacts = ({ build }: RungResult) =>
+  build
+    ? {
+        resources: {
+          registersPerThread: build.registersPerThread,
+          staticSharedBytes: build.staticSharedBytes,
+          spillStoreBytes: build.spillStoreBytes,
+          spillLoadBytes: build.spillLoadBytes,
+        },
+      }
+    : {}
+
 export function rungFacts(session: Session, rung: RungResult) {
   const limit = bottleneckOf(session, rung)
   return {
@@ -97,8 +124,10 @@ export function rungFacts(session: Session, rung: RungResult) {
     title: rung.title,
     status: rung.status,
     ms: rounded(timeOf(rung)),
+    ...predictedFacts(rung),
     toReference: rounded(rung.timing?.ratioToReference),
     ...timingFacts(session, rung),
+    ...resourceFacts(rung),
     limitedBy: limit?.class ?? null,
     ...(limit && limit.also.length > 0 ? { alsoLimitedBy: limit.also } : {}),
     ...(rung.reason ? { reason: inEnglish(rung.reason) } : {}),
@@ -213,8 +242,10 @@ export const rungSummary = (session: Session, rung: RungResult): string => {
   const found = bottleneckOf(session, rung)
   const [first] = found?.evidence ?? []
   const emulated = isEmulated(session.target)
-  const time = ms === null ? (emulated ? 'emulated' : 'no time') : formatMs(ms)
-  const unlimited = emulated ? 'counted and not timed' : 'not profiled'
+  const { predicted } = rung
+  const untimed = predicted ? formatPredictedMs(predicted) : emulated ? 'emulated' : 'no time'
+  const time = ms === null ? untimed : formatMs(ms)
+  const unlimited = emulated && !predicted ? 'counted and not timed' : 'not profiled'
   const limit =
     found === null ? unlimited : `limited by ${[found.class, ...found.also].join(' and ')}`
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`

@@ -250,10 +250,15 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         first.session,
         second.session,
       )
+      const titleIn =
+        ({ session }: OpenedSession) =>
+        (id: string): string =>
+          namedRung(session, id).title
+      const [titleA, titleB] = [titleIn(first), titleIn(second)]
       const rows = pairs
         .toSorted((x, y) => Math.abs(y.change ?? 0) - Math.abs(x.change ?? 0))
         .map(({ a: from, b: to, sideA, sideB, by, timeA, timeB, ratio, verdict, moved }) => ({
-          ...{ a: from, b: to, by, verdict },
+          ...{ a: from, titleA: titleA(from), b: to, titleB: titleB(to), by, verdict },
           ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
           ...(sideA.cacheState === null ? {} : { l2A: sideA.cacheState }),
           ...(sideB.cacheState === null ? {} : { l2B: sideB.cacheState }),
@@ -264,12 +269,12 @@ export function addReadTools(add: AddTool, place: Workplace): void {
         comparable: comparable.ok,
         reasons: comparable.reasons.map((one) => inEnglish(one)),
         fused: fused.slice(0, mostFused).map(({ from, to, timeA, timeB, ratio, verdict }) => ({
-          ...{ from, to, verdict },
+          ...{ from, titlesA: from.map(titleA), to, titlesB: to.map(titleB), verdict },
           ...{ msA: rounded(timeA), msB: rounded(timeB), ratio: rounded(ratio) },
         })),
         pairs: page(rows, wanted),
-        onlyInA: onlyA.map(({ id }) => id),
-        onlyInB: onlyB.map(({ id }) => id),
+        onlyInA: onlyA.map(({ id }) => ({ id, title: titleA(id) })),
+        onlyInB: onlyB.map(({ id }) => ({ id, title: titleB(id) })),
       }
     },
   })
@@ -302,10 +307,16 @@ export function addReadTools(add: AddTool, place: Workplace): void {
   add('machine_code', {
     title: 'Machine code with counters',
     description:
-      'Reads only. The SASS of a kernel in order, or of one source line of it, with what was counted at each instruction.',
+      'Reads only. The SASS of a rung in order, of one of its kernels, or of one source line, with what was counted at each instruction.',
     input: {
       session: sessionInput,
       rung: rungInput,
+      kernel: z
+        .string()
+        .min(1)
+        .max(4096)
+        .optional()
+        .describe('only of kernels whose name has this text; a rung may launch several'),
       line: z
         .string()
         .regex(/^.+:\d+$/)
@@ -315,9 +326,16 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       ...pageInput,
     },
     effect: 'reads',
-    async answer({ session, rung, line, ...wanted }) {
+    async answer({ session, rung, kernel, line, ...wanted }) {
       const found = await opened(place, session)
-      const profile = await deepOf(found, namedRung(found.session, rung).id)
+      const whole = await deepOf(found, namedRung(found.session, rung).id)
+      const kernels = whole.kernels.filter(({ name }) => name.includes(kernel ?? ''))
+      if (kernels.length === 0)
+        throw inputError(
+          `${rung} has no kernel with ${JSON.stringify(kernel)} in its name.`,
+          `It has: ${whole.kernels.map(({ name }) => name).join('; ')}.`,
+        )
+      const profile = { ...whole, kernels }
       const [, file = '', at = ''] = /^(.+):(\d+)$/.exec(line ?? '') ?? []
       const rows =
         line === undefined
@@ -325,6 +343,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
           : sassOfLine(profile, file, Number(at)).map(({ instruction }) => instruction)
       return {
         summary: `${counted(rows.length, 'instruction')}${line === undefined ? '' : ` of ${line}`}.`,
+        kernels: kernels.map(({ name }) => name),
         ...page(rows.map(instructionFacts), wanted),
       }
     },
