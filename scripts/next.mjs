@@ -31,6 +31,7 @@ await runScript(async () => {
   const document = await documentWith(module.backtestPath, [
     ['backtest', module.backtestPart(steps, past)],
     ['public', others.publicLaddersPart(capture)],
+    ['kernels', others.kernelsPart(capture)],
     ['limits', others.limitsPart(capture)],
   ])
   writeFileSync(join(root, module.backtestPath), document)

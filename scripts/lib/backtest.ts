@@ -17,8 +17,9 @@ import type { Landed, Offered, Past } from '../../src-main/domain/next/landing'
 import { moves } from '../../src-main/domain/next/registry'
 import { rungBefore, type RungResult } from '../../src-main/domain/session/session'
 import type { DeepProfile } from '../../src-main/domain/session/deep'
-import { md, mdTable } from '../../src-main/domain/text/markdown'
+import { mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
+import { stepsTable } from './steps-table'
 
 export const landedPath = 'resources/recordings/landed.json'
 export const backtestPath = 'docs/NEXT.md'
@@ -329,27 +330,13 @@ export function backtestPart(steps: readonly RecordedStep[], past: Past): string
       ]
     }),
   )
-  const table = mdTable(
-    [
-      { header: 'recording', align: 'left' },
-      { header: 'step', align: 'left' },
-      { header: 'made', align: 'left' },
-      { header: 'gain', align: 'right' },
-      { header: 'first three', align: 'left' },
-      { header: 'range', align: 'right' },
-      { header: '', align: 'left' },
-    ],
-    tested.map(({ step, first, isFirst, range }) => [
-      `\`${step.recording}\``,
-      `\`${step.from}\` → \`${step.to}\`${step.negative ? ' (slower on purpose)' : ''}`,
-      md(step.made.join(', ')),
-      factor(step.gain),
-      md(first.join(', ')),
-      range ? `${factor(range.low)} to ${factor(range.high)}` : '–',
-      [isFirst ? 'suggested' : 'missed', range ? (range.holds ? 'in range' : 'out of range') : '']
-        .filter(Boolean)
-        .join(', '),
-    ]),
+  const table = stepsTable(
+    'recording',
+    tested.map(({ step, first, isFirst, range }) => ({
+      ...{ of: `\`${step.recording}\``, from: step.from, to: step.to },
+      ...(step.negative ? { note: ' (slower on purpose)' } : {}),
+      ...{ made: step.made, gain: step.gain, first, isFirst, range },
+    })),
   )
   return [
     scores,

@@ -1,9 +1,10 @@
-/** The tables of docs/NEXT.md about public ladders and about public kernels at their limit. */
+/** The tables of docs/NEXT.md about public ladders, changed public kernels, and public kernels at their limit. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
-import { formatRatio } from '../../src-main/domain/metrics/units'
+import { formatMs, formatRatio } from '../../src-main/domain/metrics/units'
 import { firstCount, shareText, tolerance, worth } from './backtest'
+import { stepsTable, type StepRow } from './steps-table'
 
 export const publicCapture = 'test/captures/next/public.json'
 
@@ -44,6 +45,17 @@ export interface PublicCapture {
     leftOut: string[]
     steps: PublicStep[]
   }[]
+  /** Kernels that someone changed who saw only their source and the output of `next`, in the order of the tries. */
+  kernels: {
+    repository: string
+    commit: string
+    path: string
+    kernel: string
+    problem: Record<string, number>
+    /** What `next` says of the best rung. */
+    limit: string
+    tries: PublicStep[]
+  }[]
   limits: {
     repository: string
     commit: string
@@ -76,6 +88,12 @@ export function judged({ made, before, after, suggested }: PublicStep): Judged {
       ? { ...own, holds: gain >= own.low / tolerance && gain <= own.high * tolerance }
       : null,
   }
+}
+
+function stepRow(of: string, step: PublicStep): StepRow {
+  const { from, to, made, suggested } = step
+  const first = suggested.slice(0, firstCount).map(({ move }) => move)
+  return { ...{ of, from, to, made, first }, ...judged(step) }
 }
 
 function scoreRow(name: string, steps: readonly PublicStep[]): string[] {
@@ -113,46 +131,56 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
       ),
     ],
   )
-  const table = mdTable(
-    [
-      { header: 'ladder', align: 'left' },
-      { header: 'step', align: 'left' },
-      { header: 'made', align: 'left' },
-      { header: 'gain', align: 'right' },
-      { header: 'first three', align: 'left' },
-      { header: 'range', align: 'right' },
-      { header: '', align: 'left' },
-    ],
-    ladders.flatMap(({ name, steps }) =>
-      steps.map((step) => {
-        const { gain, isFirst, range } = judged(step)
-        return [
-          md(name),
-          `\`${step.from}\` → \`${step.to}\``,
-          md(step.made.join(', ')),
-          formatRatio(gain),
-          md(
-            step.suggested
-              .slice(0, firstCount)
-              .map(({ move }) => move)
-              .join(', '),
-          ),
-          range ? `${formatRatio(range.low)} to ${formatRatio(range.high)}` : '–',
-          [
-            isFirst ? 'suggested' : 'missed',
-            range ? (range.holds ? 'in range' : 'out of range') : '',
-          ]
-            .filter(Boolean)
-            .join(', '),
-        ]
-      }),
-    ),
+  const table = stepsTable(
+    'ladder',
+    ladders.flatMap(({ name, steps }) => steps.map((step) => stepRow(md(name), step))),
   )
   const left = ladders.flatMap(({ name, leftOut }) => leftOut.map((one) => `${name}: ${one}.`))
   return [
     scores,
     `Left out: ${left.map(md).join(' ')}`,
     `<details>\n<summary>Every step</summary>\n\n${table}\n\n</details>`,
+  ].join('\n\n')
+}
+
+/** The generated part of docs/NEXT.md about public kernels that were changed as `next` says. */
+export function kernelsPart({ kernels }: PublicCapture): string {
+  const tries = kernels.flatMap((one) => one.tries.map(judged))
+  const faster = tries.filter(({ gain }) => gain >= worth).length
+  const held = tries.filter(({ range }) => range?.holds).length
+  const above = tries.filter(({ gain, range }) => range && !range.holds && gain > range.high).length
+  const best = ({ tries: own }: PublicCapture['kernels'][number]): number =>
+    Math.min(...own.map(({ after }) => after.ms))
+  const summary = mdTable(
+    [
+      { header: 'kernel', align: 'left' },
+      { header: 'problem', align: 'left' },
+      { header: 'before', align: 'right' },
+      { header: 'best', align: 'right' },
+      { header: 'gain', align: 'right' },
+      { header: 'tries', align: 'right' },
+      { header: '`next` at the best', align: 'left' },
+    ],
+    kernels.map((one) => [
+      `\`${one.kernel}\` of ${commitLink(one.repository, one.commit, one.path)}`,
+      Object.entries(one.problem)
+        .map(([name, value]) => `${md(name)} = ${value}`)
+        .join(', '),
+      formatMs(one.tries[0]!.before.ms),
+      formatMs(best(one)),
+      formatRatio(one.tries[0]!.before.ms / best(one)),
+      String(one.tries.length),
+      md(one.limit),
+    ]),
+  )
+  const table = stepsTable(
+    'kernel',
+    kernels.flatMap(({ kernel, tries: own }) => own.map((step) => stepRow(`\`${kernel}\``, step))),
+  )
+  return [
+    `${faster} of ${tries.length} tries made the kernel at least 2 % faster. The gain was in the range in ${held}, above it in ${above}, and below it in ${tries.length - held - above}.`,
+    summary,
+    `<details>\n<summary>Every try</summary>\n\n${table}\n\n</details>`,
   ].join('\n\n')
 }
 

@@ -6,6 +6,7 @@ import { backtestPath } from '../../../scripts/lib/backtest'
 import { documentWith } from '../../../scripts/lib/document.mjs'
 import {
   judged,
+  kernelsPart,
   limitsPart,
   publicLaddersPart,
   readPublicCapture,
@@ -14,11 +15,15 @@ import { moves } from '../../../src-main/domain/next/registry'
 import { projectRoot } from './support'
 
 const capture = readPublicCapture(projectRoot)
-const steps = capture.ladders.flatMap((ladder) => ladder.steps)
+const steps = [
+  ...capture.ladders.flatMap((ladder) => ladder.steps),
+  ...capture.kernels.flatMap(({ tries }) => tries),
+]
 
 it('are the tables in docs', async () => {
   const parts = [
     ['public', publicLaddersPart(capture)],
+    ['kernels', kernelsPart(capture)],
     ['limits', limitsPart(capture)],
   ] as const
   expect(await documentWith(backtestPath, parts)).toBe(
