@@ -1,5 +1,5 @@
 // @ts-check
-/** The two conversations in docs/AGENTS.md, held with the built server by the SDK's own client. */
+/** The conversations in docs/AGENTS.md: two held with the built server by the SDK's own client, and two recorded ones. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -59,6 +59,50 @@ function shown({ name, given, answer }) {
 const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 
 /**
+ * A recorded conversation from a naive kernel to its limit; what it wrote is in its own calls.
+ * @typedef {{ name: 'edit', file: string, text: string }} Edit
+ * @typedef {{ rung: string, ms: number, spread: number }} MeasuredRung
+ * @typedef {{
+ *   repository: string, commit: string, path: string, kernel: string, calls: (Call | Edit)[],
+ *   measured: { gpu: string, driver: string, command: string, rungs: MeasuredRung[] },
+ * }} Climbed
+ */
+
+/** @param {number} ms */
+const microseconds = (ms) => `${Number((ms * 1000).toPrecision(3))} µs`
+
+/** @param {Climbed} climbed */
+function climb({ repository, commit, path, kernel, calls, measured }) {
+  const parts = calls.map((call) =>
+    'file' in call
+      ? `(writes ${call.file}, ${call.text.trimEnd().split('\n').length} lines, and names it in ladder.yaml)`
+      : shown(call),
+  )
+  const last = calls.findLast((call) => 'answer' in call && call.answer.entries?.[0]?.predicted)
+  const predicted = /** @type {Call} */ (last).answer.entries
+  const rows = measured.rungs.map(({ rung, ms, spread }) => {
+    const own = predicted.find((/** @type {{ rung: string }} */ one) => one.rung === rung).predicted
+    const range = `${microseconds(own.ms)} (${microseconds(own.lowMs)} to ${microseconds(own.highMs)})`
+    return `| \`${rung}\` | ${range} | ${microseconds(ms)} ± ${(100 * spread).toFixed(1)} % |`
+  })
+  const asked = calls.filter((call) => 'answer' in call).length
+  return [
+    `### \`${kernel}\` of [${repository}](https://github.com/${repository}/blob/${commit}/${path})`,
+    `${asked} calls, ${calls.length - asked === 1 ? '1 change' : `${calls.length - asked} changes`}. Measured afterwards on an ${measured.gpu} with \`${measured.command}\`, driver ${measured.driver}.`,
+    ['| rung | predicted, with its range | measured |', '| :-- | --: | --: |', ...rows].join('\n'),
+    `<details>\n<summary>Every call</summary>\n\n\`\`\`\n${parts.join('\n\n')}\n\`\`\`\n\n</details>`,
+  ].join('\n\n')
+}
+
+const climbsCapture = join(root, 'test/captures/agents/from-naive.json')
+
+/** The recorded conversations, as the document has them. */
+const climbs = () =>
+  /** @type {{ kernels: Climbed[] }} */ (JSON.parse(readFileSync(climbsCapture, 'utf8'))).kernels
+    .map(climb)
+    .join('\n\n')
+
+/**
  * The document with the conversations of today, and the conversations.
  * @param {string} program @param {string} dir for the session store and the agent's folder
  * @param {string} [cache] with what was built before
@@ -90,6 +134,7 @@ export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
     const text = await documentWith('docs/AGENTS.md', [
       ['cause', block(cause.calls)],
       ['conflict', block(conflict.calls)],
+      ['climbs', climbs()],
     ])
     return { text, cause, conflict }
   } finally {

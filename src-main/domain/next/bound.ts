@@ -59,7 +59,10 @@ export function timeLeft(facts: Facts, change: Change): number {
     : 0
   const cycles = (instructions * (1 - removed) * narrower) / (change.warps ?? 1)
   const saved = Math.min(0.9, ((change.launches ?? 0) * launchMs) / facts.time.ms)
-  return Math.min(1, Math.max(...floors, cycles, least, facts.emptyMs / facts.time.ms) * (1 - saved))
+  return Math.min(
+    1,
+    Math.max(...floors, cycles, least, facts.emptyMs / facts.time.ms) * (1 - saved),
+  )
 }
 
 /**
