@@ -54,9 +54,16 @@ async function writeFigures() {
   const times = await runnerImport(join(root, 'scripts/lib/library-times.ts'))
   for (const [path, part] of times.module.libraryTimesParts(root))
     writeFileSync(join(root, path), await documentWith(path, [['library-times', part]]))
+  const published = module.publishedFigures(root)
+  const occupancy = await runnerImport(join(root, 'scripts/lib/published-occupancy.ts'))
+  /** @type {typeof import('./lib/published-occupancy.ts')} */
+  const { occupancyPart, builtForRtx3090 } = occupancy.module
+  const rtx3090 = published.get('seed-rtx3090')
+  if (rtx3090 === undefined) throw new PlainError('seed-rtx3090 has no published figures.')
   const results = await documentWith('docs/RESULTS.md', [
     ['ladders', module.laddersPart(recorded)],
-    ['published', module.publishedPart(recorded, module.publishedFigures(root))],
+    ['published', module.publishedPart(recorded, published)],
+    ['published-occupancy', occupancyPart(rtx3090, builtForRtx3090(root))],
   ])
   writeFileSync(join(root, 'docs/RESULTS.md'), results)
   say('Wrote the output of runs in README.md, docs/LADDERS.md, docs/RESULTS.md and docs/TUNING.md.')

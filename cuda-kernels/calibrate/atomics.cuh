@@ -59,6 +59,12 @@ void benchAtomic(const Gpu& gpu, const Buffer<uint32_t>& words, const char* what
       .number("lanesPerNs", warps * lanes / (ms.median * 1e6));
 }
 
+template <Spread kSpread>
+void benchReductions(const Gpu& gpu, const Buffer<uint32_t>& words, uint32_t addresses, int turns, int lanes = 32) {
+  benchAtomic<Atomic::RedInt, kSpread>(gpu, words, "red.int", addresses, turns, lanes);
+  benchAtomic<Atomic::RedFloat, kSpread>(gpu, words, "red.float", addresses, turns, lanes);
+}
+
 inline void benchAtomics(const Gpu& gpu) {
   Buffer<uint32_t> words(1 << 22);
   for (const int lanes : {1, 32}) {
@@ -69,15 +75,10 @@ inline void benchAtomics(const Gpu& gpu) {
   }
   for (const uint32_t addresses : {1u, 2u, 4u, 8u, 32u, 256u, 4096u, 65536u, 1u << 20}) {
     const int turns = addresses < 64 ? 8 : 32;
-    benchAtomic<Atomic::RedInt, Spread::Random>(gpu, words, "red.int", addresses, turns);
-    benchAtomic<Atomic::RedFloat, Spread::Random>(gpu, words, "red.float", addresses, turns);
+    benchReductions<Spread::Random>(gpu, words, addresses, turns);
     benchAtomic<Atomic::AtomInt, Spread::Random>(gpu, words, "atom.int", addresses, turns);
   }
-  for (const int lanes : {1, 4, 16}) {
-    benchAtomic<Atomic::RedInt, Spread::Random>(gpu, words, "red.int", 1, 64, lanes);
-    benchAtomic<Atomic::RedFloat, Spread::Random>(gpu, words, "red.float", 1, 64, lanes);
-  }
-  benchAtomic<Atomic::RedInt, Spread::Rows>(gpu, words, "red.int", 1 << 20, 64);
-  benchAtomic<Atomic::RedFloat, Spread::Rows>(gpu, words, "red.float", 1 << 20, 64);
+  for (const int lanes : {1, 4, 16}) benchReductions<Spread::Random>(gpu, words, 1, 64, lanes);
+  benchReductions<Spread::Rows>(gpu, words, 1 << 20, 64);
   benchAtomic<Atomic::AtomInt, Spread::Rows>(gpu, words, "atom.int", 1 << 20, 64);
 }

@@ -65,6 +65,11 @@ Value loopCycles(int warps) {
   return slope(run(768), run(256), 512);
 }
 
+template <int... kBodies>
+void benchLoops(int warps) {
+  (Line("loop").number("warps", warps).number("body", kBodies).value("cycles", loopCycles<kBodies>(warps)), ...);
+}
+
 // A loop with or without four branches that are never taken. Each has a predicate and a place of its own, or the compiler
 // would leave it out.
 template <bool kBranches>
@@ -192,20 +197,13 @@ inline void benchSpecial(const Gpu&) {
   benchReadSpecial<true>("s2r");
   benchReadSpecial<false>("shfl");
   for (const int warps : {1, 32}) {
-    Line("loop").number("warps", warps).number("body", 1).value("cycles", loopCycles<1>(warps));
-    Line("loop").number("warps", warps).number("body", 4).value("cycles", loopCycles<4>(warps));
-    Line("loop").number("warps", warps).number("body", 8).value("cycles", loopCycles<8>(warps));
-    Line("loop").number("warps", warps).number("body", 16).value("cycles", loopCycles<16>(warps));
-    Line("loop").number("warps", warps).number("body", 32).value("cycles", loopCycles<32>(warps));
+    benchLoops<1, 4, 8, 16, 32>(warps);
   }
   for (const int warps : {1, 8}) {
     Line("interval.uniform").text("opcode", "UIADD3").number("warps", warps).value("cycles", uniformCycles(warps));
     Line("interval.branch").number("warps", warps).value("cycles", slope(branchCycles(true, warps), branchCycles(false, warps), 4));
   }
-  benchConstant(1024, 64);
-  benchConstant(4096, 64);
-  benchConstant(16384, 64);
-  benchConstant(49152, 64);
+  for (const int bytes : {1024, 4096, 16384, 49152}) benchConstant(bytes, 64);
   benchConstant(49152, 256);
   check(cudaMemcpyToSymbol(constantRing, std::vector<uint32_t>(kConstantWords, 0).data(), sizeof constantRing), "writing constants");
   for (const int addresses : {1, 2, 4, 8, 32}) {

@@ -49,6 +49,23 @@ __device__ inline void fillOperands(unsigned char* shared) {
   __syncthreads();
 }
 
+struct Operands {
+  uint64_t a, b;  // descriptors
+};
+
+__device__ __forceinline__ Operands operandsIn(const unsigned char* shared) {
+  const uint32_t base = (sharedAddress(shared) + 1023) & ~1023u;
+  return {klDescriptorA(base), klDescriptorA(base + kTileA)};
+}
+
+// Keeps the compiler from leaving the products out.
+template <int kSums>
+__device__ __forceinline__ void keepSums(const float (&d)[kSums], float* sink) {
+  float total = 0;
+  for (int i = 0; i < kSums; ++i) total += d[i];
+  if (total == -1.0f) *sink = total;
+}
+
 // `count` products in one group, then a wait for all: `turns` times.
 template <typename Op, int kCount>
 __device__ __forceinline__ void repeatWgmma(int turns, float (&d)[Op::sums], uint64_t a, uint64_t b) {
@@ -69,16 +86,13 @@ __global__ void __launch_bounds__(256) timeWgmma(int turns, Stamp* stamps, float
   extern __shared__ __align__(1024) unsigned char shared[];
   fillOperands(shared);
   float d[Op::sums] = {};
-  const uint32_t base = (sharedAddress(shared) + 1023) & ~1023u;
-  const uint64_t a = klDescriptorA(base), b = klDescriptorA(base + kTileA);
+  const Operands in = operandsIn(shared);
   __syncthreads();
   const long long start = clock64();
-  repeatWgmma<Op, kCount>(turns, d, a, b);
+  repeatWgmma<Op, kCount>(turns, d, in.a, in.b);
   const long long end = clock64();
   keepStamp(stamps, start, end);
-  float total = 0;
-  for (int i = 0; i < Op::sums; ++i) total += d[i];
-  if (total == -1.0f) *sink = total;
+  keepSums(d, sink);
 }
 
 template <typename Op>
@@ -107,32 +121,24 @@ void benchWgmmaShape() {
   }
 }
 
+template <typename... Ops>
+void benchWgmmaShapes() {
+  (benchWgmmaShape<Ops>(), ...);
+}
+
 template <typename Op>
 __global__ void __launch_bounds__(256) wgmmaLoad(unsigned milliseconds, ClockSample* samples, float* sink) {
   extern __shared__ __align__(1024) unsigned char shared[];
   fillOperands(shared);
   float d[Op::sums] = {};
-  const uint32_t base = (sharedAddress(shared) + 1023) & ~1023u;
-  const uint64_t a = klDescriptorA(base), b = klDescriptorA(base + kTileA);
-  sampleClock([&] { repeatWgmma<Op, 16>(16, d, a, b); }, milliseconds, samples);
-  float total = 0;
-  for (int i = 0; i < Op::sums; ++i) total += d[i];
-  if (total == -1.0f) *sink = total;
+  const Operands in = operandsIn(shared);
+  sampleClock([&] { repeatWgmma<Op, 16>(16, d, in.a, in.b); }, milliseconds, samples);
+  keepSums(d, sink);
 }
 
 inline void benchWgmma(const Gpu& gpu) {
   if (gpu.capability() != 90) return;
-  benchWgmmaShape<F16N8>();
-  benchWgmmaShape<F16N32>();
-  benchWgmmaShape<F16N64>();
-  benchWgmmaShape<F16N128>();
-  benchWgmmaShape<F16N256>();
-  benchWgmmaShape<Bf16N256>();
-  benchWgmmaShape<Tf32N256>();
-  benchWgmmaShape<Fp8N8>();
-  benchWgmmaShape<Fp8N64>();
-  benchWgmmaShape<Fp8N128>();
-  benchWgmmaShape<Fp8N256>();
+  benchWgmmaShapes<F16N8, F16N32, F16N64, F16N128, F16N256, Bf16N256, Tf32N256, Fp8N8, Fp8N64, Fp8N128, Fp8N256>();
   check(cudaFuncSetAttribute(wgmmaLoad<F16N256>, cudaFuncAttributeMaxDynamicSharedMemorySize, kWgmmaShared), "shared memory");
   benchClockUnder("wgmma", gpu.sms(), 40, [&](ClockSample* samples) {
     wgmmaLoad<F16N256><<<gpu.sms(), 256, kWgmmaShared>>>(kClockMs, samples, nullptr);

@@ -7,7 +7,7 @@
 // @dtype   bf16 f16
 // @requires sm_90a
 
-#include "tensor_common.cuh"
+#include "tensor_store.cuh"
 
 constexpr int BM = 256, BN = 128, kDepth = 64;
 constexpr int kWarpRows = 64, kWarpCols = 64;  // of C, in the registers of a warp
@@ -20,41 +20,6 @@ constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 10
 
 static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
 static_assert(GROUP >= 1, "GROUP must be at least 1");
-
-// Stores a warp's sums through its own 4 KiB of shared memory and the copy engine, 32 x 32 at a time: whole lines, where
-// registers hold pieces of eight rows.
-__device__ inline void storeByTma(const float (&sum)[kParts][kWarpCols / 8][4], const CUtensorMap* cMap, uint32_t staging,
-                                  int row0, int col0, float alpha) {
-  const int lane = threadIdx.x % 32, g = lane / 4;
-  const bool odd = g & 1;
-#pragma unroll
-  for (int part = 0; part < 4; ++part) {
-    const int i0 = part / 2 * 2, j0 = part % 2 * 4;
-    if (lane == 0) klTmaStoreWaitRead<0>();
-    __syncwarp();
-#pragma unroll
-    for (int eight = 0; eight < 4; ++eight) {  // rows
-      const float(&line)[kWarpCols / 8][4] = sum[i0 + eight / 2];
-      const int half = eight % 2 * 2;
-      const uint32_t to = staging + (eight * 8 + g) * 128 + lane % 2 * 8;
-      // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then write to all 32 banks.
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const float x = odd ? line[j0 + (j ^ 2)][half] : line[j0 + j][half];
-        const float y = odd ? line[j0 + (j ^ 2)][half + 1] : line[j0 + j][half + 1];
-        const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
-        asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(to + ((sixteen ^ g) << 4)), "f"(alpha * x), "f"(alpha * y)
-                     : "memory");
-      }
-    }
-    klAsyncProxyFence();
-    __syncwarp();
-    if (lane == 0) {
-      klTmaStore(cMap, staging, row0 + i0 * 16, col0 + j0 * 8);
-      klTmaStoreCommit();
-    }
-  }
-}
 
 template <typename T>
 __global__ void __launch_bounds__(kThreads, 1)
@@ -162,7 +127,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     int row, col;
     order.at(tile, row, col);
     const int row0 = row * BM + warpRow, col0 = col * BN + warpCol;
-    if (beta == 0.0f) storeByTma(sum, &cMap, staging, row0, col0, alpha);
+    if (beta == 0.0f) klStoreFragmentsByTma(sum, &cMap, staging, row0, col0, alpha);
     else klStoreFragments(sum, c, row0, col0, m, n, alpha, beta);
   }
   if (lane == 0) klTmaStoreWaitRead<0>();

@@ -10,12 +10,10 @@
 // @dtype   bf16 f16
 // @requires sm_90a
 
-#include "tensor_common.cuh"
+#include "tensor_store.cuh"
 
 constexpr int BM = 128, kDepth = 64;
 constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUSTER;
-constexpr int kStoreCols = 32;                                  // of C: 128 bytes of a row in one store
-constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // 64 rows of it
 constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
@@ -36,36 +34,6 @@ struct Plan {
   static constexpr int stores = BN / kStoreCols;
   static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // of them, under the next tile's products
 };
-
-// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. Of BUFFERS buffers,
-// which are used in turn, one is filled while the engine still reads the others.
-__device__ inline void storePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
-                                 float scale) {
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4, g = lane / 4;
-  const bool leader = threadIdx.x % 128 == 0, odd = g & 1;
-  if (leader) klTmaStoreWaitRead<BUFFERS - 1>();
-  klWarpgroupSync(1 + group);
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
-    // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
-    // write to all 32 banks.
-#pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      const int even = j * 4 + half * 2, other = (j ^ 2) * 4 + half * 2;
-      const float x = odd ? sum[other] : sum[even], y = odd ? sum[other + 1] : sum[even + 1];
-      const int sixteen = (odd ? j ^ 2 : j) * 2 + lane % 4 / 2;
-      asm volatile("st.shared.v2.f32 [%0], {%1, %2};" ::"r"(line + ((sixteen ^ g) << 4)), "f"(scale * x), "f"(scale * y)
-                   : "memory");
-    }
-  }
-  klAsyncProxyFence();
-  klWarpgroupSync(1 + group);
-  if (leader) {
-    klTmaStore(cMap, buffer, row0, col0);
-    klTmaStoreCommit();
-  }
-}
 
 template <typename T, int BN>
 __global__ void __cluster_dims__(kCluster, 1, 1) __launch_bounds__(kThreads, 1)
@@ -156,7 +124,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     bool holding = false;
     int row0 = 0, col0 = 0;
     const auto store = [&](const float* part, int number, float scale) {
-      storePart(part, &cMap, staging + (group * BUFFERS + number % BUFFERS) * kStoreBytes, group, row0,
+      klStorePart<BUFFERS>(part, &cMap, staging + (group * BUFFERS + number % BUFFERS) * kStoreBytes, group, row0,
                 col0 + number * kStoreCols, scale);
     };
 

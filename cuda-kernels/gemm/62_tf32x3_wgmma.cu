@@ -8,8 +8,7 @@
 // @dtype   f32
 // @requires sm_90a
 
-#include "tensor_common.cuh"
-#include "tf32_common.cuh"
+#include "tf32_wgmma.cuh"
 
 constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, the row of a swizzle
 constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
@@ -17,26 +16,6 @@ constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 
 constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multiples of 1024 bytes
 
 static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB fit into the 227 KiB of a block");
-
-// Where four neighbors along K lie in a tile of 128-byte rows: permuted by the row's number modulo 8.
-__device__ inline uint32_t place(int row, int four) { return row * 128 + ((four ^ (row & 7)) << 4); }
-
-// d += a * b, 64 x 128 x 8, A from registers; enqueued.
-__device__ inline void multiplyTf32(float (&d)[64], const uint32_t (&a)[4], uint64_t b) {
-  asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
-               "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" KL_NAMES_64
-               "}, {%64, %65, %66, %67}, %68, p, 1, 1;\n}\n"
-               : KL_SUMS_64(0)
-               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b));
-}
-
-template <int kWide>
-__device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
-  if constexpr (kWide == 4)
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
-  else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
-}
 
 // kWide elements are copied and stored at once: 4, or 1 where rows begin at any address.
 template <int kWide>
@@ -201,27 +180,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       split(even, step + 2);
       finish(step + 1);
     }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = row0 + aRow + half * 8;
-      if (row >= m) continue;
-      float* line = c + (long long)row * n;
-#pragma unroll
-      for (int j = 0; j < 4; ++j)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          // Rows j * 8 + 2 t + e of the tile, and those 32, 64 and 96 further on: four neighboring columns.
-          const int col = col0 + (j * 8 + t * 2 + e) * 4, i = j * 4 + half * 2 + e;
-          const float four[4] = {sum[i], sum[i + 16], sum[i + 32], sum[i + 48]};
-          if constexpr (kWide == 4) {
-            if (col < n) klStore(reinterpret_cast<float4*>(line + col), make_float4(four[0], four[1], four[2], four[3]), alpha, beta);
-          } else {
-#pragma unroll
-            for (int x = 0; x < 4; ++x)
-              if (col + x < n) klStore(&line[col + x], four[x], alpha, beta);
-          }
-        }
-    }
+    klStoreTransposedB<kWide>(sum, c, row0 + aRow, col0, m, n, alpha, beta);
   }
 }
 

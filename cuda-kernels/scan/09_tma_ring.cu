@@ -12,13 +12,11 @@
 // @param   WARPS 8 {4,8}
 // @param   PENDING 1 {0,1,2}
 // @requires sm_90
-#include "scan_common.cuh"
-#include "kl_hopper.cuh"
-
-#include <algorithm>
+#include "scan_ring.cuh"
 
 constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
 constexpr int kThreads = (2 * WARPS + 2) * 32;
+using Turn = KlTurn<STAGES>;
 constexpr int kWords = 5;  // states that a lane looks at before it uses one: 160 of a warp, a round of blocks on an H200
 
 struct Ring {
@@ -41,19 +39,6 @@ __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
-// The stages in turn, as each role goes through them.
-struct Turn {
-  int stage = 0;
-  uint32_t parity = 0;
-
-  __device__ void next() {
-    if (++stage == STAGES) {
-      stage = 0;
-      parity ^= 1;
-    }
-  }
-};
-
 // Brings a tile into a stage, with zeros beyond the end of x. Of one that is not in x it brings the number.
 __device__ inline void load(Ring& ring, const float* x, long long n, int stage, long long tile) {
   const int lane = threadIdx.x % 32;
@@ -69,17 +54,7 @@ __device__ inline void load(Ring& ring, const float* x, long long n, int stage, 
   }
   ring.tile[stage] = tile;
   klBarrierExpect(&ring.loaded[stage], quads * 16);
-  if (quads)
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-                     klSharedAddress(to)),
-                 "l"(from), "r"(quads * 16), "r"(klSharedAddress(&ring.loaded[stage]))
-                 : "memory");
-}
-
-__device__ inline void storeWhole(float* to, const float4* from) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to), "r"(klSharedAddress(from)),
-               "n"(kTile * sizeof(float))
-               : "memory");
+  if (quads) klBulkLoad(to, from, quads * 16, &ring.loaded[stage]);
 }
 
 // A warp of its own: stores tiles that have been scanned, and brings others in their place. Tickets are taken one by one, so
@@ -105,7 +80,7 @@ __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long
   for (Turn turn; ring.tile[turn.stage] < tiles; turn.next()) {
     klBarrierWait(&ring.scanned[turn.stage], turn.parity);
     const long long first = ring.tile[turn.stage] * kTile;
-    if (lane == 0 && first + kTile <= n) storeWhole(y + first, ring.elements[turn.stage]);
+    if (lane == 0 && first + kTile <= n) klBulkStore<kTile * sizeof(float)>(y + first, ring.elements[turn.stage]);
     klTmaStoreCommit();
     if (pending < PENDING) {
       ++pending;
@@ -248,19 +223,12 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, long lo
 }
 
 extern "C" const char* kl_unsupported(const KlTask*, int) {
-  int device = 0, room = 0;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&room, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) != cudaSuccess)
-    return "the shared memory of this GPU could not be read";
-  return room < int(sizeof(Ring)) ? "its ring needs more shared memory than a block has on this GPU: lower STAGES" : nullptr;
+  return klRequireRoom(sizeof(Ring));
 }
 
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
-  int device = 0, smCount = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess)
-    status = cudaFuncSetAttribute(scanAll, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Ring)));
+  int smCount = 0;
+  const cudaError_t status = klPrepareResident(scanAll, sizeof(Ring), &smCount);
   if (status != cudaSuccess) return status;
   const long long tiles = klBlocks(p->N, kTile);
   scanAll<<<unsigned(std::min<long long>(tiles, std::max(1, smCount))), kThreads, sizeof(Ring), stream>>>(p->x, p->y, p->N,

@@ -13,14 +13,8 @@
 // @param   THREADS 256 {128,256,512}
 // @param   BLOCKS_PER_SM 1 {1,2,3}
 // @requires sm_90a
-#include "transpose_common.cuh"
-#include "kl_hopper.cuh"
+#include "transpose_boxes.cuh"
 
-#include <algorithm>
-
-// A row of x is read from the 16 bytes on in which the tile begins. A row of y is written from the first sector on that
-// begins in the tile, for which up to 7 more rows of x are read.
-constexpr int kResidues = 8, kChunk = 4, kSector = 8;  // elements
 constexpr int kPitch = (TILE_COLS + kChunk) * 4;        // bytes of a row in shared memory
 constexpr int kRowGroups = TILE_ROWS / kResidues, kColGroups = TILE_COLS / kResidues;
 constexpr int kInBox = ((kRowGroups + 1) * kPitch + 127) / 128 * 128, kOutBox = kColGroups * TILE_ROWS * 4;
@@ -34,43 +28,8 @@ static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is sto
 static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
 
-// Of every eighth row of x and of y, from row r on.
-struct Boxes {
-  CUtensorMap x[kResidues], y[kResidues];
-  int xStart[kResidues];  // elements of the map before column 0
-  int yStart[kResidues];  // the first sector that lies in the row
-  int bytes;              // that a tile of x brings
-};
-
 // A module's global memory starts zeroed, and atomicInc begins anew after the last ticket of a launch.
 __device__ unsigned tickets = 0;
-
-// How far `element` of a matrix lies behind the last multiple of `of` elements.
-__host__ __device__ inline int behind(const float* element, int of) {
-  return int(reinterpret_cast<uintptr_t>(element) / sizeof(float) % of);
-}
-
-__device__ inline float loadShared(uint32_t address) {
-  float v;
-  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(address) : "memory");
-  return v;
-}
-
-__device__ inline void storeShared(uint32_t address, const float (&v)[4]) {
-  asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
-}
-
-// v[i] becomes what v[(i - by) % 4] was.
-__device__ inline void rotate(float (&v)[4], int by) {
-  if (by & 1) {
-    const float last = v[3];
-    v[3] = v[2], v[2] = v[1], v[1] = v[0], v[0] = last;
-  }
-  if (by & 2) {
-    const float a = v[0], b = v[1];
-    v[0] = v[2], v[1] = v[3], v[2] = a, v[3] = b;
-  }
-}
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int rows, int cols, int tiles, int down,
@@ -172,37 +131,11 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
   if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
 }
 
-// Every eighth of `count` rows of `length` elements, from `first` on. The map begins at the last multiple of `of` elements before.
-static bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
-                     int boxCols) {
-  const auto encode = klTensorMapEncoder();
-  if (!encode) return false;
-  const long long end = behind(first, of) + length;
-  // Beyond the end of a row nothing may be written, and the copy engine writes no less than 16 bytes.
-  const cuuint64_t size[2] = {cuuint64_t(toWrite ? end / kChunk * kChunk : end), cuuint64_t(ceilDiv(int(count), kResidues))};
-  const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
-  const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
-  return encode(map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, const_cast<float*>(first - behind(first, of)), size, stride, box, step,
-                CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
-}
-
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   const int rows = int(p->ROWS), cols = int(p->COLS);
   if (rows < TILE_ROWS || cols < TILE_COLS) return klLaunchAnyShape(p, stream);
   Boxes boxes;
-  int ahead = 0;  // rows that some row of y leaves to the tile above
-  for (int r = 0; r < kResidues; ++r) ahead = std::max(ahead, (kSector - behind(p->y + (long long)r * rows, kSector)) % kSector);
-  boxes.bytes = (kResidues * kRowGroups + ahead) * kPitch;
-  for (int r = 0; r < kResidues; ++r) {
-    const float* const x = p->x + (long long)r * cols;
-    const float* const y = p->y + (long long)r * rows;
-    boxes.xStart[r] = behind(x, kChunk);
-    boxes.yStart[r] = behind(y, kSector) ? kSector : 0;
-    if (!describe(&boxes.x[r], x, kChunk, cols, rows - r, false, kRowGroups + (r < ahead), TILE_COLS + kChunk) ||
-        !describe(&boxes.y[r], y, kSector, rows, cols - r, true, kColGroups, TILE_ROWS))
-      return cudaErrorNotSupported;
-  }
+  if (!boxes.describeAll(p, TILE_ROWS, TILE_COLS)) return cudaErrorNotSupported;
   cudaError_t status = cudaFuncSetAttribute(transposeBoxes, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   int device = 0, smCount = 0;
   if (status == cudaSuccess) status = cudaGetDevice(&device);

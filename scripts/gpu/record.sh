@@ -1,40 +1,54 @@
 #!/usr/bin/env bash
 # record.sh LIST BUDGET: records the lines of LIST.txt beside this script, first line first, for at most BUDGET seconds.
-# A line is NAME|SECONDS it is expected to take|ARGUMENTS of `kernel-ladder run`. Names in LIST.done (brought back from
-# earlier calls) are skipped. A recording starts only where its expected time is left, and is stopped when the budget
-# is spent, so that the call ends by itself. Each session becomes $OUT/NAME.tar.xz as soon as it is complete, its log
-# $OUT/NAME.log; names that succeeded are appended to $OUT/LIST.done.
+# A line is NAME|SECONDS it is expected to take|ARGUMENTS of `kernel-ladder run`. It needs node.xz and kl.mjs.xz beside it: the
+# Node program, and dist/cli/kernel-ladder.mjs.
+#
+# Everything that it makes comes back as one archive, $OUT/LIST.tar, written anew after each line: NAME.tar.xz for each
+# complete session, NAME.log for each run, and LIST.done with the names that succeeded. To resume, put LIST.done, or the whole
+# LIST.tar, beside this script: its names are skipped. A recording starts only if its expected time is left, and is stopped
+# when the budget is spent, so that the call ends by itself.
 # TARGET (default: local) is for a trial without a GPU, such as TARGET=static:h200.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
+[ $# -eq 2 ] || { echo "Usage: OUT=FOLDER record.sh LIST BUDGET"; exit 2; }
 list=$1 budget=$2
+[ -n "${OUT:-}" ] || { echo "OUT is not set."; exit 2; }
+[ -f "$here/$list.txt" ] || { echo "There is no $list.txt beside this script."; exit 2; }
 begin=$(date +%s)
 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 xz -dc "$here/node.xz" > "$work/node" && chmod +x "$work/node" && xz -dc "$here/kl.mjs.xz" > "$work/kl.mjs" || exit 1
-[ -n "${OUT:-}" ] || { echo "OUT is not set."; exit 2; }
-touch "$OUT/$list.done"
-[ -f "$here/$list.done" ] && cp "$here/$list.done" "$OUT/$list.done"
+results=$work/results
+mkdir "$results" "$work/sessions"
+touch "$results/$list.done"
+if [ -f "$here/$list.done" ]; then cp "$here/$list.done" "$results/$list.done"
+elif [ -f "$here/$list.tar" ]; then tar -C "$results" -xf "$here/$list.tar" "./$list.done"; fi
+# Through a temporary name: a call that is killed leaves a whole archive.
+archive() { tar -C "$results" -cf "$OUT/$list.tar.part" . && mv "$OUT/$list.tar.part" "$OUT/$list.tar"; }
+archive || exit 1
 while IFS='|' read -r name expected args; do
   [ -z "$name" ] && continue
-  if grep -qxF "$name" "$OUT/$list.done"; then echo "$name: already recorded"; continue; fi
+  if grep -qxF "$name" "$results/$list.done"; then echo "$name: already recorded"; continue; fi
   start=$(date +%s)
   left=$((budget - (start - begin)))
   if [ "$left" -lt "$expected" ]; then echo "$name: left, $expected s expected, $left s remain"; continue; fi
   # shellcheck disable=SC2086 -- the arguments are words
-  timeout -k 5 "$left" "$work/node" "$work/kl.mjs" run --target "${TARGET:-local}" $args --out "$work/$name" \
-    > "$OUT/$name.log" 2>&1 < /dev/null
+  timeout -k 5 "$left" "$work/node" "$work/kl.mjs" run --target "${TARGET:-local}" $args --out "$work/sessions/$name" \
+    > "$results/$name.log" 2>&1 < /dev/null
   code=$?
   took=$(($(date +%s) - start))
-  if [ "$code" -ne 0 ] || [ ! -f "$work/$name/session.json" ]; then
-    echo "$name: not recorded, exit code $code after $took s"; tail -n 3 "$OUT/$name.log" | cut -c1-300; continue
+  if [ "$code" -ne 0 ] || [ ! -f "$work/sessions/$name/session.json" ]; then
+    echo "$name: not recorded, exit code $code after $took s"; tail -n 3 "$results/$name.log" | cut -c1-300
+    archive; continue
   fi
   # ncu's own report is not kept in a recording, and is the largest file.
-  tar -C "$work" --exclude='*.ncu-rep' -cJf "$OUT/$name.tar.xz" "$name"
-  size=$(stat -c %s "$OUT/$name.tar.xz")
+  tar -C "$work/sessions" --exclude='*.ncu-rep' -cJf "$results/$name.tar.xz" "$name"
+  size=$(stat -c %s "$results/$name.tar.xz")
   if [ "$size" -ge 20000000 ]; then
-    echo "$name: not recorded, $size bytes are over the limit of 20 MB"; rm "$OUT/$name.tar.xz"; continue
+    echo "$name: not recorded, $size bytes are over the limit of 20 MB"; rm "$results/$name.tar.xz"
+  else
+    echo "$name" >> "$results/$list.done"
+    echo "$name: recorded in $took s, $size bytes"
   fi
-  echo "$name" >> "$OUT/$list.done"
-  echo "$name: recorded in $took s, $size bytes"
+  archive
 done < "$here/$list.txt"
-rm -rf "$work"

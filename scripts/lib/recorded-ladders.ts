@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
+import { hasOtherOptions } from '../../src-main/domain/analysis/library-claim'
 import { leadFigure, leadOf, leadPipe, rateText } from '../../src-main/domain/analysis/lead-figure'
 import { metricDefinition } from '../../src-main/domain/metrics/metrics'
 import {
@@ -37,10 +38,12 @@ export async function recordedLadders(recordings: string): Promise<RecordedSessi
 }
 
 /** The fastest rung that computes what the reference does, with its types, and is not the reference itself. */
-const bestOf = ({ ladder, rungs }: Session): Session['rungs'][number] | undefined =>
-  rungs
-    .filter(({ id, status, timing }) => status === 'ok' && timing && id !== ladder.reference)
-    .filter(({ id }) => !ladder.rungs.find((entry) => entry.id === id)?.options)
+const bestOf = (session: Session): Session['rungs'][number] | undefined =>
+  session.rungs
+    .filter(
+      ({ id, status, timing }) => status === 'ok' && timing && id !== session.ladder.reference,
+    )
+    .filter(({ id }) => !hasOtherOptions(session, id))
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
 /** `, causal 1`: scalars that are not the task's own, as two recordings of one size may differ by. */

@@ -25,15 +25,18 @@ interface LibraryClaim {
   ratios: Partial<Record<Way, number>>
 }
 
+/** Whether a rung has other options than the run, such as FP16 inputs: with other data types it is a different product, not a faster one. */
+export const hasOtherOptions = ({ ladder }: Session, id: string): boolean =>
+  ladder.rungs.find((entry) => entry.id === id)?.options !== undefined
+
 /**
  * Returns null without a time next to the reference's, for the reference itself, and for a rung with data types that differ from the
  * reference's.
  */
-export function libraryClaim({ ladder }: Session, rung: RungResult): LibraryClaim | null {
+export function libraryClaim(session: Session, rung: RungResult): LibraryClaim | null {
   const { timing } = rung
-  if (!timing || rung.status !== 'ok' || rung.id === ladder.reference) return null
-  // With different data types it is a different product, not a faster one.
-  if (ladder.rungs.find(({ id }) => id === rung.id)?.options) return null
+  if (!timing || rung.status !== 'ok' || rung.id === session.ladder.reference) return null
+  if (hasOtherOptions(session, rung.id)) return null
   const known = ways.flatMap((way): [Way, number][] => {
     const ratio = ratioOf[way](timing)
     return ratio == null ? [] : [[way, ratio]]

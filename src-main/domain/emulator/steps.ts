@@ -5,6 +5,7 @@ import { bulkCopySteps } from './bulk-copies'
 import { conversionSteps } from './conversions'
 import { floatingSteps } from './floating'
 import { integerSteps } from './integer'
+import { byteProductSteps } from './byte-products'
 import { memorySteps } from './memory-steps'
 import { moveSteps } from './moves'
 import { packedSteps } from './packed'
@@ -37,6 +38,7 @@ const nothing = new Set([
 
 const tables: Record<string, (at: Site) => Step> = {
   ...integerSteps,
+  ...byteProductSteps,
   ...floatingSteps,
   ...conversionSteps,
   ...packedSteps,

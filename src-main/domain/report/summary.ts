@@ -1,7 +1,7 @@
 /** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
 import { leadWords } from '../analysis/lead-figure'
 import { climbWords } from '../analysis/climb'
-import { claimWords } from '../analysis/library-claim'
+import { claimWords, hasOtherOptions } from '../analysis/library-claim'
 import { compareRungs, type RungComparison } from '../analysis/compare'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { paragraph, pieces } from '../text/english'
@@ -101,7 +101,8 @@ function best(session: Session): AnyMessage {
     spread: halfSpread(spread),
     throughput: leadWords(session, first),
   }
-  if (ratioToReference === null || reference === null) return message('summary.best', figures)
+  if (ratioToReference === null || reference === null || hasOtherOptions(session, first.id))
+    return message('summary.best', figures)
   // The spreads of both medians affect the ratio. Without the reference's spread, only the rung's is known.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place = Math.abs(ratioToReference - 1) <= both ? 'summary.bestLevel' : 'summary.bestBeside'

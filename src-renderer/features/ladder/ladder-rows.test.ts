@@ -9,7 +9,7 @@ import {
 } from './ladder-rows'
 import { inLadderOrder } from '../shared/shown-rungs'
 import { cardMetricIds } from '../../../src-main/domain/metrics/metrics'
-import { rung, session, recording } from '../../../test/renderer/samples'
+import { beside, rung, session, recording } from '../../../test/renderer/samples'
 import { groupMetrics } from '../shared/metric-groups'
 import { steps, stepFrom } from '../compare/ladder-steps'
 import { arrangeRows, type LadderView } from './arrange-rows'
@@ -33,6 +33,21 @@ describe('rows', () => {
     ])
     expect(rows.map(({ step }) => step?.factor ?? null)).toEqual([null, null, 2.5, 0.8])
     expect(rows[0]!.isReference).toBe(true)
+  })
+
+  it('mark the ratio of no rung whose input types are not those of the reference', () => {
+    const ratios = { single: 2, burst: 2, sustained: 2 }
+    expect(ladderRows(beside(ratios)).map(({ isFaster }) => isFaster)).toEqual([false, true])
+    const half = beside(ratios)
+    half.ladder.rungs = half.rungs.map(({ id }, index) => ({
+      ...half.ladder.rungs[index]!,
+      id,
+      ...(index === 1 && { options: { dtype: 'f16' } }),
+    }))
+    expect(ladderRows(half).map(({ isFaster }) => isFaster)).toEqual([false, false])
+    // 2.13 times the FP32 library, with FP16 inputs.
+    const rows = ladderRows(recording('seed-rtx3060-h200-4096'))
+    expect(rows.find(({ rung }) => rung.id === '52_wmma_warp_tile')!.isFaster).toBe(false)
   })
 
   it('of a program hold no kernel against the one before it', () => {

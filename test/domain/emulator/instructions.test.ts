@@ -91,6 +91,18 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
     expect(refused.size).toBeLessThanOrEqual(120)
   })
 
+  it('include dot products and matrix products of bytes', () => {
+    const isOfBytes = (form: string): boolean => /^(IDP|IMMA)/.test(form)
+    const { forms, refused, unequal } = compare(trials, answers, 'step', isOfBytes)
+    expect(unequal).toEqual([])
+    expect([...refused]).toEqual([])
+    const opcodes = new Set([...forms].map((form) => form.split(' ')[0]))
+    expect([...opcodes].sort()).toEqual([
+      ...['IDP.2A.HI.U16.U8', 'IDP.2A.LO.S16.S8', 'IDP.4A.S8.S8', 'IDP.4A.U8.U8'],
+      ...['IMMA.16816.S8.S8', 'IMMA.16816.U8.U8', 'IMMA.16832.S8.S8', 'IMMA.16832.U8.S8'],
+    ])
+  })
+
   it('are equal when they are compiled', () => {
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()

@@ -51,7 +51,7 @@ describe('the documents of --json', () => {
       'ladders',
       await runHere('ladders', '--json'),
     )
-    expect(tasks).toHaveLength(7)
+    expect(tasks).toHaveLength(8)
     expect(ladders.length).toBeGreaterThan(8)
   })
 

@@ -206,6 +206,13 @@ describe('one session', () => {
       expect(place(1.0005)).toContain('reference 00_cublas, on par with it within the spread.')
     })
 
+    it('has no ratio to the reference for a rung with other input types', async () => {
+      const session = await readSession(join(recordingsDir, 'seed-rtx3060-h200-4096'))
+      const [best, claim] = words(model({ session, sources: {} }).summary.best)
+      expect(best).toMatch(/^Best rung: 52_wmma_warp_tile .*109 TFLOP\/s\.$/)
+      expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.198×.')
+    })
+
     it('explains no step by the noise of a unit that does not work', async () => {
       const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
       const { jumps } = model({ session, sources: {} }).summary
