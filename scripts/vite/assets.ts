@@ -5,7 +5,7 @@
  *
  * Its default export is `null` (tests, the desktop build: files are read in place) or `{ hash }`, and then the last
  * line of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in Ascii85, a
- * Brotli stream of an archive in this format: 4 bytes, the length of the index in bytes, unsigned, little endian; the
+ * Brotli stream with a large window of an archive in this format: 4 bytes, the length of the index in bytes, unsigned, little endian; the
  * index, JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's
  * bytes, concatenated in index order.
  *
@@ -25,10 +25,11 @@ const moduleId = 'virtual:kernel-ladder-assets'
 /** Profiler reports are large, and their numbers are already in the recording's raw output. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
 
-/** Sessions of recordings, and the two builds of the UI, repeat each other beyond gzip's window; this window spans them. */
+/** Sessions of recordings, and the two builds of the UI, repeat each other; a window of 64 MiB spans the archive. */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
-  [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
+  [constants.BROTLI_PARAM_LARGE_WINDOW]: 1,
+  [constants.BROTLI_PARAM_LGWIN]: 26,
 }
 
 export interface AssetPack {

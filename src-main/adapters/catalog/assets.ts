@@ -65,7 +65,9 @@ const packAgain = (bytes: Buffer): Buffer =>
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
   const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)
-  const archive = brotliDecompressSync(fromAscii85(packed))
+  const archive = brotliDecompressSync(fromAscii85(packed), {
+    params: { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 },
+  })
   const indexLength = archive.readUInt32LE(0)
   const index = JSON.parse(archive.subarray(4, 4 + indexLength).toString('utf8')) as {
     path: string
