@@ -64,6 +64,8 @@ describe('recordings', async () => {
       )
       expect(found.sort()).toEqual(
         [
+          'gemm-int8 4096³ standard',
+          'gemm-half-result 4096³ standard',
           'gemm-fp32 4096³ standard',
           'gemm-fp32 4096³ deep',
           'gemm-fp32 1024³ card',
@@ -327,7 +329,7 @@ describe('recordings', async () => {
     it('says what the sessions say: run `npm run recordings` where it does not', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
-      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(67)
+      expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(69)
     })
 
     it('is made without reading a session that is indexed', async () => {
