@@ -1,4 +1,4 @@
-/** Advice for a rung of an opened session: its source and deep profile together with what its time is a part of. */
+/** Advice for a rung of an opened session, from its source, its deep profile and its share of the total time. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -18,17 +18,17 @@ interface Places {
   assets: Pick<Setup['assets'], 'recordingsDir'>
 }
 
-/** The time that a rung's kernels take of its session; of a program, of all of their launches. */
+/** Returns the time of a rung's kernels in its session; in a program, the time of all their launches. */
 const weightOf = (rung: RungResult): number =>
   rung.profiledTime?.totalMs ?? timeOfRung(rung)?.ms ?? 0
 
-/** Written by `npm run next`; a damaged or missing file is no past, and its moves have no ranges. */
+/** Written by `npm run next`. If it is missing or damaged, moves have no ranges. */
 const pastFile = 'landed.json'
 const noPast: Past = { landed: [], offered: [] }
 
 const read = new Map<string, Promise<Past>>()
 
-/** Read once, since nothing writes it while the program runs. */
+/** Read once, since nothing writes the file while the program runs. */
 function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   const known = read.get(recordingsDir)
   if (known) return known
@@ -39,7 +39,7 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   return reading
 }
 
-/** Advice for a rung by what was read of it. In a program, each step also says what it saves of all kernels' time. */
+/** Returns the advice for a rung. In a program, each step also states its saving in the time of all kernels. */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
   rung: RungResult,
@@ -65,7 +65,7 @@ function adviceFor(
   }
 }
 
-/** The time of all kernels of a program, and what is left of it if one of them becomes faster; null of a ladder. */
+/** Returns the time of all kernels of a program, and the rest if one becomes faster; null for a ladder. */
 function partOfProgram(session: Session, rung: RungResult) {
   const total = climbs(session) ? null : totalProfiledMs(session)
   const share = shareOfTotal(rung, total)
@@ -78,7 +78,7 @@ export async function adviseOn(places: Places, opened: Opened, rung: RungResult)
   return adviceFor(opened, rung, deep, await pastOf(places))
 }
 
-/** The first step of a rung's advice. */
+/** Returns the first step of a rung's advice. */
 function firstOf(session: Session, rung: RungResult, { limit, steps }: Next): FirstStep {
   const [first] = steps
   if (!first) return { limit }
@@ -97,13 +97,13 @@ export const firstStepOf = async (
   rung: RungResult,
 ): Promise<FirstStep> => firstOf(opened.session, rung, await adviseOn(places, opened, rung))
 
-/** Kernels of a program that are asked for their steps, the longest first; what the others save is little. */
+/** Number of kernels of a program that get advice, longest first; the others could save little. */
 const mostAsked = 50
 
 /**
- * The rung that is worth a change first: of a ladder the fastest, which is where an engineer is; of a program or an
- * import, whose kernels do work of their own, the one whose best step saves most of the time of all kernels, or the
- * longest if none has a step. Null where none has a time.
+ * Returns the rung that is worth changing first. In a ladder that is the fastest rung. In a program or an import,
+ * whose kernels do different work, it is the kernel whose best step saves the most total time, or the longest if none
+ * has a step. Null if no rung has a time.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened
