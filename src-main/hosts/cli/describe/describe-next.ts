@@ -1,4 +1,4 @@
-/** What to change next in a rung, as terminal text. */
+/** Prints what to change next in a rung as terminal text. */
 import type { FirstStep, Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
 import { inEnglish } from '../../../domain/text/english'
@@ -27,7 +27,7 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
-/** The first step alone, below what is known of a rung or of a session. */
+/** Describes only the first step, below the facts about a rung or a session. */
 export function describeFirst({ limit, step }: FirstStep, rung?: string): string {
   const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
   if (!step) return `${next}: ${inEnglish(limit)}`
