@@ -1,4 +1,4 @@
-/** The call for what to change next in a rung. */
+/** The call for advice on what to change next in a rung. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { Next } from '../domain/next/next'
