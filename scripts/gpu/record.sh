@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# record.sh LIST BUDGET: records the lines of LIST.txt beside this script, first line first, for at most BUDGET seconds.
-# A line is NAME|SECONDS it is expected to take|ARGUMENTS of `kernel-ladder run`. Names in LIST.done (brought back from
-# earlier calls) are skipped. A recording starts only where its expected time is left, and is stopped when the budget
-# is spent, so that the call ends by itself. Each session becomes $OUT/NAME.tar.xz as soon as it is complete, its log
+# record.sh LIST BUDGET: records the lines of LIST.txt next to this script, in order, for at most BUDGET seconds.
+# A line is NAME|expected SECONDS|ARGUMENTS of `kernel-ladder run`. Names in LIST.done (from earlier calls) are
+# skipped. A recording starts only if its expected time is left, and is stopped when the budget is used up, so that
+# the call ends by itself. Each session becomes $OUT/NAME.tar.xz as soon as it is complete, its log
 # $OUT/NAME.log; names that succeeded are appended to $OUT/LIST.done.
-# TARGET (default: local) is for a trial without a GPU, such as TARGET=static:h200.
+# TARGET (default: local) allows a test without a GPU, such as TARGET=static:h200.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 list=$1 budget=$2
@@ -28,7 +28,7 @@ while IFS='|' read -r name expected args; do
   if [ "$code" -ne 0 ] || [ ! -f "$work/$name/session.json" ]; then
     echo "$name: not recorded, exit code $code after $took s"; tail -n 3 "$OUT/$name.log" | cut -c1-300; continue
   fi
-  # ncu's own report is not kept in a recording, and is the largest file.
+  # ncu's own report is the largest file, and recordings do not contain it.
   tar -C "$work" --exclude='*.ncu-rep' -cJf "$OUT/$name.tar.xz" "$name"
   size=$(stat -c %s "$OUT/$name.tar.xz")
   if [ "$size" -ge 20000000 ]; then

@@ -1,5 +1,5 @@
 // @ts-check
-/** The two conversations in docs/AGENTS.md, held with the built server by the SDK's own client. */
+/** Generates the two conversations in docs/AGENTS.md with the built server and the SDK's own client. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -17,7 +17,7 @@ const asking = (client, calls) => async (/** @type {string} */ name, /** @type {
 }
 
 /**
- * From a report to the first cause: what the agent knows is in what it was answered.
+ * Goes from a report to the first cause, using only the answers received.
  * @param {Client} client of a server whose folder holds slow.ncu-rep
  */
 async function firstCause(client) {
@@ -30,7 +30,7 @@ async function firstCause(client) {
 }
 
 /**
- * From a wrong answer to the line with the bank conflict.
+ * Goes from a wrong answer to the line with the bank conflict.
  * @param {Client} client of a server whose folder holds lab.cu
  */
 async function labConflict(client) {
@@ -48,7 +48,7 @@ const mostText = 700
 /** @param {Call} call */
 function shown({ name, given, answer }) {
   const { summary, ...rest } = answer
-  // A session is named after the time that it was made.
+  // A session's name contains the time of its creation.
   const text = JSON.stringify(rest).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
   const cut = text.length > mostText ? `${text.slice(0, mostText)}…` : text
   const asked = JSON.stringify(given).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
@@ -59,9 +59,10 @@ function shown({ name, given, answer }) {
 const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 
 /**
- * The document with the conversations of today, and the conversations.
- * @param {string} program @param {string} dir for the session store and the agent's folder
- * @param {string} [cache] with what was built before
+ * Returns the document with current conversations, and the conversations.
+ * @param {string} program
+ * @param {string} dir for the session store and the agent's folder
+ * @param {string} [cache] with existing builds
  */
 export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
   const { Client } = await import('@modelcontextprotocol/client')

@@ -25,7 +25,10 @@ const moduleId = 'virtual:kernel-ladder-assets'
 /** Profiler reports are large, and their numbers are already in the recording's raw output. */
 const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
 
-/** Sessions of recordings, and the two builds of the UI, repeat each other beyond gzip's window; this window spans them. */
+/**
+ * Sessions of recordings, and the two builds of the UI, repeat each other beyond gzip's window; this window spans
+ * them.
+ */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS,
