@@ -69,7 +69,7 @@ async function benchUi(judge) {
     await first.close()
     /** @type {number[]} */
     const times = []
-    // The first sample is discarded: it warms the disk cache, not the browser's.
+    // The first sample is discarded because it warms the disk cache.
     for (let sample = -1; sample < samples; sample += 1) {
       const context = await browser.newContext({
         storageState,

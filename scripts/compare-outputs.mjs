@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Compares what two versions of the CLI print for the same commands: exit codes, JSON documents and every number in other text.
+ * Compares the output of two versions of the CLI for the same commands: exit codes, JSON documents, and every number in
+ * other text.
  *
  *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
  * Both are one-file programs; the new one is dist/cli/kernel-ladder.mjs by default. Wording may differ: JSON is compared
- * without its sentences, help by its options, other text by its numbers in order. Dates, durations and paths of the two runs are left out.
+ * without its sentences, help by its options, other text by its numbers in order. Dates, durations and paths are ignored.
  * Exits 1 if anything else differs.
  */
 import { execFile } from 'node:child_process'
@@ -128,7 +129,7 @@ const commands = [
   ['run', '--ladder', 'reduction', '--at', 'N=100000', ...emulated],
   ['run', '--ladder', 'transpose', '--at', 'ROWS=128', '--at', 'COLS=96', ...emulated],
   ['sanitize', '--ladder', 'transpose', '--rungs', '01_naive', ...emulated],
-  // Mistakes: the same exit codes.
+  // Invalid commands, which must have the same exit codes.
   ...[
     ['run', '--ladder', 'nope'],
     ['run', '--ladder', 'reduction', '--rungs', 'xx'],
@@ -141,7 +142,7 @@ const commands = [
   ...[['import', 'nothing.ncu-rep'], ['report', 'nope'], ['run', '--at', 'N'], ['frobnicate']],
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
-/** What differs, by its place with numbers left out. @type {Map<string, { times: number, first: string }>} */
+/** Differences by place, with numbers removed. @type {Map<string, { times: number, first: string }>} */
 const kinds = new Map()
 let [differing, failing, next] = [0, 0, 0]
 async function compareRest() {

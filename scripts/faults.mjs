@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]`: strikes every stage of the built command line with every
- * fault, over fake tools, and says what went wrong. `--missing` passes over the cells that held before. `--keep` writes what
- * docs/RELIABILITY.md shows; cells that were not tried keep their result.
+ * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]`: injects every fault into every stage of
+ * the built command line, over fake tools, and prints what went wrong. `--missing` skips cells that passed before.
+ * `--keep` writes the results for docs/RELIABILITY.md; cells that were not tried keep their result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

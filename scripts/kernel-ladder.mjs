@@ -1,5 +1,5 @@
 // @ts-check
-/** Runs the command-line program from a checkout, after installing and building whatever is missing. */
+/** Runs the command-line program from a checkout, after installing and building anything missing. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `npm run lint [-- --fix]`: Oxlint over everything, and ESLint for what only Vue's own rules know. Oxlint has no
- * types for components, so it is given their scripts as modules, which lie at the same lines.
+ * `npm run lint [-- --fix]`: runs Oxlint on everything, and ESLint for Vue's own rules. Oxlint has no types for
+ * components, so their scripts are passed as modules with the same line numbers.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -24,7 +24,7 @@ function scriptOf(text) {
   return `${module}\nexport {}\n`
 }
 
-/** Relative imports are looked up beside the script first, then where its component is. */
+/** Relative imports are resolved from the script first, then from its component. */
 const tsconfig = {
   extends: '../../tsconfig.web.json',
   compilerOptions: { rootDirs: ['.', '../..'] },
@@ -54,7 +54,7 @@ const passes = async (tool, args) => {
 await runScript(async () => {
   const fix = process.argv.slice(2)
   const oxlint = await passes('oxlint/bin/oxlint', ['.', ...writeScripts(), ...fix])
-  // Of each component by itself, so that what was found of an unchanged one still holds.
+  // ESLint checks each component separately, so that results of unchanged ones stay valid.
   const cache = ['--cache', '--cache-strategy=content', '--cache-location=.cache/eslint.json']
   const eslint = await passes('eslint/bin/eslint.js', [
     ...['--max-warnings=0', 'src-renderer', ...cache, ...fix],

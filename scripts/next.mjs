@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
- * the tables in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
+ * `npm run next` fits the gains that `next` predicts to the shipped recordings: it writes
+ * resources/recordings/landed.json and the tables in docs/NEXT.md. Run it after changes to moves, recordings, or the
+ * moves of a ladder.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings: it predicts the rungs of those
- * whose names match, at their recorded sizes on their GPU, and writes test/captures/prediction/accuracy.json and the
- * tables in docs/PREDICTION.md. Without a pattern it only writes the tables. Needs nvcc; a recording takes minutes.
+ * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. It predicts the rungs of
+ * those whose names match, at their recorded sizes on their GPU, and writes test/captures/prediction/accuracy.json
+ * and the tables in docs/PREDICTION.md. Without a pattern it only writes the tables. Needs nvcc; a recording takes
+ * minutes.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -33,7 +34,7 @@ const program = async (words) => {
   return stdout
 }
 
-/** The options that ask for a problem. @param {any} problem */
+/** Returns the options that select a problem. @param {any} problem */
 const optionsOf = ({ sizes, scalars, options }) =>
   Object.entries({ ...sizes, ...scalars, ...options }).flatMap(([name, value]) => [
     `--${name}`,

@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md and docs/RESULTS.md runs and screenshots
- * of the UI, in docs/METRICS.md and others the tables of the registries, in docs/WHY.md the causes of recorded steps, in
- * docs/EMULATION.md what the emulator counts beside what a GPU counted, and which bits of instructions have no effect.
- * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
+ * Writes the generated parts of the documents: in README.md and docs/RESULTS.md runs and screenshots of the UI; in
+ * docs/METRICS.md and others the tables of the registries; in docs/WHY.md the causes of recorded steps; in
+ * docs/EMULATION.md the emulator's counts next to a GPU's, and the instruction bits without effect. `npm run readme
+ * [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -69,7 +69,10 @@ async function writeFigures() {
   say('Wrote the output of runs in README.md, docs/LADDERS.md, docs/RESULTS.md and docs/TUNING.md.')
 }
 
-/** GitHub loads them on every visit: light theme, the smallest supported window width, and a small file. */
+/**
+ * GitHub loads them on every visit, so they use the light theme, the smallest supported window width, and a small
+ * file.
+ */
 const limitBytes = 300_000
 
 async function takePictures() {

@@ -1,10 +1,9 @@
 // @ts-check
 /**
- * Turns session folders into shipped recordings and updates the files derived from all recordings:
- * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings;
- * `npm run recordings -- rename` gives rungs the ids of today (src-main/domain/ladder/former-ids.ts);
- * `npm run recordings` alone takes in sessions that lie there as folders, writes index.json, and removes what is of no
- * recording.
+ * Converts session folders to shipped recordings and updates the files derived from all recordings. `npm run
+ * recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings. `npm run recordings -- rename`
+ * gives rungs their current ids (src-main/domain/ladder/former-ids.ts). `npm run recordings` alone converts sessions
+ * that are folders there, writes index.json, and removes what no recording uses.
  */
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -23,7 +22,7 @@ await runScript(async () => {
     )
   /** @type {{ module: typeof import('./vite/assets.ts') }} */
   const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
-  // What keeps recordings shares modules with the program, which finds its files through a virtual one.
+  // These modules are shared with the program, which finds its files through a virtual module.
   const plugins = [vitePlugins.assetPack({ root, embed: false })]
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'), { plugins })

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm test`: the checks of a change, in two rows beside each other: the tests of the built programs, which often wait,
- * and all others, one after another, which take what those leave of the cores. What needs a check that failed does not
- * run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
+ * `npm test`: runs the checks of a change in two parallel rows. One has the tests of the built programs, which often
+ * wait. The other runs all other checks one at a time and uses the remaining cores. A check whose prerequisite failed
+ * does not run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
  *
  * `npm run test:all` also runs the tests tagged `thorough`, and the recipes.
  */
@@ -32,8 +32,8 @@ const extra = {}
 const summary = []
 
 /**
- * The checkers spend a fifth of their time on collecting garbage in a heap of the usual size; and each thread of those in Go
- * works out types that another one knows.
+ * The checkers spend a fifth of their time collecting garbage with the default heap size. Several threads of those in
+ * Go would each compute types that another thread already knows.
  */
 const frugal = {
   ...{ GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '2GiB' },
@@ -41,7 +41,7 @@ const frugal = {
 }
 
 /**
- * A script of package.json, on the Node in node_modules.
+ * Runs a script of package.json with the Node in node_modules.
  * @param {string} script
  */
 const checks = (script) => async () => {
@@ -57,7 +57,7 @@ const checks = (script) => async () => {
 }
 
 /**
- * @param {{ yields: boolean }} row what yields is shown at its end
+ * @param {{ yields: boolean }} row a yielding row is shown when it ends
  * @param {string[]} projects
  */
 const tests =
@@ -84,7 +84,7 @@ const tests =
     try {
       report = JSON.parse(readFileSync(file, 'utf8'))
     } catch {
-      // It exited without a report: its exit code decides.
+      // It exited without a report, so its exit code decides.
     }
     const counts = countTests(report, code)
     const left = runsAll ? 0 : thoroughTests(report)
@@ -93,7 +93,7 @@ const tests =
   }
 
 /**
- * Each begins when those it needs have passed, and the one that it comes after has ended.
+ * The checks. Each starts when those in `needs` have passed, and the one in `after` has ended.
  * @type {Record<string, { needs?: string[], after?: string, run: () => Promise<Counts> }>}
  */
 const all = {
@@ -157,8 +157,9 @@ async function timed(name, run) {
 const started = new Map()
 
 /**
- * The counts of a check, which runs once; null if one that it needs has not passed.
- * @param {string} name @returns {Promise<Counts | null>}
+ * Returns the counts of a check, which runs once; null if one that it needs has not passed.
+ * @param {string} name
+ * @returns {Promise<Counts | null>}
  */
 function counted(name) {
   const known = started.get(name)

@@ -1,4 +1,4 @@
-/** Real output of real tools, below test/captures: calls with their argv, and rows of what is packed. */
+/** Real output of real tools, below test/captures: calls with their argv, and rows of packed files. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync, brotliCompressSync, constants } from 'node:zlib'
@@ -12,20 +12,20 @@ const root = join(import.meta.dirname, 'captures')
 
 interface Call {
   argv: string
-  /** What it compiled, by file name. */
+  /** Compiled sources, by file name. */
   sources?: Record<string, string>
   exit?: number
   stdout: string
   stderr?: string
-  /** What it wrote into its log file. */
+  /** The content of its log file. */
   log?: string
-  /** The file that it was told to save. */
+  /** The content of the file that it saved. */
   saved?: string
 }
 
 let calls: Record<string, Record<string, Call>> | undefined
 
-/** The calls of a tool, from `calls.json`: `captures('ncu/2025.3.1-h200')`. */
+/** Returns the calls of a tool, from `calls.json`: `captures('ncu/2025.3.1-h200')`. */
 export function captures(tool: string): Record<string, Call> {
   calls ??= JSON.parse(readFileSync(join(root, 'calls.json'), 'utf8')) as typeof calls
   const of = calls?.[tool]
@@ -33,7 +33,7 @@ export function captures(tool: string): Record<string, Call> {
   return of
 }
 
-/** A call of a tool and what came of it: `capture('ncu/2025.3.1-h200/no-kernels')`. */
+/** Returns a tool's call with its result: `capture('ncu/2025.3.1-h200/no-kernels')`. */
 export function capture(name: string): Call {
   const call = captures(dirname(name))[basename(name)]
   if (!call) throw new Error(`test/captures/calls.json has no ${name}.`)
@@ -45,21 +45,21 @@ export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/$
 export const ncuReportFile = (name: string): string =>
   join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
 
-/** Whole programs under ncu: `programs/deep-twelve`. */
+/** Captures of whole programs under ncu: `programs/deep-twelve`. */
 const programs = 'ncu/2025.3.1-h200-programs'
 
 export const programCapture = (name: string): Call => capture(`${programs}/${name}`)
 
-/** Ranges, threads and graphs under ncu: a program of three small kernels, on an H100. */
+/** Captures of ranges, threads and graphs under ncu: a program of three small kernels on an H100. */
 const ranges = 'ncu/2025.3.1-h100-ranges'
 
 export const rangesCapture = (name: string): string => capture(`${ranges}/import-${name}`).stdout
 
-/** Two folders in it were renamed, letter for letter; all else is as ncu wrote it. */
+/** Returns a report as ncu wrote it, except that two folder names were replaced by names of the same length. */
 export const rangesReport = (name: string): Uint8Array =>
   new Uint8Array(brotliDecompressSync(readFileSync(join(root, ranges, `${name}.ncu-rep.br`))))
 
-/** A report of ncu; the large ones are kept compressed. */
+/** Returns a report of ncu; large ones are stored compressed. */
 export function ncuReport(name: string): Uint8Array {
   const [, ofPrograms] = /^programs\/(.*)$/.exec(name) ?? []
   const path =
@@ -74,9 +74,9 @@ export function nvccCapture(name: string): string {
   return `${stderr ?? ''}\n${stdout}`
 }
 
-// gemm-fp32 at 1024 at the standard level, of which no recording ships.
+// gemm-fp32 at 1024 at the standard level, which no shipped recording has.
 
-/** What ncu counted, the metrics of the level that it was asked for then, and what they ask ncu for. */
+/** Returns ncu's counts, the metrics of the level at that time, and the metrics requested from ncu. */
 export function standardMix() {
   const { argv, stdout } = capture('ncu/2025.3.1-h200/standard-mix')
   const metrics = metricsAsked('standard', argv.split(/\s+/))
@@ -84,7 +84,7 @@ export function standardMix() {
   return { launches: parseNcuRawCsv(stdout).launches, metrics, asked }
 }
 
-/** Recorded times, and the counters of another run of the same rungs. */
+/** Returns a session with recorded times, and the counters of another run of the same rungs. */
 export async function standardSession(): Promise<Session> {
   const { launches, asked } = standardMix()
   const recorded = await readSession(join(root, '../../resources/recordings/gemm-fp32-h200-1024'))
@@ -98,15 +98,15 @@ export async function standardSession(): Promise<Session> {
   }
 }
 
-// Captures that are kept packed: a file of JSON lines, each with a name and bytes under Brotli, in base64. A row may carry
-// the text that its bytes were made from as `source`.
+// Packed captures: a file of JSON lines, each with a name and Brotli-compressed bytes in base64. A row may have the
+// source text of its bytes as `source`.
 
 interface Row {
   name: string
   source?: string
   brotli: string
   /**
-   * By kernel, what ncu counted of each instruction: times executed, threads, threads that were on, divergent branches; by the
+   * By kernel, ncu's counts per instruction: times executed, threads, active threads, divergent branches; from the
    * calls in `argv`.
    */
   counted?: Record<string, number[][]>
@@ -115,7 +115,7 @@ interface Row {
 
 const pathOf = (file: string): string => join(root, file)
 
-/** The rows of `test/captures/<file>`. */
+/** Returns the rows of `test/captures/<file>`. */
 export const packedRows = (file: string): Row[] =>
   existsSync(pathOf(file))
     ? readFileSync(pathOf(file), 'utf8')
@@ -131,14 +131,14 @@ export function packedRow(file: string, name: string) {
   return { bytes, source: row.source ?? '', counted: row.counted ?? {} }
 }
 
-/** Puts a row into the file, in place of one of its name. */
+/** Adds a row to the file, or replaces the one with its name. */
 export function pack(
   file: string,
   name: string,
   bytes: string | Uint8Array,
   source?: string,
 ): void {
-  // What repeats may be far apart.
+  // Repetitions may be far apart.
   const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
   const brotli = brotliCompressSync(bytes, { params }).toString('base64')
   const rows = packedRows(file).filter((row) => row.name !== name)

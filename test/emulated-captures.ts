@@ -1,6 +1,6 @@
 /**
- * Kernels with what ncu counted of each of their instructions on a GPU, kept so that the emulator can be held against
- * it: `scripts/lib/keep-emulation.ts` makes them from sessions with the deep profile.
+ * Kernels with ncu's counts of each of their instructions on a GPU, to compare with the emulator.
+ * `scripts/lib/keep-emulation.ts` makes them from sessions with deep profiles.
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
@@ -12,10 +12,10 @@ import type { EmulationJob } from '../src-main/domain/emulation/job'
 import { packedRow, packedRows } from './captures'
 import { waitingLoops } from '../src-main/domain/emulator/spin-loops'
 
-/** Of test/captures. */
+/** The file's name in test/captures. */
 export const captureFile = 'emulation.jsonl'
 
-/** Per instruction, in this order. */
+/** The counts per instruction, in this order. */
 export const counted = [
   'executed',
   'threads',
@@ -31,14 +31,14 @@ export interface CapturedBuffer {
   name: string
   dtype: string
   bytes: number
-  /** Null for what a rung has to write first. */
+  /** Null for a buffer that a rung has to write first. */
   fill: FillRule | null
   stream: number
 }
 
 export interface CapturedRung {
   id: string
-  /** In hexadecimal, in which what rungs have in common is found again. */
+  /** In hexadecimal, so that compression finds what rungs have in common. */
   cubins: string[]
   launches: {
     kernel: string
@@ -56,14 +56,14 @@ export interface CapturedRung {
     bytes: number
   }[]
   workspaceBytes: number
-  /** In the order of the launch struct. */
+  /** Buffers in the order of the launch struct. */
   buffers: CapturedBuffer[]
-  /** A kernel each: its name and, for each of `counted`, the figure of each instruction. */
+  /** One entry per kernel: its name and, for each of `counted`, the figure of each instruction. */
   kernels: { name: string; counts: number[][] }[]
 }
 
 export interface Capture {
-  /** `gemm-fp32, 130 x 258 x 70, NVIDIA H200`. */
+  /** Such as `gemm-fp32, 130 x 258 x 70, NVIDIA H200`. */
   title: string
   seed: number
   rungs: CapturedRung[]
@@ -76,7 +76,7 @@ export const readCapture = (name: string): Capture =>
 
 export interface RungRun {
   launches: EmulatedLaunch[]
-  /** Contents of a buffer after the last launch. */
+  /** Returns the contents of a buffer after the last launch. */
   contents: (name: string) => Uint8Array
 }
 
@@ -119,11 +119,14 @@ export function emulate(
   return { launches, contents: (name) => device.bytes(named.get(name)!) }
 }
 
-/** Figures of one kernel, without the instructions of waiting loops among the unequal ones: those of all its launches together, as ncu's report of a rung has them. */
+/**
+ * Figures of one kernel, summed over its launches as in ncu's report of a rung. Instructions in waiting loops do not
+ * count as unequal.
+ */
 export interface KernelComparison {
   kernel: string
   instructions: number
-  /** By what is counted: of the whole kernel, and how many instructions differ. */
+  /** By counter: the totals of the kernel, and the number of instructions that differ. */
   totals: Record<
     Counted,
     { emulated: number; measured: number; unequal: number; opcodes: readonly string[] }
@@ -136,7 +139,7 @@ const sum = (values: ArrayLike<number>): number => {
   return total
 }
 
-/** Launches and what was measured, in order: a rung's kernels were profiled one by one. */
+/** Compares launches with the measured kernels, in order: a rung's kernels were profiled one by one. */
 export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): KernelComparison[] {
   return rung.kernels.map(({ name, counts }, index) => {
     const launch = launches[index]
@@ -168,7 +171,7 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
   })
 }
 
-/** What instructions count otherwise than on the GPU, outside of loops that wait. */
+/** Returns the instructions whose counts differ from the GPU's, outside waiting loops. */
 export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
   kernels.flatMap(({ kernel, totals }) =>
     counted
@@ -176,7 +179,7 @@ export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
       .map((what) => `${kernel}: ${what} of ${JSON.stringify(totals[what])}`),
   )
 
-// A captured rung as a job for the emulator, as a run makes it.
+// Returns a captured rung as a job for the emulator, as a run creates it.
 
 export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => ({
   machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),

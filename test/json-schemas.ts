@@ -1,4 +1,7 @@
-/** The published schemas as a reader uses them, and closed: against those a field that a schema lacks is a fault. */
+/**
+ * The published schemas as a reader uses them, and in a closed form in which a field missing from a schema is a
+ * fault.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020'
@@ -11,7 +14,7 @@ export const publishedNames = readdirSync(schemasDir).map((file) => file.replace
 export const publishedText = (name: string): string =>
   readFileSync(join(schemasDir, `${name}.json`), 'utf8')
 
-/** Every object of named properties takes no other. */
+/** Makes every object with named properties reject others. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed)
   if (typeof node !== 'object' || node === null) return node
@@ -22,7 +25,7 @@ function closed(node: unknown): unknown {
 }
 
 function validator(schema: object): ValidateFunction {
-  // A validator is used a few times: making its code shorter takes longer than it saves.
+  // Each validator is used a few times, so optimizing its code would not pay off.
   const ajv = new Ajv2020({ allowUnionTypes: true, code: { optimize: false } })
   addFormats(ajv)
   return ajv.compile(schema)
@@ -37,11 +40,11 @@ function keptValidator(key: string, make: () => object): ValidateFunction {
   return known
 }
 
-/** As a reader of the document validates it. */
+/** Whether a reader of the document would accept it. */
 export const isValid = (name: string, value: unknown): boolean =>
   keptValidator(name, () => schemaOf(name))(value)
 
-/** What is wrong with a document, by its schema closed: nothing it holds is without a place there. */
+/** Returns a document's faults by its closed schema, in which every field must be listed. */
 export function faultsOf(name: string, value: unknown): string[] {
   const validate = keptValidator(`${name}, closed`, () => closed(schemaOf(name)) as object)
   validate(value)

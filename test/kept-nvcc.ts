@@ -1,14 +1,15 @@
 /**
- * What a real nvcc said of the code that ships, kept by content in test/captures/nvcc: the same source, headers
- * and flags make the same compiler of the same version say the same again, so nothing is compiled twice. What is not kept is
- * compiled, where there is an nvcc, and kept in .cache until it changes.
+ * Stored output of a real nvcc for shipped code, by content, in test/captures/nvcc. The same source, headers, flags
+ * and compiler version give the same output, so nothing is compiled twice. Other code is compiled if there is an
+ * nvcc, and cached in .cache until it changes.
  *
- * A file of kept outputs belongs to one test file. After a change to kernels or flags, with an nvcc of the kept version:
+ * A file of stored outputs belongs to one test file. After a change to kernels or flags, with an nvcc of the stored
+ * version:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
- * With `artifacts` what was built is kept too, so that it can be looked into and run where there is no nvcc, and so is what
- * the probe said of its launches. Of what is not kept the probe is asked.
+ * With `artifacts`, the builds are stored too, so that they can be inspected and run without an nvcc, together with
+ * the probe's output for their launches. Otherwise the probe runs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -32,22 +33,22 @@ import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 
-/** The version whose outputs are kept with the code. */
+/** The version whose outputs are stored with the code. */
 const keptVersion = '13.0.88'
 
 interface Kept {
-  /** For whoever reads the file. */
+  /** A description for readers of the file. */
   what: string
   stdout: string
   stderr: string
-  /** In hexadecimal, in which what builds have in common is found again by the compression. */
+  /** In hexadecimal, so that compression finds what builds have in common. */
   artifact?: string
 }
 
 const localIncludes = (text: string): string[] =>
   [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]/gm)].map(([, name]) => name!)
 
-/** What the compiler sees of a text: no comments, and no space that only lays it out. */
+/** Returns a text as the compiler sees it: without comments and layout. */
 const asCompiled = (text: string): string =>
   text
     .replaceAll(
@@ -59,7 +60,10 @@ const asCompiled = (text: string): string =>
     .filter(Boolean)
     .join('\n')
 
-/** A source and all that it includes from its own folder, text by path; system headers belong to the compiler. */
+/**
+ * Returns a source and everything that it includes from its own folder, by path. System headers belong to the
+ * compiler.
+ */
 async function closure(
   inputs: readonly string[],
   folders: readonly string[],
@@ -89,13 +93,13 @@ async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise
 }
 
 export interface KeptNvcc {
-  /** Builds of it are replayed where they are kept: there is no artifact to load, only a file in its place. */
+  /** Returns a compiler that replays stored builds: there is no artifact to load, only a placeholder file. */
   compiler(): Promise<Compiler>
-  /** This machine with that compiler, over folders of its own; for what is kept with its artifacts. */
+  /** Returns this machine with that compiler and separate folders; for outputs stored with artifacts. */
   machine(): Promise<HostMachine>
-  /** What is not kept although this machine's nvcc is of the version that is. */
+  /** Builds that are not stored although this machine's nvcc has the stored version. */
   stale: readonly string[]
-  /** Writes what was said in this run in place of what was kept; its whole test file must have run. */
+  /** Replaces the stored outputs with this run's; the whole test file must have run. */
   save(): void
 }
 
@@ -104,10 +108,10 @@ const ended = (stdout: string, stderr: string): ProcessResult => ({
   ...{ stdout, stderr },
 })
 
-/** Something is to be compiled, and there is nothing to compile it with. */
+/** There is something to compile, but no compiler. */
 class NotKept extends Error {}
 
-/** Leaves a test out where what it looks at has changed since it was kept, and there is no nvcc. */
+/** Skips a test if its inputs have changed since they were stored, and there is no nvcc. */
 export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof NotKept) test.skip(error.message)
@@ -117,13 +121,13 @@ export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
 const release = async (nvcc: string): Promise<string> =>
   nvccRelease((await runProcess({ file: nvcc, args: ['--version'] })).stdout) ?? 'unknown'
 
-/** What follows a word among those of a call. */
+/** Returns the words that follow a word in a call. */
 const after = ({ args }: ProcessCall, word: string): string[] =>
   args.filter((_, index) => args[index - 1] === word)
 
 /**
- * Runs the reference of a task once for each case: the probe writes what is expected into files, and many rungs are
- * held against it.
+ * Runs the reference of a task once per case: the probe writes the expected results into files, and many rungs are
+ * compared with them.
  */
 function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   interface Expected {
@@ -157,10 +161,10 @@ function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   }
 }
 
-/** Whether programs among what is kept are such as run on this machine. */
+/** Whether stored programs run on this machine. */
 export const keptRunsHere = process.platform === 'linux' && process.arch === 'x64'
 
-/** Whether this run is to keep what it hears. */
+/** Whether this run stores its outputs. */
 export const keeping = Boolean(process.env['KERNEL_LADDER_KEEP'])
 
 export async function keptNvcc(name: string, { artifacts = false } = {}): Promise<KeptNvcc> {
@@ -180,7 +184,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   const said: Record<string, Kept> = {}
   const expect = onceExpected()
   const hashes = new Map<string, Promise<string>>()
-  /** Of what was built, whose path says what it was built from. */
+  /** Returns the hash of a build, whose path identifies its inputs. */
   const hashOf = (path: string): Promise<string> => {
     const found = hashes.get(path) ?? readFile(path).then(sha256)
     hashes.set(path, found)
@@ -220,7 +224,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
     return answer(texts)
   }
 
-  /** What a library launches follows from the probe, the library and what the probe is asked. */
+  /** Returns the launches of a library, which depend only on the probe, the library and the request. */
   async function launches(call: ToolCall): Promise<ProcessResult> {
     const [library] = after(call, '--library')
     const words = call.args.filter((word) => word !== library)
@@ -280,7 +284,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 }
 
-/** This machine's own nvcc; what it has built is kept in .cache, unless another place is given. */
+/** Returns this machine's nvcc; its builds are cached in .cache unless another place is given. */
 export async function realCompiler(
   cache: BuildCache = diskBuildCache(join(root, '.cache', 'build-of-tests')),
 ): Promise<Compiler> {

@@ -1,4 +1,4 @@
-/** An emulator whose timing model gives the answers of a test: what it emulates is real. */
+/** An emulator whose timing model returns a test's answers; the emulation is real. */
 import { EventEmitter } from 'node:events'
 import type { EmulatorRequest, StartEmulator } from '../src-main/adapters/tools/emulator'
 import { emulate, type EmulationJob } from '../src-main/domain/emulation/job'
@@ -26,7 +26,7 @@ export const emulatorWith =
     }
   }
 
-/** The text of a parameter file whose values are in the middle of what makes sense, but for those given. */
+/** Returns a parameter file whose values are in the middle of their plausible ranges, except given ones. */
 export const parametersText = (over: object = {}, validated = true): string =>
   JSON.stringify({
     ...{ kernel_ladder_gpu: 1, name: 'h200', gpu: 'NVIDIA H200', computeCapability: '9.0' },
@@ -46,7 +46,7 @@ const someParameters = (): Record<ParameterId, number> =>
     }),
   ) as Record<ParameterId, number>
 
-/** A launch whose cycles all go to one instruction. */
+/** Returns a launch whose cycles are all spent at one instruction. */
 export const launchOf = (
   { kernel }: { kernel: string },
   ms: number,
@@ -63,7 +63,7 @@ export const launchOf = (
   ...over,
 })
 
-/** The range is a factor up and down. */
+/** Returns a prediction whose range is a factor up and down. */
 export const predictionOf = (
   launches: readonly PredictedLaunch[],
   factor = 1.1,

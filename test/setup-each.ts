@@ -1,4 +1,4 @@
-/** Once for each file of tests; what files import, they share. */
+/** Runs once per test file; imported state is shared within the file. */
 import { afterEach } from 'vitest'
 import { cleanUp } from './support'
 

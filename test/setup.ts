@@ -1,16 +1,19 @@
 /**
- * Keeps what tests save and cache out of the user's own folders. The programs that tests start share a cache of compiled
- * scripts: they are started some hundred times, and compiling takes a third of a start.
+ * Keeps tests from saving and caching in the user's own folders. Programs started by tests share a cache of compiled
+ * scripts: they start some hundred times, and compiling takes a third of a start.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What the tests of a run have on disk at a time, with much to spare. */
+/** Limit of disk space used by tests at a time, with a large margin. */
 const mostBytes = 2 ** 31
 
-/** A new folder in memory, where a new file takes a fortieth of a disk's time; null where there is none to run programs from. */
+/**
+ * Creates a folder in memory, where a new file takes a fortieth of a disk's time. Null if there is none from which
+ * programs can run.
+ */
 function folderInMemory(): string | null {
   const place = '/dev/shm'
   let folder: string | null = null
@@ -31,9 +34,9 @@ function folderInMemory(): string | null {
 
 export default function setup(): () => void {
   const folder = folderInMemory() ?? mkdtempSync(join(tmpdir(), 'kl-'))
-  // Some tests are another user.
+  // Some tests run as another user.
   chmodSync(folder, 0o755)
-  // Whatever a test, or a program that it starts, leaves behind goes with the folder.
+  // Everything left behind by a test or its programs is removed with the folder.
   process.env['TMPDIR'] = folder
   process.env['KERNEL_LADDER_DATA'] = join(folder, 'data')
   process.env['KERNEL_LADDER_CACHE'] = join(folder, 'cache')

@@ -1,4 +1,4 @@
-/** Shared by tests of every layer: what is cleaned up, a problem of the matrix product, and messages as they are said. */
+/** Helpers for tests of every layer: cleanup, a problem of the matrix product, and messages as text. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'
@@ -12,7 +12,7 @@ import { rungOf, type Session } from '../src-main/domain/session/session'
 import { conflictMetrics } from '../src-main/domain/metrics/bank-conflict-metrics'
 import { parseTask } from '../src-main/parsers/kernels/task-file'
 
-/** What has to be undone when a test ends, the last first. */
+/** Cleanup to run when a test ends, last one first. */
 const waiting: (() => unknown)[] = []
 
 export const afterTest = (cleanup: () => unknown): void => {
@@ -23,7 +23,7 @@ export async function cleanUp(): Promise<void> {
   for (let next = waiting.pop(); next; next = waiting.pop()) await next()
 }
 
-// The task that ships, and problems of it.
+// The shipped task, and problems of it.
 
 const file = join(import.meta.dirname, '..', 'cuda-kernels', 'gemm', 'task.yaml')
 
@@ -36,9 +36,9 @@ export const gemmProblem = (
   { alpha = 1, beta = 0, dtype = 'f32' } = {},
 ): Problem => ({ sizes: { m, n, k }, scalars: { alpha, beta }, options: { dtype } })
 
-// What a test reads: a value with every statement in it in English.
+// A value with every statement in English, for tests.
 
-/** The same shape, but that statements are texts. */
+/** The same shape with statements replaced by texts. */
 export type Said<T> = T extends string | number | boolean | null | undefined
   ? T
   : Exclude<Statement, string> extends T
@@ -60,7 +60,7 @@ export function said<T>(value: T): Said<T> {
   return told(value) as Said<T>
 }
 
-/** Stands for a statement whose English holds the text, or matches the pattern. */
+/** Matches a statement whose English contains the text, or matches the pattern. */
 export const saying = (wanted: string | RegExp): unknown => ({
   asymmetricMatch: (value: unknown) => {
     const text = value === undefined ? undefined : inEnglish(value as Statement)
@@ -69,10 +69,10 @@ export const saying = (wanted: string | RegExp): unknown => ({
   toString: () => `saying ${wanted}`,
 })
 
-// Recordings and captures know the metrics that their runs asked for. One that has come to the registry since
-// is no fault of theirs.
+// Recordings and captures contain only the metrics that their runs requested. Metrics added to the registry later are
+// not missing from them.
 
-/** Those of a level that follow from what a call of ncu asked for. */
+/** Returns the metrics of a level that follow from what an ncu call requested. */
 export function metricsAsked(level: ProfileLevel, argv: readonly string[]): MetricDefinition[] {
   const names = metricsIn(argv)
   const isAsked = ({ ncu, derived }: MetricDefinition): boolean =>
@@ -82,14 +82,17 @@ export function metricsAsked(level: ProfileLevel, argv: readonly string[]): Metr
   return metricsAtLevel(level).filter(isAsked)
 }
 
-/** The modes of a GPU, which sessions were saved without before they were read. */
+/** Returns a device without modes that the saved session does not have, since older versions did not read them. */
 function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
   if (device === null || saved === null || saved.ecc !== undefined) return device
   const { ecc: _ecc, mig: _mig, ...rest } = device
   return rest
 }
 
-/** Why a session has no figure that came to the registry after it was saved: not asked for, or not yet summed over instructions. */
+/**
+ * Whether a figure is missing because it was added to the registry after the session was saved: not requested, or not
+ * yet summed over instructions.
+ */
 const isLater = (id: string, reason: Statement | undefined): boolean =>
   says(reason, 'records.notAsked') ||
   (overInstructions.has(id) &&
@@ -97,7 +100,7 @@ const isLater = (id: string, reason: Statement | undefined): boolean =>
 
 const overInstructions = new Set(conflictMetrics.map(({ id }) => id))
 
-/** A session without the metrics that the run of `saved` was not asked for. */
+/** Returns a session without the metrics that the run of `saved` did not request. */
 export const withAsked = (session: Session, saved: Session): Session => ({
   ...session,
   device: withModesOf(session.device, saved.device),

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The performance budgets, defined once: a benchmark passes its result to `judge`, which says whether the
- * budget is met; the benchmarks end with a list of all budgets and exit with 1 if one is exceeded. Times
- * and frames are for a quiet machine.
+ * The performance budgets. A benchmark passes its result to `judge`, which tells whether the budget is met. The
+ * benchmarks end with a list of all budgets and exit with 1 if one is exceeded. Times and frames apply to a quiet
+ * machine.
  */
 
 /**

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Compare: how long its machine code and its chain take to open, each time on a new page of a recorded pair. Then sources of 1,500 lines, switching the pair by key: from the keystroke to the second frame
- * after it, and the CPU time of the page's thread, which a busy machine does not affect. The session is a
- * shipped recording whose sources are lengthened by repeating their lines.
+ * Compare: the time to open its machine code and its chain, each on a new page of a recorded pair. Then, with sources
+ * of 1,500 lines, switching the pair by key: from the keystroke to the second frame after it. Also measures the CPU
+ * time of the page's thread, which a busy machine does not affect. The session is a shipped recording whose sources
+ * are lengthened by repeating their lines.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -70,8 +71,9 @@ const views = [
 ]
 
 /**
- * From the key to the frame that shows the rows.
- * @param {import('playwright-core').Page} page @param {{ key: string, rows: string }} view
+ * Measures from the key press to the frame that shows the rows.
+ * @param {import('playwright-core').Page} page
+ * @param {{ key: string, rows: string }} view
  * @returns {Promise<number>} milliseconds
  */
 const opening = (page, { key, rows }) =>
@@ -101,7 +103,7 @@ async function benchViews(context, address, judge) {
       const page = await context.newPage()
       await page.setViewportSize({ width: 1440, height: 900 })
       await openPair(page, address, deep, deepPair)
-      // It is prepared while nothing else is done.
+      // The page prepares the view while it is idle.
       await page.waitForTimeout(2000)
       times.push(await opening(page, view))
       await page.close()

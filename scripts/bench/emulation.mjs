@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * What a machine without a GPU waits for: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU, each with nvcc's
- * output in the cache. Beside the seconds that pass stands the processor time of all threads and tools, which other work
- * on the machine changes less, and for the ladder how many warp instructions a second of each that is.
+ * Times that a machine without a GPU needs: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU, each
+ * with nvcc's output in the cache. Besides wall time, reports the processor time of all threads and tools, which
+ * other load affects less. For the ladder, also reports warp instructions per second of each.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -14,7 +14,7 @@ const samples = 3
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const solution = join(root, 'cuda-kernels/labs/07-bank-conflicts/solution.cu')
 
-/** Warp instructions that the session's rungs executed, each kernel's instructions together. @param {string} session */
+/** Returns the warp instructions that the session's rungs executed, over all kernels. @param {string} session */
 function executedIn(session) {
   const deep = join(session, 'deep')
   return readdirSync(deep)
@@ -31,7 +31,10 @@ export async function benchEmulation(judge) {
       KERNEL_LADDER_CACHE: join(folder, 'cache'),
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
-    /** Milliseconds that passed, and seconds of processor time with those of the programs that it starts. @param {string[]} args */
+    /**
+     * Returns elapsed milliseconds, and seconds of processor time including child programs.
+     * @param {string[]} args
+     */
     const run = (args) => {
       const startedAt = performance.now()
       const timed = 'TIMEFORMAT="processor %U %S"; time "$@"'

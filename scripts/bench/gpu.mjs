@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The cost of profiling on a GPU: ncu as invoked by the card level, plain ncu with the same metrics, and
- * `ncu --set full`, alternating over the same launches of gemm-fp32; also the passes of the standard
- * level. Self-contained, for a GPU machine with nothing but Node and the single-file program:
+ * Measures the cost of profiling on a GPU: ncu as invoked by the card level, plain ncu with the same metrics, and
+ * `ncu --set full`, alternating over the same launches of gemm-fp32. Also reports the passes of the standard level.
+ * Self-contained, for a GPU machine that has only Node and the single-file program:
  *
  *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */
@@ -22,8 +22,10 @@ const defaults = { rounds: 3, sizes: ['1024', '4096'] }
 const judgedSize = '4096'
 
 /**
- * Wall-clock seconds; on failure, throws with the end of the output.
- * @param {string} file @param {string[]} args @param {NodeJS.ProcessEnv} env
+ * Returns wall-clock seconds; on failure, throws with the end of the output.
+ * @param {string} file
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} env
  */
 async function timed(file, args, env) {
   const startedAt = performance.now()
@@ -60,14 +62,15 @@ async function profile({ folder, size, env }, level, name) {
 }
 
 /**
- * The ncu command line of that run, and the runner's command line in it.
- * @param {readonly string[]} argv @param {string} cache
+ * Returns the ncu command line of that run, and the runner's command line in it.
+ * @param {readonly string[]} argv
+ * @param {string} cache
  */
 function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // The runner watches the process that started it, which has exited.
+  // The runner exits with the process that started it, which is gone.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * The large screens: 300 rungs, 300 rungs × some 300 metrics, and the machine code of two kernels of 5,000 and of 20,000
- * instructions, scrolled one wheel step per frame; the page's memory afterwards, and its download size. A headless browser without a GPU renders on the CPU, so
- * its frames are slower than a user's; the thread time is the page's own share.
+ * Measures the large screens: 300 rungs, 300 rungs × about 300 metrics, and the machine code of two kernels of 5,000 and of
+ * 20,000 instructions. Each is scrolled one wheel step per frame. Also measures the page's memory afterwards, and its
+ * download size. A headless browser without a GPU renders on the CPU, so its frames are slower than a user's. The thread
+ * time is the page's own share.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -21,7 +22,7 @@ import { writeLongKernels, writeSynthetic } from '../lib/synthetic-sessions.mjs'
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const rungs = 300
-/** Of each of two kernels. */
+/** Instructions of each of two kernels. */
 const instructions = [5000, 20_000]
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const pair = /** @type {const} */ (['08_warp_tile', '09_register_prefetch'])
@@ -130,7 +131,11 @@ async function scroll(page, judge, name, scroller, step) {
   )
 }
 
-/** From the server that the page is signed in to. @param {import('playwright-core').Page} page @param {string} rung */
+/**
+ * Fetches from the server that the page is signed in to.
+ * @param {import('playwright-core').Page} page
+ * @param {string} rung
+ */
 const deepProfile = (page, rung) =>
   page.evaluate(
     async (input) => {

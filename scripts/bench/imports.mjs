@@ -1,5 +1,5 @@
 // @ts-check
-/** How fast ncu files are parsed: a table compared with papaparse, a report, and the memory of both. */
+/** Measures how fast ncu files are parsed: a table compared with papaparse, a report, and the memory of both. */
 import { readFileSync } from 'node:fs'
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,11 +1,11 @@
 // @ts-check
-/** The memory of a page's process, as the OS counts it. */
+/** Measures the memory of a page's process, as the OS counts it. */
 import { readFileSync } from 'node:fs'
 
 /**
- * Proportional set size of the largest renderer process, in bytes: its private pages plus its share of
- * those shared with other processes, from /proc/<pid>/smaps_rollup. The browser keeps a spare renderer,
- * which is the smaller one. null if there is no such file (not Linux).
+ * Returns the proportional set size of the largest renderer process in bytes: its private pages plus its share of
+ * shared ones, from /proc/<pid>/smaps_rollup. The browser's spare renderer is the smaller one. null if the file does
+ * not exist (not Linux).
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

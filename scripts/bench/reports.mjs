@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Measures report commands, from process start to exit.
+ * Measures report commands from process start to exit.
  *
- * HTML and PDF are made of a session of 14 rungs at the deep level, made from the shipped deep recording by repeating
- * its rungs, and HTML of 200 rungs.
+ * The reports are HTML and PDF of a session with 14 rungs at the deep level, made by repeating the rungs of the
+ * shipped deep recording, and HTML of 200 rungs.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -31,8 +31,7 @@ const random = repeatable()
 const sampled = new Set(['samples', 'notIssuedSamples'])
 
 /**
- * A deep profile with varied samples, as a second run would have: exact repeats would compress to
- * nothing.
+ * Returns a deep profile with varied samples, like a second run's: exact repeats would compress to nothing.
  * @param {any} value
  * @returns {any}
  */

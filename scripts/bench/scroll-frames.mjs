@@ -2,8 +2,8 @@
 /**
  * Measures frame times of scrolling.
  *
- * A frame time is the time between animation frames as the page sees them; the CPU time of the page's thread is
- * measured too, which a busy machine does not affect.
+ * A frame time is the time between animation frames as the page sees them. Also measures the CPU time of the page's
+ * thread, which a busy machine does not affect.
  */
 
 /**

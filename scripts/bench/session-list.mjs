@@ -9,7 +9,7 @@ const count = 10_000
 
 export const rounds = 5
 
-/** A live session of one rung, as a run leaves it. */
+/** Returns a live session of one rung, as a run saves it. */
 function sample() {
   const rows = readFileSync(join(root, 'resources/recordings/sessions.jsonl'), 'utf8')
   const row = rows.slice(0, rows.indexOf('\n'))

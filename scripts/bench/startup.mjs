@@ -2,8 +2,8 @@
 /**
  * Measures how long the program takes to start, from the npm package and as one file.
  *
- * The files are in the disk's cache. The package itself is measured, too: size, installation in an empty folder without
- * a network, and the first recorded ladder after it.
+ * The files are in the disk's cache. Also measures the package itself: size, installation in an empty folder without
+ * a network, and the first recorded ladder after that.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -36,7 +36,7 @@ const environment = (folder) => ({
   KERNEL_LADDER_DATA: join(folder, 'data'),
 })
 
-/** The options of npm that keep it from asking anyone. */
+/** Options that keep npm from using the network. */
 const quiet = ['--offline', '--no-audit', '--no-fund', '--loglevel=error']
 
 /** @param {import('./budgets.mjs').Judge} judge */
@@ -49,7 +49,7 @@ export async function benchStart(judge) {
         ['startHelp', ['run', '--help']],
         ['startLadders', ['ladders']],
       ])) {
-        // The first one fills the cache, and is told apart.
+        // The first start fills the cache and is reported separately.
         const first = started(program, args, env)
         const times = Array.from({ length: samples }, () => started(program, args, env))
         const what = `${args.join(' ')}, ${name}`

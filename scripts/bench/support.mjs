@@ -1,5 +1,5 @@
 // @ts-check
-/** Shared by the benchmarks: statistics, worker processes, and bundling of core modules. */
+/** Helpers of the benchmarks: statistics, worker processes, and bundling of core modules. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,14 +18,15 @@ export const quantile = (values, share) => {
 export const median = (values) => quantile(values, 0.5)
 
 /**
- * `312 (298 to 330)`: median, minimum and maximum.
- * @param {readonly number[]} values @param {number} [digits]
+ * Returns the median, minimum and maximum: `312 (298 to 330)`.
+ * @param {readonly number[]} values
+ * @param {number} [digits]
  */
 export const spread = (values, digits = 0) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
 
 /**
- * Times in words.
+ * Describes times in words.
  * @param {readonly number[]} times milliseconds
  */
 export function describe(times) {
@@ -37,8 +38,9 @@ export function describe(times) {
 export const megabytes = (bytes) => bytes / 1e6
 
 /**
- * Has worker.mjs do a job in a separate process, and parses the JSON it prints.
- * @param {string} job @param {string[]} args
+ * Runs a job of worker.mjs in a separate process, and parses the JSON it prints.
+ * @param {string} job
+ * @param {string[]} args
  * @returns {Promise<any>}
  */
 export async function worker(job, args) {

@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * What the benchmarks measure, and how they get there: one place, so that a test goes the same ways
+ * The views that the benchmarks measure, and how to reach them. A test uses the same code
  * (test/browser/matrix.test.ts).
  */
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** Screens that are scrolled: where each is, what is there once it is ready, and what scrolls. */
+/** Screens to scroll: the address, what shows that the screen is ready, and the scrolled element. */
 export const grids = {
   /** @param {{ rungs: number }} of */
   ladder: ({ rungs }) => ({
@@ -14,7 +14,7 @@ export const grids = {
     ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
     scroller: '.scroller',
   }),
-  /** With all of ncu's metrics. @param {{ rungs: number }} of */
+  /** Shows all of ncu's metrics. @param {{ rungs: number }} of */
   matrix: ({ rungs }) => ({
     view: 'matrix?metrics=all',
     ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
@@ -29,13 +29,13 @@ export const grids = {
  * @param {{ view: string, ready: string }} of
  */
 export async function openView(page, address, ref, { view, ready }) {
-  // Via a blank page: a screen that is already open would keep the view that was chosen on it.
+  // Via a blank page: a screen that is already open would keep its view.
   await page.goto('about:blank')
   await page.goto(new URL(`/#/session/${encodeURIComponent(ref)}/${view}`, address).href)
   await page.locator(ready).first().waitFor()
 }
 
-/** What scrolls in the view of whole kernels. */
+/** The scrolled element in the view of whole kernels. */
 export const machineCode = '.sass-list'
 
 /**

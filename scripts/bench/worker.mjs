@@ -1,14 +1,17 @@
 // @ts-check
 /**
- * One job in a process of its own, whose result is printed as JSON: `worker.mjs JOB ARGUMENT…`. Times are in seconds;
- * memory is the most that the process had, in bytes.
+ * Runs one job in a separate process and prints the result as JSON: `worker.mjs JOB ARGUMENT…`. Times are in seconds;
+ * memory is the process's peak, in bytes.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root } from '../lib/project.mjs'
 
-/** Of this program alone: `maxRSS`, in kilobytes, is at least what the bench itself had when it started this process. */
+/**
+ * Returns this program's own peak. `maxRSS`, in kilobytes, is at least that of the bench when it started this
+ * process.
+ */
 function peakBytes() {
   try {
     const [, kilobytes] =
@@ -35,7 +38,7 @@ const csvStream = (/** @type {string} */ file) =>
 
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
-  /** Turns every row of a table into a launch with values in base units; keeps none. */
+  /** Converts every row of a table to a launch with values in base units, without storing it. */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)
     let rows = 0
@@ -50,7 +53,7 @@ const jobs = {
     return { ...cost, rows, cells }
   },
 
-  /** Turns every row into an array of strings, delivered in chunks: the least work papaparse can do. */
+  /** Converts every row to an array of strings, delivered in chunks: the least work papaparse can do. */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')
     let rows = 0

@@ -17,7 +17,7 @@ const asking = (client, calls) => async (/** @type {string} */ name, /** @type {
 }
 
 /**
- * From a report to the first cause: what the agent knows is in what it was answered.
+ * Goes from a report to the first cause, using only the answers received.
  * @param {Client} client of a server whose folder holds slow.ncu-rep
  */
 async function firstCause(client) {
@@ -30,7 +30,7 @@ async function firstCause(client) {
 }
 
 /**
- * From a wrong answer to the line with the bank conflict.
+ * Goes from a wrong answer to the line with the bank conflict.
  * @param {Client} client of a server whose folder holds lab.cu
  */
 async function labConflict(client) {
@@ -48,7 +48,7 @@ const mostText = 700
 /** @param {Call} call */
 function shown({ name, given, answer }) {
   const { summary, ...rest } = answer
-  // A session is named after the time that it was made.
+  // A session's name contains the time of its creation.
   const text = JSON.stringify(rest).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
   const cut = text.length > mostText ? `${text.slice(0, mostText)}…` : text
   const asked = JSON.stringify(given).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')

@@ -1,6 +1,6 @@
 /**
- * The backtest of `next`: for every recorded step, what would have been suggested at the rung before it by someone who
- * had seen every ladder but this one. The same steps, with the bounds of today's moves, are what `next` learns from.
+ * The backtest of `next`. For every recorded step, it computes the suggestion at the previous rung from all other
+ * ladders. `next` learns from the same steps, with the bounds of current moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ interface Entry {
   negative?: boolean
 }
 
-/** The entries of the ladders that ship, by ladder and rung. */
+/** Returns the entries of the shipped ladders, by ladder and rung. */
 function declaredMoves(root: string): Map<string, Map<string, Entry>> {
   const ladders: { id: string; rungs: Entry[] }[] = []
   const kernels = join(root, 'cuda-kernels')
@@ -43,7 +43,7 @@ function declaredMoves(root: string): Map<string, Map<string, Entry>> {
       const text = readFileSync(join(root, place, name, 'ladder.yaml'), 'utf8')
       const ladder = readYaml(text).value as Partial<(typeof ladders)[number]>
       if (!ladder.rungs) continue
-      // A template is a lab's ladder once it is started: softmax-lab in the recordings.
+      // A template becomes a lab's ladder once it is started: softmax-lab in the recordings.
       const id = place.endsWith('templates') ? `${name}-lab` : ladder.id!
       ladders.push({ id, rungs: ladder.rungs })
     }
@@ -58,14 +58,17 @@ export interface RecordedStep {
   level: string
   from: string
   to: string
-  /** What the ladder says that the step changed. */
+  /** The moves of the step according to the ladder. */
   made: readonly string[]
-  /** Slower on purpose, so that a suggestion of it would be wrong. */
+  /** Slower on purpose, so that suggesting it would be wrong. */
   negative: boolean
   gain: number
   /** Null if the previous rung has too few counters for advice. */
   facts: Facts | null
-  /** Whether the previous rung has a deep profile, and the optimizations that ncu's rules named there, with their estimates in percent. */
+  /**
+   * Whether the previous rung has a deep profile, and the optimizations that ncu's rules named there, with their
+   * estimates in percent.
+   */
   rules: readonly { name: string; estimate: number | null }[] | null
 }
 
@@ -131,10 +134,10 @@ const rulesOf = ({ kernels }: DeepProfile): NonNullable<RecordedStep['rules']> =
     .map(({ name, estimatedSpeedup: estimate }) => ({ name, estimate }))
     .sort((a, b) => (b.estimate ?? -1) - (a.estimate ?? -1))
 
-/** Recorded factors have more digits than they mean. */
+/** Rounds a factor to its significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(5))
 
-/** What `next` learns from: every step that was not slower on purpose. */
+/** Returns the data that `next` learns from: every step that was not slower on purpose. */
 export function pastOf(steps: readonly RecordedStep[]): Past {
   const landed: Landed[] = []
   const offered = new Map<string, Offered>()
@@ -162,14 +165,14 @@ export function pastOf(steps: readonly RecordedStep[]): Past {
 
 export interface Backtested {
   step: RecordedStep
-  /** The first three. */
+  /** The first three suggestions. */
   first: readonly string[]
   isFirst: boolean
   /** The range of the best suggestion that the step made, among the first five; null if there is none. */
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }
 
-/** Times that differ by less are the same. */
+/** Times that differ by less count as equal. */
 export const tolerance = 1.005
 export const firstCount = 3
 const shownCount = 5
@@ -199,15 +202,15 @@ export const backtest = (steps: readonly RecordedStep[], past: Past): Backtested
     ]
   })
 
-/** A step that made the kernel at least this much faster was worth suggesting. */
+/** A step with at least this speedup was worth suggesting. */
 export const worth = 1.02
 
 export interface Score {
   steps: number
-  /** Shares from 0 to 1; null of no steps. */
+  /** Fractions from 0 to 1; null without steps. */
   first: number | null
   inRange: number | null
-  /** Of the ranges, high over low. */
+  /** Median of high divided by low over the ranges. */
   medianWidth: number | null
 }
 
@@ -244,7 +247,7 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
   }
 }
 
-/** Which moves each of ncu's rules can be read to mean, generously; the rules are those in the recordings. */
+/** The moves that each of ncu's rules may mean, interpreted generously; the rules are those in the recordings. */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {
   UncoalescedGlobalAccess: ['coalesce'],
   MemoryCacheAccessPattern: ['coalesce', 'vectorize'],
@@ -263,9 +266,11 @@ const ruleMoves: Readonly<Record<string, readonly string[]>> = {
 
 export interface RulesScore {
   steps: number
-  /** Steps of which one of the first three rules points to the move. */
+  /** Steps for which one of the first three rules points to the move. */
   first: number
-  /** Of those, with an estimate; of these, the gain is no more than it, and at least half of it. */
+  /**
+   * The number of those with an estimate, and of these, how many gain at most the estimate, and at least half of it.
+   */
   estimated: number
   atMost: number
   atLeastHalf: number
@@ -290,7 +295,7 @@ export function rulesScore(tested: readonly Backtested[]): RulesScore {
   }
 }
 
-/** ncu's estimate is the share of the time that is saved, in percent. */
+/** Converts ncu's estimate, the fraction of time saved in percent, to a factor. */
 const estimateOf = ({ estimate }: { estimate: number | null }): number =>
   1 / (1 - Math.min(99, estimate!) / 100)
 
@@ -299,7 +304,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** The generated part of docs/NEXT.md. */
+/** Returns the generated part of docs/NEXT.md. */
 export function backtestPart(steps: readonly RecordedStep[], past: Past): string {
   const tested = backtest(steps, past)
   const groups = groupsOf(tested)

@@ -1,5 +1,5 @@
 // @ts-check
-/** Builds stale targets with one line each on stderr; a builder's output is shown only if it fails. */
+/** Builds stale targets with one line each on stderr. A builder's output is shown only if it fails. */
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { toolEnv, PlainError, root, say, roomyHeap } from './project.mjs'
@@ -148,7 +148,7 @@ export async function ensureBuilt(names, options = {}) {
     /** @type {Map<TargetName, Promise<void>>} */
     const begun = new Map()
     for (const name of wanted) {
-      // The order of `wanted` puts them before it.
+      // `wanted` is ordered so that dependencies come first.
       const needs = targets[name].needs.flatMap((needed) => begun.get(needed) ?? [])
       const made = Promise.all(needs).then(async () => {
         if (options.force || !isFresh(root, targets[name])) await build(name)

@@ -43,7 +43,7 @@ export function runChild(file, args, options = {}) {
     try {
       setPriority(child.pid, 7)
     } catch {
-      // It has ended, or this system does not let it.
+      // The process has ended, or this system does not allow it.
     }
   let output = ''
   for (const stream of [child.stdout, child.stderr])

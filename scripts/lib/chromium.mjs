@@ -2,7 +2,7 @@
 /**
  * Finds a Chromium or Chrome for the browser tests, or installs one.
  *
- * Best is the headless shell: the same engine without a window, whose pages open in about half the time.
+ * Prefers the headless shell: the same engine without a window, whose pages open in about half the time.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -50,7 +50,7 @@ function usualPlaces(env, platform) {
     )
 }
 
-/** The browser that playwright-core installs; tried last, because loading playwright-core takes a while. */
+/** Returns the browser that playwright-core installs; tried last, because loading playwright-core takes a while. */
 function ownOfPlaywright() {
   try {
     return createRequire(import.meta.url)('playwright-core').chromium.executablePath()
@@ -60,7 +60,7 @@ function ownOfPlaywright() {
 }
 
 /**
- * Executables in order of preference. One that the user named is never skipped silently.
+ * Yields executables in order of preference. One named by the user is never skipped silently.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} platform
  * @param {() => string | undefined} playwright
@@ -87,7 +87,7 @@ export function* chromiumCandidates(env, platform, playwright = ownOfPlaywright)
 }
 
 /**
- * Some distributions have an executable stub that only says how to install a browser.
+ * Whether an executable works: some distributions have a stub that only prints how to install a browser.
  * @param {string} path
  */
 async function answers(path) {
@@ -103,7 +103,7 @@ export async function findChromium() {
   return undefined
 }
 
-/** It needs a font, which a server may not have. */
+/** The shell needs a font, which a server may lack. */
 const shellPackages = [shell, 'fonts-liberation']
 
 /** @param {readonly string[]} [others] packages to install along with it, as each call of apt-get takes seconds */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Types of Vue components with TypeScript 7, which knows none. Vue's own compiler makes of each one the module that stands
- * for it, template included; what TypeScript says of that is told at its place in the component.
+ * Checks the types of Vue components with TypeScript 7, which does not support them. Vue's own compiler converts each
+ * to a module, including its template, and messages are mapped back to the component.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -11,20 +11,24 @@ import { runChild } from './child.mjs'
 import { root, toolEnv } from './project.mjs'
 import { componentPaths } from './package-files.mjs'
 
-/** @param {string} config @returns {Promise<{ code: number, output: string }>} what TypeScript says of a project, one message a line or more */
+/**
+ * @param {string} config
+ * @returns {Promise<{ code: number, output: string }>} TypeScript's messages about a project, one or more lines each
+ */
 export const checkTypes = (config) =>
   runChild(
     process.execPath,
     [
       join(root, 'node_modules/typescript-7/bin/tsc'),
       ...['-p', config, '--pretty', 'false'],
-      // Two projects are checked beside each other. Threads of one would each work out types that another one knows.
+      // Two projects are checked in parallel. Several threads would each compute types that another thread already
+      // knows.
       '--singleThreaded',
     ],
     { env: toolEnv(), output: 'kept' },
   )
 
-/** Relative imports are looked up beside the module first, then where its component is. */
+/** Relative imports are resolved from the module first, then from its component. */
 const tsconfig = {
   extends: '../../tsconfig.web.json',
   compilerOptions: { rootDirs: ['.', '../..'] },
@@ -46,7 +50,7 @@ const tsconfig = {
  * @property {vue.SourceMap<vue.CodeInformation>} map
  */
 
-/** Beside it there are styles and the parts of the template. @param {vue.VirtualCode} code */
+/** Whether it is the module, not styles or parts of the template. @param {vue.VirtualCode} code */
 const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)
 
 /** @param {string} base @param {string} folder where they go @returns {Map<string, Module>} by path */
@@ -62,7 +66,7 @@ function writeModules(base, folder) {
     componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
-      // The module names Vue's types by their path from where it lies.
+      // The module refers to Vue's types relative to its own path.
       const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
       const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)
       if (!script) throw new Error(`${component} has no script to check.`)
@@ -75,7 +79,12 @@ function writeModules(base, folder) {
   )
 }
 
-/** Where line and column, both from 1 on, are in a text. @param {string} text @param {number} line @param {number} column */
+/**
+ * Returns the offset of a line and column, both from 1, in a text.
+ * @param {string} text
+ * @param {number} line
+ * @param {number} column
+ */
 const offsetOf = (text, line, column) =>
   text.split('\n', line - 1).reduce((sum, { length }) => sum + length + 1, column - 1)
 
@@ -86,8 +95,10 @@ function placeOf(text, offset) {
 }
 
 /**
- * A message at its place in the component; nothing for one about code that no author wrote.
- * @param {Map<string, Module>} modules @param {string} text @returns {string[]}
+ * Returns a message with its location in the component; nothing for code that no author wrote.
+ * @param {Map<string, Module>} modules
+ * @param {string} text
+ * @returns {string[]}
  */
 function told(modules, text) {
   const [, path = '', line, column, rest = '', number = ''] =
@@ -104,14 +115,15 @@ function told(modules, text) {
 }
 
 /**
- * What is wrong with the types of the UI and of its tests.
- * @param {string} base the folder with that and `src-renderer` @returns {Promise<string[]>}
+ * Returns the type errors of the UI and of its tests.
+ * @param {string} base the folder with that and `src-renderer`
+ * @returns {Promise<string[]>}
  */
 export async function checkComponents(base) {
   const folder = join(base, '.cache/vue-modules')
   const modules = writeModules(base, folder)
   const { code, output } = await checkTypes(join(folder, 'tsconfig.json'))
-  // What explains a message is indented below it.
+  // Explanations of a message are indented below it.
   const messages = output.split(/\n(?! )/).filter((text) => text !== '')
   if (code !== 0 && messages.length === 0) return [`TypeScript ended with ${code}.`]
   return messages.flatMap((text) => told(modules, text))

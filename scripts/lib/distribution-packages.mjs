@@ -17,7 +17,7 @@ export const isDebianRoot = () => isRoot() && existsSync('/etc/debian_version')
 export async function installFromDistribution(packages) {
   say(`Installing ${packages.join(', ')} with apt-get…`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
-  // An index of manual pages takes a fifth of the time, and nobody reads them on a machine of CI.
+  // Indexing manual pages takes a fifth of the time, and CI does not need them.
   const brief = isCi() ? ['-o', 'Dpkg::Options::=--path-exclude=/usr/share/man/*'] : []
   const install = [...brief, 'install', '-y', '--no-install-recommends', ...packages]
   for (const args of [['update'], install]) {

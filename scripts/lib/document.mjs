@@ -17,8 +17,10 @@ export async function formatted(path, text) {
 }
 
 /**
- * Puts a block between the two comments of a marker.
- * @param {string} text @param {string} name @param {string} block
+ * Replaces the block between the two comments of a marker.
+ * @param {string} text
+ * @param {string} name
+ * @param {string} block
  */
 export function between(text, name, block) {
   const pattern = new RegExp(`(<!-- ${name}:begin -->\n)[\\s\\S]*?(<!-- ${name}:end -->)`)
@@ -27,7 +29,7 @@ export function between(text, name, block) {
 }
 
 /**
- * The document with these blocks, formatted.
+ * Returns the document with these blocks, formatted.
  * @param {string} path from the root of the repository
  * @param {Iterable<readonly [name: string, block: string]>} blocks
  */

@@ -9,8 +9,8 @@ import { runChild } from './child.mjs'
 import { toolEnv, say, root } from './project.mjs'
 
 /**
- * Whether a window is worth downloading Electron for: there is a display, its sandbox works for this user, and no port was
- * asked for. `kernel-ladder app` says the reason where there is none.
+ * Whether to download Electron for a window: there is a display, its sandbox works for this user, and no port was
+ * requested. `kernel-ladder app` explains why there is no window.
  * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly string[] }} here
  */
 export const mayOpenWindow = ({ platform, env, uid, args }) =>
@@ -36,7 +36,7 @@ const silenceMs = 60_000
 const sayEveryMs = 5000
 
 /**
- * A downloader for @electron/get that says how far it is, and ends when nothing arrives any more.
+ * Returns a downloader for @electron/get that reports progress, and ends when no more data arrives.
  * @param {{ silenceMs?: number, sayEveryMs?: number, say?: (line: string) => void, fetch?: typeof fetch }} [options]
  */
 export const downloader = (options = {}) => ({
@@ -83,7 +83,7 @@ export const downloader = (options = {}) => ({
 })
 
 /**
- * The npm package does not include the executable: it is downloaded from a server that may be slow or unreachable.
+ * Obtains the executable, which the npm package does not include. Its server may be slow or unreachable.
  * @returns {Promise<string | null>} why it could not be obtained, as a sentence
  */
 export async function obtainElectron() {
@@ -106,7 +106,7 @@ export async function obtainElectron() {
     const why = cause instanceof Error ? cause.message : String(cause)
     return `Electron could not be downloaded: ${why}.`
   }
-  // It finds the archive in the cache and unpacks it.
+  // The installer finds the archive in the cache and unpacks it.
   const { code, output } = await runChild(process.execPath, [join(folder, 'install.js')], {
     output: 'kept',
     env: toolEnv(),

@@ -1,7 +1,7 @@
 /**
- * The table of docs/EMULATION.md: what the emulator counts, beside what ncu counted on a GPU.
+ * The table of docs/EMULATION.md: the emulator's counts next to those of ncu on a GPU.
  *
- * `test/domain/emulator/hardware.test.ts` compares each row with a fresh run.
+ * `test/domain/emulator/hardware.test.ts` compares each row with a new run.
  */
 import {
   captures,
@@ -31,11 +31,11 @@ export interface CounterRow {
   counter: string
   emulated: number
   measured: number
-  /** Why the two differ; empty where they are equal. */
+  /** Why the two differ; empty if they are equal. */
   reason: string
 }
 
-/** All kernels of a rung together, counter by counter. */
+/** Returns the counters of a rung, summed over its kernels. */
 export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): CounterRow[] =>
   counted.map((what) => {
     const sum = (of: 'emulated' | 'measured'): number =>
@@ -66,7 +66,7 @@ const difference = (row: CounterRow): string =>
 
 const counterCells = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`
 
-/** The lines of a rung, without the padding that a formatter gives them. */
+/** Returns the lines of a rung without a formatter's padding. */
 export const linesOf = (rows: readonly CounterRow[]): string[] =>
   rows.map((row) =>
     counterCells([

@@ -1,14 +1,14 @@
 // @ts-check
-/** Output of the command line in README.md and other documents. */
+/** Adds output of the command line to README.md and other documents. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
 import { PlainError, root } from './project.mjs'
 import { recordedSession } from './recordings.mjs'
 
-/** @typedef {(args: string[]) => Promise<string>} Program gives what it prints on stdout */
+/** @typedef {(args: string[]) => Promise<string>} Program returns the output on stdout */
 
-/** Shown in docs/RESULTS.md, each between markers of its own. */
+/** Outputs in docs/RESULTS.md, each between its own markers. */
 const shown = [
   ['gemm-fp32', '4096'],
   ['gemm-fp32', '1024'],
@@ -34,7 +34,7 @@ async function runOutput(program, ladder, size) {
   ].join('\n')
 }
 
-/** The template softmax in an empty folder: first without a GPU, then with one. */
+/** The softmax template in an empty folder: first without a GPU, then with one. */
 /** @type {[string, string][]} */
 const ownKernel = [
   ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
@@ -55,7 +55,7 @@ async function ownKernelOutput(program) {
 
 const printed = 'test/gpu/printed-h200.md'
 
-/** What the kept sweeps on two GPUs came to (test/gpu/printed-h200.md), as a sentence. */
+/** Summarizes the stored sweeps on two GPUs (test/gpu/printed-h200.md) in a sentence. */
 function sweepSentence() {
   const text = readFileSync(join(root, printed), 'utf8')
   /** @param {RegExp} pattern */
@@ -90,7 +90,7 @@ export async function emulatedOutput(program, folder) {
   return [
     '```',
     `$ kernel-ladder ${run} counts`,
-    // The date would differ at each run.
+    // The date would differ in each run.
     table.replace(/, \d{4}-\d\d-\d\d$/m, '').trimEnd(),
     '$ kernel-ladder show counts --rung 06_float4',
     lines.trimEnd(),
@@ -99,7 +99,7 @@ export async function emulatedOutput(program, folder) {
 }
 
 /**
- * The documents as they should be.
+ * Returns the correct documents.
  * @param {Program} program
  * @returns {Promise<Map<string, string>>} by path
  */

@@ -1,4 +1,4 @@
-/** What flipping every bit of every known form of instruction shows, for docs/EMULATION.md. */
+/** The effects of flipping each bit of each known form of instruction, for docs/EMULATION.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   decode,
@@ -23,7 +23,7 @@ export const readFlips = (): FormFlips[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as FormFlips)
 
-/** Flips every bit of every form, which takes minutes, and keeps what it showed. */
+/** Flips every bit of every form, which takes minutes, and stores the result. */
 export function flipAll(): FormFlips[] {
   const rows = formsOf().map((form): FormFlips => {
     const { runs, quiet, refused } = flipForm(form)
@@ -45,7 +45,7 @@ const ranges = (bits: readonly number[]): string => {
     .join(', ')
 }
 
-/** The reason of a bit without effect, from the first encoding in which both readings are known. */
+/** Returns the reason why a bit has no effect, from the first encoding in which both readings are known. */
 function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason {
   for (const words of form.words) {
     const [before, after] = [decode(words), decode(flipped(words, bit))]
@@ -55,7 +55,7 @@ function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason
   throw new Error(`bit ${bit} of ${form.name} has no effect, and no reason explains it`)
 }
 
-/** The count of all flips, and a row for each reason. */
+/** Returns the count of all flips, and a row for each reason. */
 export function bitsPart(rows: readonly FormFlips[]): string {
   const forms = new Map(formsOf().map((form) => [form.name, form]))
   const found = new Map(reasons.map((reason) => [reason, { forms: 0, bits: [] as number[] }]))

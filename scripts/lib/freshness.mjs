@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * Whether a build's output is older than its inputs.
+ * Tests whether a build's output is older than its inputs.
  *
- * A stamp next to the output holds a listing of the inputs (names, sizes, times: quick to compare) and a hash of their
- * content, which decides when the listing differs, as it does after a checkout.
+ * A stamp next to the output has a listing of the inputs (names, sizes, times), which is quick to compare, and a hash
+ * of their content. The hash decides if the listing differs, as after a checkout.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -65,7 +65,8 @@ const content = (root, inputs) => {
 }
 
 /**
- * The state of the inputs. Take it before building, so that a file changed meanwhile makes the output stale.
+ * Returns the state of the inputs. Take it before building, so that a file changed during the build makes the output
+ * stale.
  * @param {string} root
  * @param {Target} target
  */

@@ -1,6 +1,6 @@
 /**
- * Makes resources/gpus: a GPU whose output of the microbenchmarks is kept by the fit alone, any other from what is
- * published, and where nothing is, from a measured GPU in proportion.
+ * Makes resources/gpus. A GPU with stored microbenchmark output is fitted to it alone. Any other GPU uses published
+ * values or, without those, values scaled from a measured GPU.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -32,7 +32,7 @@ const bySms: readonly ParameterId[] = [
   ...(['atomicsPerCycle', 'atomicRequestsPerCycle'] as const),
 ]
 
-/** Outside of the SMs, time does not follow their clock. */
+/** Times outside the SMs do not depend on the SM clock. */
 const byClock: readonly ParameterId[] = [
   ...(['launchCycles', 'launchGapCycles', 'latencyL2', 'latencyDram', 'latencyBulkCopy'] as const),
   ...(['latencyAtomicGlobal', 'latencyConstantMiss', 'instructionMissCycles'] as const),
@@ -103,7 +103,7 @@ function fromPublished(gpu: PublishedGpu, base: GpuParameters): GpuParameters {
   }
 }
 
-/** The parameters of all GPUs that ship, by id. */
+/** Returns the parameters of all shipped GPUs, by id. */
 export function shippedGpus(root: string): Map<string, GpuParameters> {
   const captures = join(root, 'test/captures/calibrate')
   const measured = readdirSync(captures)
@@ -121,7 +121,7 @@ export function shippedGpus(root: string): Map<string, GpuParameters> {
   return new Map([...measured, ...others].map((gpu) => [gpu.name, gpu]))
 }
 
-/** The texts of resources/gpus by file name. */
+/** Returns the texts of resources/gpus by file name. */
 export const gpuFileTexts = (root: string): Map<string, string> =>
   new Map(
     [...shippedGpus(root)].map(([name, gpu]) => [`${name}.json`, gpuParametersText(gpu)] as const),

@@ -1,5 +1,5 @@
 // @ts-check
-/** What a browser must load before the first screen: the page's script and its static imports. */
+/** Measures what a browser must load before the first screen: the page's script and its static imports. */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'

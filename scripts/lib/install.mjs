@@ -72,7 +72,7 @@ export async function ensureInstalled() {
     const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev']
     const { code, output } = await runChild(
       npm.file,
-      // The lock file says what each package is: npm need not ask whether a copy that it kept is still that.
+      // The lock file has a hash of each package, so npm need not check whether its cached copy is current.
       [...npm.args, ...args, '--include=optional', '--prefer-offline'],
       {
         output: 'kept',

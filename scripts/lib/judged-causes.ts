@@ -1,4 +1,4 @@
-/** The generated part of docs/WHY.md: the causes of every recorded step, and how they were judged. */
+/** The generated part of docs/WHY.md: the causes of every recorded step, and their assessment. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -10,14 +10,15 @@ import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/sh
 import { printedCauses } from '../../src-main/services/report/printed-causes'
 
 /**
- * right: the first cause is what the source change does, by its header and by reading it. effect: it is true and names no
- * reason for it. wrong: it is something else. empty: no cause is told. same: the times are the same, so that there is none.
+ * right: the first cause is what the source change does, according to the header and the source. effect: it is true
+ * but not the reason. wrong: it is something else. empty: no cause is given. same: the times are equal, so there is
+ * no cause.
  */
 const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
 
 type Judgement = (typeof judgements)[number]
 
-/** A first cause that was judged: which it was, so that another one is not taken for judged. */
+/** An assessed first cause, with its identity, so that a different cause does not count as assessed. */
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
@@ -25,7 +26,7 @@ interface Judged {
   because?: string
 }
 
-/** By recording and `a → b`. */
+/** Assessments by recording and `a → b`. */
 export type JudgedCauses = Readonly<Record<string, Readonly<Record<string, Judged>>>>
 
 export const judgedPath = 'test/domain/why/judged-causes.json'
@@ -33,7 +34,7 @@ export const judgedPath = 'test/domain/why/judged-causes.json'
 export const readJudged = (root: string): JudgedCauses =>
   JSON.parse(readFileSync(join(root, judgedPath), 'utf8')) as JudgedCauses
 
-/** What a first cause is, without its figures: `busy: fmaUtilization, stallLongScoreboard`. */
+/** Identifies a first cause without its figures: `busy: fmaUtilization, stallLongScoreboard`. */
 export const causeKey = ({ why }: WhyStep): string | null => {
   const [cause] = why.causes
   return cause ? `${cause.id}: ${cause.metrics.map(({ id }) => id).join(', ')}` : null
@@ -48,7 +49,7 @@ export interface RecordedSteps {
   steps: WhyStep[]
 }
 
-/** The GPU whose causes someone read. */
+/** The GPU whose causes were assessed. */
 const judgedGpu = 'NVIDIA H200'
 
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
@@ -93,7 +94,7 @@ function stepText(step: WhyStep, judged: Judged | undefined): string {
   ].join('\n')
 }
 
-/** The counts by recording, then every step. */
+/** Returns the counts by recording, then every step. */
 export function causesPart(recorded: readonly RecordedSteps[], judged: JudgedCauses): string {
   const all = recorded.map(({ recording, level, steps }) => {
     const found = steps.map((step) => judgementOf(step, judged[recording]?.[stepKey(step)]))

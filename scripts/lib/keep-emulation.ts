@@ -1,6 +1,6 @@
 /**
- * Makes a capture for the emulator's tests from a session with the deep profile: its rungs are compiled here with the
- * flags that it recorded, which gives the same machine code, and what they launch is asked of the probe.
+ * Makes a capture for the emulator's tests from a session with deep profiles. Its rungs are compiled here with the
+ * recorded flags, which gives the same machine code, and the probe reports their launches.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -44,11 +44,11 @@ const columns = [
   'globalL2SectorsIdeal',
 ] as const
 
-/** Words behind every `option`, up to the first rung's or of the case that comes last before it. */
+/** Returns the values of every `option`. */
 const valuesOf = (argv: readonly string[], option: string): string[] =>
   argv.flatMap((word, index) => (word === option ? [argv[index + 1]!] : []))
 
-/** The words of each `--case`, as long as there is no other. */
+/** Returns the words of each `--case`, up to the next one. */
 function casesOf(argv: readonly string[]): Map<string, string[]> {
   const cases = new Map<string, string[]>()
   let words: string[] = []
@@ -114,13 +114,13 @@ interface DeepPage {
   kernels: { name: string; instructions: DeepInstruction[] }[]
 }
 
-/** What the probe is told of an H200. */
+/** The probe's description of an H200. */
 const gpuWords = [
   ...['--sm', '90', '--sms', '132', '--shared-optin', '232448', '--shared-per-sm', '233472'],
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],
 ]
 
-/** Line tables name the folder that was compiled in; a word of the same length takes its place. */
+/** Line tables contain the compile folder; replaces it with a word of the same length. */
 const withoutFolder = (cubin: Uint8Array, folder: string): Buffer =>
   Buffer.from(
     Buffer.from(cubin)
@@ -173,7 +173,7 @@ function keepRung(
       stdio: ['ignore', 'pipe', 'ignore'],
     }).toString()
   } catch {
-    // A library's kernels ask CUDA for what the probe does not know.
+    // A library's kernels call CUDA functions that the probe does not implement.
     return null
   }
   const answer = parseProbedLaunches(printed)
@@ -215,7 +215,7 @@ function keepRung(
   }
 }
 
-/** Writes `name`.json.br from the session in `folder`; answers the rungs that are in it. */
+/** Writes `name`.json.br from the session in `folder`; returns its rungs. */
 export function keepEmulation(name: string, session: string, only?: readonly string[]): string[] {
   const recorded = readFileSync(join(session, 'raw.jsonl'), 'utf8')
     .trim()

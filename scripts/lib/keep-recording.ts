@@ -1,8 +1,8 @@
 /**
- * Turns a session folder into a shipped recording: a row of sessions.jsonl (less the path of a ladder folder), its raw
- * output compressed as raw/<name>.jsonl.br, and its sources in sources.jsonl. Files that a replay does not read are
- * left out: ncu's report, and deep/, which is parsed again from the raw output. A lab attempt is kept the same way in
- * labs/, with a row in labs/attempts.jsonl; its lab.cu is left out, because the session has the same text.
+ * Converts a session folder to a shipped recording: a row of sessions.jsonl (without the path of a ladder folder),
+ * its raw output compressed as raw/<name>.jsonl.br, and its sources in sources.jsonl. Files that a replay does not
+ * read are omitted: ncu's report, and deep/, which is parsed again from the raw output. A lab attempt is stored the
+ * same way in labs/, with a row in labs/attempts.jsonl. Its lab.cu is omitted, because the session has the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -55,7 +55,7 @@ const openStore = async (recordings: string): Promise<SourceStore> => {
   return (await pathExists(file)) ? readStore(file) : emptyStore()
 }
 
-/** The files in a folder as text, by path. */
+/** Returns the files in a folder as text, by path. */
 async function readTexts(folder: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const path of await filesBelow(folder)) {
@@ -69,8 +69,8 @@ async function readTexts(folder: string): Promise<Map<string, string>> {
 }
 
 /**
- * Without the path of the ladder, which says nothing on another machine and may name a person. Of a program's kernels,
- * what ncu counted beyond the registry is left out: it is most of the session, and `ncu/raw` of the raw output has it.
+ * Removes the path of the ladder, which is useless on another machine and may name a person. For a program's kernels,
+ * also removes counters beyond the registry: they are most of the session, and `ncu/raw` of the raw output has them.
  */
 function lean(text: string): string {
   const { ladder, ...rest } = JSON.parse(text) as Session
@@ -89,12 +89,12 @@ function lean(text: string): string {
 }
 
 interface Packed {
-  /** Of session.json. */
+  /** The text of session.json. */
   text: string
   sources: Map<string, string>
 }
 
-/** What is kept of a session, its raw output aside; throws if it cannot be replayed. */
+/** Returns the stored parts of a session except its raw output. Throws if it cannot be replayed. */
 async function packSession(from: string): Promise<Packed> {
   const session = await readSession(from)
   const { text } = (await readSessionText(from))!
@@ -102,7 +102,7 @@ async function packSession(from: string): Promise<Packed> {
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   const unpacked = await mkdtemp(join(tmpdir(), 'kl-keeping-'))
   try {
-    // A program's kernels have sources where their code has line information.
+    // A program's kernels have sources if their code has line information.
     const has = !session.program || (await pathExists(join(from, sourcesFolder)))
     const faults = has ? await copySources(from, unpacked) : []
     if (faults.length > 0) throw inputError({ sentences: faults })
@@ -116,7 +116,7 @@ async function packSession(from: string): Promise<Packed> {
   }
 }
 
-/** What is kept of an attempt: its session, and its row. */
+/** Returns the stored parts of an attempt: its session, and its row. */
 async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
@@ -127,7 +127,7 @@ async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> 
     (await pathExists(join(from, name)))
       ? (JSON.parse(await readFile(join(from, name), 'utf8')) as object)
       : {}
-  // Older attempts keep compute-sanitizer's verdicts in a separate file.
+  // Older attempts have compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
   const row = {
     name: basename(from),
@@ -163,16 +163,16 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
-/** Warnings of Python packages name the folder of a machine that they are installed in. */
+/** Removes a machine's folder from the warnings of Python packages. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
 
-/** The most that one file of the repository may have. */
+/** Size limit of a file in the repository. */
 const fileLimitBytes = 5e6
 
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-/** The compressed raw output of a session; throws if it is too large to ship. */
+/** Returns the compressed raw output of a session. Throws if it is too large to ship. */
 async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
   const packed = await packRecordedRaw(from, withoutPackageFolders)
   if (packed.length > limitBytes)
@@ -184,8 +184,8 @@ async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
 }
 
 /**
- * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. An existing one
- * of that name is replaced, even if it is the given folder. Returns the recording's folder, which need not exist.
+ * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. Replaces an existing one of
+ * that name, even if it is the given folder. Returns the recording's folder, which need not exist.
  */
 export async function keepRecording(
   folder: string,
@@ -210,7 +210,7 @@ export async function keepRecording(
   return kept
 }
 
-/** Sessions that lie among the recordings as folders. */
+/** Returns sessions that are folders among the recordings. */
 export async function looseRecordings(recordings: string): Promise<string[]> {
   const found = await filesBelow(recordings)
   return found
@@ -218,14 +218,14 @@ export async function looseRecordings(recordings: string): Promise<string[]> {
     .map((path) => dirname(join(recordings, path)))
 }
 
-/** Writes the index, which lists the recordings without the need to read them; returns their number. */
+/** Writes the index, which lists the recordings without reading them. Returns their number. */
 export async function writeIndex(recordings: string): Promise<number> {
   const index = await recordingIndex(recordings)
   await writeFile(join(recordings, recordingIndexFile), json(index))
   return Object.keys(index.recordings).length
 }
 
-/** Removes raw output and sources of no session; returns the number of sources left. */
+/** Removes raw output and sources without a session; returns the number of remaining sources. */
 export async function sweepStore(recordings: string): Promise<number> {
   const kept: string[] = []
   for (const home of [recordings, recordedLabs(recordings)])
@@ -245,7 +245,7 @@ export async function sweepStore(recordings: string): Promise<number> {
   return contents.size
 }
 
-/** Removes the rows of lab attempts whose session is gone; returns the number of attempts left. */
+/** Removes the rows of lab attempts without a session; returns the number of remaining attempts. */
 export async function sweepAttempts(recordings: string): Promise<number> {
   const sessions = await sharingSessions(join(recordedLabs(recordings), sharedSessions))
   const rows = (await listRecordedAttempts(recordings))
@@ -255,7 +255,7 @@ export async function sweepAttempts(recordings: string): Promise<number> {
   return rows.length
 }
 
-/** What to tell the user of an error, if it is one to act on. */
+/** Returns the user message for an error, if the user can act on it. */
 export const sentencesOf = (error: unknown): string | undefined =>
   error instanceof KernelLadderError
     ? error.message + (error.remedy === undefined ? '' : ` ${inEnglish(error.remedy)}`)

@@ -1,5 +1,8 @@
 // @ts-check
-/** How much of a rung's source the next rung of its ladder keeps: the size of the diff that a reader has to read. */
+/**
+ * Measures how much of a rung's source the next rung of its ladder keeps, which is the size of the diff that a reader
+ * has to read.
+ */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { diffArrays } from 'diff'
@@ -9,7 +12,10 @@ import { root } from './project.mjs'
 /** @typedef {{ of: number, kept: number, changed: number }} Change lines of the first source, those that the second has too, and those added or removed */
 /** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
 
-/** The lines of code and comments, without the `// @` header, which differs between any two rungs. @param {string} text */
+/**
+ * Returns the lines of code and comments, without the `// @` header, which differs between any two rungs.
+ * @param {string} text
+ */
 const linesOf = (text) =>
   text
     .split('\n')
@@ -25,7 +31,12 @@ export function changeBetween(a, b) {
   return { of: a.length, kept, changed }
 }
 
-/** The task's headers that a source includes, directly or through another. @param {string} folder @param {string} text @returns {string[]} */
+/**
+ * Returns the task's headers that a source includes, directly or indirectly.
+ * @param {string} folder
+ * @param {string} text
+ * @returns {string[]}
+ */
 function headersOf(folder, text) {
   const own = new Set(readdirSync(folder))
   /** @type {Set<string>} */
@@ -42,9 +53,10 @@ function headersOf(folder, text) {
 }
 
 /**
- * The steps of a ladder: each rung in CUDA C++ and the one that it is developed from. A variant that differs only in parameters is
- * no step, and neither is the reference.
- * @param {LadderFile} ladder @param {string} [kernels] the folder of the tasks
+ * Returns the steps of a ladder: each rung in CUDA C++ with the one that it is developed from. A variant that differs
+ * only in parameters is not a step, and neither is the reference.
+ * @param {LadderFile} ladder
+ * @param {string} [kernels] the folder of the tasks
  * @returns {Step[]}
  */
 export function stepsOf({ id, task, reference, rungs }, kernels = join(root, 'cuda-kernels')) {

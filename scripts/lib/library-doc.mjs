@@ -15,7 +15,7 @@ export async function libraryDoc() {
       /** @type {any} */ ({
         entryPoints: [join(root, 'src-main/api/index.ts')],
         tsconfig: join(root, 'tsconfig.library.json'),
-        // The type check looks for them, and the library is built from the same files.
+        // The type check reports them, and the library is built from the same files.
         skipErrorChecking: true,
         plugin: ['typedoc-plugin-markdown'],
         outputs: [{ name: 'markdown', path: out }],

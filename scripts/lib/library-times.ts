@@ -1,6 +1,6 @@
 /**
- * The best rung of each ladder against its library, in every way of timing, from the documents that test/gpu/timing.mjs
- * printed on a GPU.
+ * The best rung of each ladder compared with its library, for every way of timing, from the documents that
+ * test/gpu/timing.mjs printed on a GPU.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,14 +33,14 @@ export type TimedGpu = (typeof timedGpus)[number]
 
 type Ratios = readonly number[]
 
-/** One rung against its library on one GPU. Ratios are the library's time over the rung's. */
+/** One rung compared with its library on one GPU. Ratios are the library's time divided by the rung's. */
 export interface LibraryTimes {
   gpu: TimedGpu
   device: string
   ladder: string
   problem: Problem
   rung: string
-  /** With a cold L2: the median time of the first session, and a ratio per session. */
+  /** Times with a cold L2: the median of the first session, and a ratio per session. */
   ms: number
   cold: Ratios
   warm: Ratios
@@ -48,7 +48,7 @@ export interface LibraryTimes {
   sustained: number | null
   smClockMHz: number | null
   powerW: number | null
-  /** A power cap held down the clocks of the single launches in a session. */
+  /** Whether a power cap reduced the clocks of the single launches in a session. */
   powerCapped: boolean
 }
 
@@ -93,13 +93,13 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
   return [...found.values()].filter(isBest)
 }
 
-/** Whether every session and every way of timing agrees; null where one was not taken. */
+/** Whether every session and every way of timing agrees; null if one was not measured. */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null
   return [...cold, burst, sustained].every((ratio) => ratio > 1)
 }
 
-/** `1.04× (1.041 to 1.044, 3 sessions)`. */
+/** Returns text such as `1.04× (1.041 to 1.044, 3 sessions)`. */
 function interval(ratios: Ratios): string {
   if (ratios.length === 0) return '–'
   const sorted = [...ratios].sort((a, b) => a - b)
@@ -141,7 +141,10 @@ const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): strin
     rows.map((row) => columns.map(({ cell }) => cell(row))),
   )
 
-/** The generated part of each document: in README.md the rungs on the first GPU, in docs/RESULTS.md all figures on both. */
+/**
+ * Returns the generated part of each document: in README.md the rungs on the first GPU, in docs/RESULTS.md all
+ * figures on both.
+ */
 export function libraryTimesParts(root: string): [path: string, part: string][] {
   const ladders = new Map(shippedLadders(root).map((file) => [file.id, file]))
   const rows = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))

@@ -1,15 +1,18 @@
 // @ts-check
-/** Licences of every package in package-lock.json: which are accepted, and the lists of docs/SECURITY.md. */
+/** Checks licenses of every package in package-lock.json, and generates the lists of docs/SECURITY.md. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.mjs'
 
 /** @typedef {{ license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked */
 
-/** What is passed on with the program: each may be, under its MIT licence, with its own text beside it. */
+/**
+ * Licenses of packages that are distributed with the program. The program's MIT license allows each, with its text
+ * included.
+ */
 const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
 
-/** What only builds, tests and draws: nothing of it is passed on. */
+/** Licenses of packages that only build, test and draw, and are not distributed. */
 const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
 
 /** @param {string} path */
@@ -27,7 +30,7 @@ function listed(packages) {
 }
 
 /**
- * The packages whose licence is not accepted, each as `name: licence`.
+ * Returns the packages whose license is not accepted, each as `name: license`.
  * @param {Readonly<Record<string, Locked>>} packages
  */
 export const unaccepted = (packages) =>
@@ -44,8 +47,8 @@ export const lockedPackages = () =>
   JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
 
 /**
- * A list of licences with the packages under each.
- * @param {boolean} shipped what the program needs when it runs, or what only develops it
+ * Returns a list of licenses with the packages under each.
+ * @param {boolean} shipped packages that the program needs at run time, or only those for development
  */
 export function licenceList(shipped) {
   /** @type {Map<string, Set<string>>} */

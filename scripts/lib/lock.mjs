@@ -1,5 +1,5 @@
 // @ts-check
-/** A lock across processes: a folder is the lock, and the file in it names the owner. */
+/** A lock across processes: the folder is the lock, and the file in it names the owner. */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'

@@ -1,5 +1,5 @@
 // @ts-check
-/** The tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licences. */
+/** Generates the tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licenses. */
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -31,7 +31,7 @@ const table = ([header = [], ...rows]) =>
   [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 const regressions = 'test/gpu/regress-h200.jsonl'
-/** Rows of planted slowdowns say how much work there was. */
+/** Only rows of planted slowdowns have an amount of work. */
 const isPlanted = (/** @type {Line} */ { work }) => work !== undefined
 
 /** @param {readonly Line[]} lines */
@@ -93,7 +93,7 @@ function samePart(lines) {
   ].join('\n\n')
 }
 
-/** `1 to 16, 20`. @param {readonly number[]} seeds in order */
+/** Returns text such as `1 to 16, 20`. @param {readonly number[]} seeds in order */
 function ranges(seeds) {
   /** @type {[number, number][]} */
   const runs = []
@@ -127,7 +127,7 @@ function fuzzPart() {
   )}`
 }
 
-/** What came of striking each stage with each fault; a dash where a fault does not concern a stage. */
+/** Returns the result of each fault in each stage; a dash if a fault does not apply to a stage. */
 function faultsPart() {
   /** @type {Record<string, Record<string, string[]>>} */
   const cells = JSON.parse(readFileSync(join(root, 'test/faults/matrix.json'), 'utf8'))

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Makes dist/package, the folder that is published: the programs and the library with everything they import bundled,
- * and beside them the files that they read. Nothing is installed with it. Run by scripts/lib/build.mjs.
+ * Makes dist/package, the published folder: the programs and the library, bundled with all imports, and the files
+ * that they read. It has no dependencies to install. Run by scripts/lib/build.mjs.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,10 @@ import { packageFiles } from './package-files.mjs'
 
 const folder = join(root, 'dist/package')
 
-/** Profiler reports are large, and their numbers are in the recording's raw output; pictures are for the repository's page. */
+/**
+ * Profiler reports are large, and their numbers are in the recording's raw output. Pictures are for the repository's
+ * page.
+ */
 const isLeftOut = (/** @type {string} */ path) =>
   /\.(ncu-rep|map|test\.ts)$|[\\/]docs[\\/]images$/.test(path)
 
@@ -33,7 +36,10 @@ const manifest = {
   exports: { '.': { types: './types/index.d.ts', default: './lib/index.js' } },
 }
 
-/** The library's declarations, which refer to each other alone; Node's own resolution wants their endings. */
+/**
+ * Writes the library's declarations, which refer only to each other. Node's resolution requires file extensions in
+ * them.
+ */
 function writeTypes() {
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
   const from = join(root, '.cache/library-types/src-main/api')

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The files that go with the programs besides their code.
+ * The files that ship with the programs besides their code.
  *
- * They are what is packed, what is copied, and what a build is stale without.
+ * They are packed, copied, and checked for stale builds.
  */
 import { join } from 'node:path'
 import { readdirSync } from 'node:fs'
@@ -14,7 +14,7 @@ export const componentPaths = (base) =>
     .map((path) => `src-renderer/${path}`)
     .toSorted()
 
-/** Into the one-file program (scripts/vite); the program looks for them by these paths everywhere. */
+/** Folders packed into the one-file program (scripts/vite). The program uses these paths everywhere. */
 export const packedFolders = [
   'cuda-kernels',
   'resources/gpus',
@@ -26,7 +26,7 @@ export const packedFolders = [
   'out/report',
 ]
 
-/** Into the npm package, read in place as in a checkout (src-main/adapters/catalog/assets.ts). */
+/** Files of the npm package, read in place as in a checkout (src-main/adapters/catalog/assets.ts). */
 export const packageFiles = [
   ...packedFolders,
   'resources/builds',

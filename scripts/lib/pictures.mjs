@@ -16,7 +16,7 @@ const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.n
 /** @typedef {import('playwright-core').Browser} Browser */
 /** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
 
-/** Sessions that stress a screen: endless names, no rung that ran, no rungs at all. @param {string} store */
+/** Writes sessions that stress a screen: endless names, no rung that ran, no rungs at all. @param {string} store */
 function writeEdgeSessions(store) {
   const real = recordedSession('gemm-fp32-h200-4096')
   const long = 'Long name '.repeat(30)
@@ -61,7 +61,7 @@ function writeEdgeSessions(store) {
   }
 }
 
-/** A sweep of two H200s, kept as `tune` keeps one. @param {string} data */
+/** Stores a sweep of two H200s as `tune` does. @param {string} data */
 export function putTuning(data) {
   const sweep = join(root, 'test/captures/tune-h200.json')
   const { id } = JSON.parse(readFileSync(sweep, 'utf8'))
@@ -70,7 +70,11 @@ export function putTuning(data) {
   copyFileSync(sweep, join(folder, `${id}.tuning.json`))
 }
 
-/** Fake tools that replay the output of real ones. @param {string} data @param {string} faults */
+/**
+ * Returns the environment for fake tools that replay the output of real ones.
+ * @param {string} data
+ * @param {string} faults
+ */
 const overFakes = (data, faults) => ({
   PATH: [putFakes(join(data, 'fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(
     delimiter,
@@ -134,7 +138,7 @@ export async function startBrowser() {
 
 /** Writes a report and returns its file URL. @param {string[]} options @param {string} folder */
 function writeReport(options, folder) {
-  // Each in a folder of its own, because a report overwrites nothing.
+  // Each report gets its own folder, because reports never overwrite files.
   const file = join(mkdtempSync(join(folder, 'report-')), 'report.html')
   execFileSync(
     process.execPath,

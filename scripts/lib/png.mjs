@@ -55,7 +55,7 @@ function unfiltered(rows, stride, step) {
 }
 
 /**
- * A UI's flat areas and repeated letters compress best without the filters that suit photos.
+ * Returns a smaller PNG. A UI's flat areas and repeated letters compress best without the filters that suit photos.
  * @param {Buffer} png with 8-bit channels, not interlaced, as browsers write it
  */
 export function smaller(png) {

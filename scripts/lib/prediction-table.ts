@@ -1,4 +1,6 @@
-/** How far predicted times are from recorded ones: rows, figures by class, and the tables of docs/PREDICTION.md. */
+/**
+ * The error of predicted times against recorded ones: rows, figures by class, and the tables of docs/PREDICTION.md.
+ */
 import {
   predictionClasses,
   type PredictionClass,
@@ -8,7 +10,7 @@ import { mdTable } from '../../src-main/domain/text/markdown'
 export const accuracyPath = 'test/captures/prediction/accuracy.json'
 export const accuracyDocument = 'docs/PREDICTION.md'
 
-/** A rung of a recording, or why nothing was predicted of it. */
+/** A rung of a recording with its prediction, or why there is none. */
 export interface PredictedRow {
   recording: string
   ladder: string
@@ -18,15 +20,15 @@ export interface PredictedRow {
   measuredMs: number
   cache: string
   predicted: { ms: number; lowMs: number; highMs: number; class: PredictionClass } | null
-  /** Why there is none. */
+  /** Why there is no prediction. */
   refused?: string
-  /** The stall reasons that most warps waited for, most first, where counters were recorded. */
+  /** The stall reasons with the most waiting warps, in descending order, if counters were recorded. */
   stalls?: { measured: Stall[]; predicted: Stall[] }
 }
 
 interface Stall {
   reason: string
-  /** Warps per issued instruction. */
+  /** Stalled warps per issued instruction. */
   warps: number
 }
 
@@ -100,7 +102,7 @@ export interface Figures {
   median: number
   /** Geometric mean of predicted / measured. */
   bias: number
-  /** Share of the measured times inside of the range. */
+  /** Fraction of the measured times inside the range. */
   inside: number
 }
 
@@ -119,7 +121,10 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
   }
 }
 
-/** Pairs of one recording whose measured times differ by more than `least`, and those predicted in the right order. */
+/**
+ * Returns the pairs of one recording whose measured times differ by more than `least`, and the number predicted in
+ * the right order.
+ */
 export function orderOf(
   rows: readonly PredictedRow[],
   least: number,
@@ -137,7 +142,10 @@ export function orderOf(
   return { pairs, right }
 }
 
-/** Rungs whose top two stall reasons are the same set, where those within 5 % of all stalls are a tie. */
+/**
+ * Returns how many rungs agree: both top predicted stall reasons are among the top measured ones. Measured reasons
+ * within 5 % of all stalls are a tie.
+ */
 export function stallsAgree(rows: readonly PredictedRow[]): {
   rungs: number
   agree: number
@@ -252,8 +260,8 @@ export function summary(rows: readonly PredictedRow[]): string {
 }
 
 /**
- * The factor up and down that holds nine of ten measured times of a class, the largest over leaving out one ladder at a
- * time, so that no ladder is inside of a range that it made.
+ * Returns the factor, upward and downward, that contains a fraction `held` of the measured times of a class. It is
+ * the largest over leaving out one ladder at a time, so that no ladder is judged by a range derived from it.
  */
 export function heldFactor(rows: readonly PredictedRow[], held: number): number {
   const told = rows.filter(isTold)

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The repository: where it is, the versions of Node.js that it supports, what of it goes with the programs, and messages:
- * one line each on stderr, because stdout is the program's.
+ * The repository: its root, the supported versions of Node.js, and messages. Messages are one line each on stderr,
+ * because stdout belongs to the program.
  */
 import { dirname, resolve, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ export class PlainError extends Error {
 }
 
 /**
- * The versions that the dependencies support, as in `engines` of package.json.
+ * Whether the dependencies support a version, as in `engines` of package.json.
  * @param {string} version
  */
 export const isSupportedNode = (version) => {
@@ -54,8 +54,8 @@ export async function runScript(main) {
 }
 
 /**
- * For a program that is over in a second: hardly any of its code is worth optimizing and none of its garbage worth
- * collecting, both of which V8 does on other cores. Node.js below 24 does not know the counts.
+ * Options for a program that runs for about a second. Optimizing its code and collecting its garbage, which V8 does
+ * on other cores, would not pay off. Node.js below 24 does not support the invocation counts.
  */
 export const shortLived = [
   ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
@@ -66,8 +66,8 @@ export const shortLived = [
 ]
 
 /**
- * For a tool that goes through many files and keeps what it learns of them: up to a third of its work would be collecting a
- * heap in which there is little to collect.
+ * Options for a tool that processes many files and keeps the results. Otherwise up to a third of its work would be
+ * collecting a heap with little garbage.
  */
 export const roomyHeap = ['--max-semi-space-size=64', '--initial-old-space-size=1000']
 
@@ -82,7 +82,7 @@ export function toolEnv(extra = {}) {
 }
 
 /**
- * The npm command: the npm that started this script, if one did.
+ * Returns the npm command: the npm that started this script, if one did.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {

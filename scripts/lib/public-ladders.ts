@@ -111,7 +111,7 @@ function scoreRow(name: string, steps: readonly PublicStep[]): string[] {
 const commitLink = (repository: string, commit: string, path: string): string =>
   `[${repository}](https://github.com/${repository}/blob/${commit}/${path})`
 
-/** The generated part of docs/NEXT.md about public ladders. */
+/** Returns the generated part of docs/NEXT.md about public ladders. */
 export function publicLaddersPart({ ladders }: PublicCapture): string {
   const all = ladders.flatMap(({ steps }) => steps)
   const scores = mdTable(

@@ -1,10 +1,10 @@
-/** What is published of GPUs that were not measured, each figure with its source. */
+/** Published figures of GPUs that were not measured, each with its source. */
 import type { ParameterId } from '../../src-main/domain/prediction/parameter-table'
 
 interface Published {
   readonly value: number
   readonly source: string
-  /** From our own recordings rather than from a publication. */
+  /** The figure is from our own recordings, not from a publication. */
   readonly recorded?: true
 }
 
@@ -15,18 +15,18 @@ export interface PublishedGpu {
   readonly smCount: Published
   readonly clockMHz: Published
   readonly l2Bytes: Published
-  /** DRAM, GB/s. `reads` if it is what reads reached; otherwise the peak of the data sheet. */
+  /** DRAM rate in GB/s. `reads` if it is the achieved read rate; otherwise it is the data sheet's peak. */
   readonly dramGBs: Published & { readonly reads?: true }
   readonly values: Partial<Record<ParameterId, Published>>
 }
 
-/** Cycles per warp instruction of a sub-core, by the results per cycle and SM that NVIDIA states. */
+/** Returns the cycles per warp instruction of a sub-core, from NVIDIA's results per cycle and SM. */
 const interval = (perSm: number, source: string): Published => ({
   value: 128 / perSm,
   source: `${source}: ${perSm} results per cycle and SM`,
 })
 
-/** Cycles of a tensor core instruction on a sub-core, by the dense multiply-adds per cycle and SM. */
+/** Returns the cycles of a tensor core instruction on a sub-core, from the dense multiply-adds per cycle and SM. */
 const tensor = (macs: number, perSm: number, source: string): Published => ({
   value: (4 * macs) / perSm,
   source: `${source}: ${perSm} multiply-adds per cycle and SM`,
@@ -38,7 +38,7 @@ const ga102 = 'NVIDIA Ampere GA102 GPU Architecture whitepaper'
 const turing = 'NVIDIA Turing GPU Architecture whitepaper'
 const ceilings = 'the 54 shipped H200 recordings that have ceilings'
 
-/** Data sheet of the GPU whose measurements the others are scaled from. */
+/** Data sheet of the measured GPU from which the others are scaled. */
 export const measuredGpu = {
   dramGBs: { value: 3352, source: 'NVIDIA H100 data sheet, SXM5: 5 stacks of HBM3, 3.35 TB/s' },
   l2Bytes: { value: 50 * 2 ** 20, source: 'NVIDIA H100 whitepaper: 50 MB' },

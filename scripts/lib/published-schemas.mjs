@@ -9,8 +9,8 @@ import { formatted } from './document.mjs'
 const spoken = ['Message', 'Passage']
 
 /**
- * Adjusts the schema of a printed document: later versions may add fields and messages, so no object is
- * closed, and every message includes its English text.
+ * Adjusts the schema of a printed document. Later versions may add fields and messages, so no object is closed, and
+ * every message includes its English text.
  * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
  */
 function asPrinted({ zodSchema, jsonSchema }) {
@@ -26,7 +26,7 @@ function asPrinted({ zodSchema, jsonSchema }) {
 async function schemaText({ name, version, title, description, schema }, isPrinted) {
   const { $schema, ...rest } = isPrinted
     ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
-    : // What a reader accepts: fields with a default may be left out.
+    : // The input form, in which fields with a default may be omitted.
       z.toJSONSchema(schema, { io: 'input' })
   const about = {
     $schema,
@@ -38,7 +38,7 @@ async function schemaText({ name, version, title, description, schema }, isPrint
 }
 
 /**
- * The schemas by file name in docs/schemas.
+ * Returns the schemas by file name in docs/schemas.
  * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
  * @returns {Promise<Map<string, string>>}
  */

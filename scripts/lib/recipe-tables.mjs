@@ -1,9 +1,11 @@
 // @ts-check
-/** The tables of CONTRIBUTING.md: which files a recipe changes. */
+/** Reads the tables of CONTRIBUTING.md, which list the files that a recipe changes. */
 
 /**
- * The paths in the first column of a section's table. `<name>` stands for a name, `*` for a folder and `{a,b}` for each.
- * @param {string} document @param {string} heading
+ * Returns the paths in the first column of a section's table. `<name>` means any name, `*` a folder, and `{a,b}` each
+ * alternative.
+ * @param {string} document
+ * @param {string} heading
  */
 export function filesOf(document, heading) {
   const section = document.split(`\n## ${heading}\n`)[1]?.split('\n## ')[0] ?? ''
@@ -27,8 +29,9 @@ const patternOf = (path) =>
   )
 
 /**
- * In which way changed files are not those of a table; a path that ends with `/` stands for all files below it.
- * @param {readonly string[]} listed @param {readonly string[]} changed
+ * Returns how changed files differ from a table's. A path that ends with `/` means all files below it.
+ * @param {readonly string[]} listed
+ * @param {readonly string[]} changed
  */
 export function unlike(listed, changed) {
   const patterns = listed.map(patternOf)

@@ -1,9 +1,12 @@
 // @ts-check
-/** The recipes of CONTRIBUTING.md as edits of a clone, one small example each. */
+/** The recipes of CONTRIBUTING.md as edits of a clone, with one small example each. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** The hash in the key of a translation, as `hashOf` of src-renderer/ui/authored.ts computes it. @param {string} text */
+/**
+ * Returns the hash in the key of a translation, like `hashOf` of src-renderer/ui/authored.ts.
+ * @param {string} text
+ */
 function hashOf(text) {
   let hash = 0x811c9dc5
   for (const character of text.trim().replaceAll(/\s+/g, ' '))
@@ -14,7 +17,7 @@ function hashOf(text) {
 const languages = ['ko', 'zh-CN']
 const locales = ['en', ...languages]
 
-/** Edits of the files below a folder. @param {string} root */
+/** Returns functions that edit the files below a folder. @param {string} root */
 export function editorOf(root) {
   /** @param {string} path @param {string} text */
   const write = (path, text) => {

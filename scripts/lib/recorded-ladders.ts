@@ -1,4 +1,4 @@
-/** The table of all ladders in docs/RESULTS.md: the best rung of each recording. */
+/** Generates the table of all ladders in docs/RESULTS.md, with the best rung of each recording. */
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -23,7 +23,7 @@ export interface RecordedSession {
   session: Session
 }
 
-/** Every recording of a ladder of kernels, in the order of names; the deep ones show what their others show. */
+/** Returns every recording of a ladder of kernels by name, except deep ones, which repeat others. */
 export async function recordedLadders(recordings: string): Promise<RecordedSession[]> {
   const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
   const all = await Promise.all(
@@ -46,7 +46,10 @@ const bestOf = (session: Session): Session['rungs'][number] | undefined =>
     .filter(({ id }) => !hasOtherOptions(session, id))
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
-/** `, causal 1`: scalars that are not the task's own, as two recordings of one size may differ by. */
+/**
+ * Returns text such as `, causal 1` for scalars that differ from the task's, by which two recordings of one size may
+ * differ.
+ */
 const unusual = ({ problem, ladder }: Session): string =>
   Object.entries(problem?.scalars ?? {})
     .filter(([name, value]) => ladder.task?.scalars[name]?.value !== value)
@@ -56,7 +59,10 @@ const unusual = ({ problem, ladder }: Session): string =>
 const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
   (metrics['tensorUtilization']?.value ?? 0) >= 1
 
-/** `onTensorCores` has the ids of rungs that ran there in any recording: not every level of counters tells. */
+/**
+ * Returns the cells of a recording. `onTensorCores` has the ids of rungs that used tensor cores in any recording,
+ * since not every level has the counters.
+ */
 function cells(
   { recording, session }: RecordedSession,
   onTensorCores: ReadonlySet<string>,
@@ -65,7 +71,7 @@ function cells(
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
   const figure = leadFigure(session, best)
   const { value: roof } = leadOf(session).roof
-  // FP32 results may come from tensor cores, which the FP32 pipe's peak says nothing of.
+  // FP32 results may come from tensor cores, for which the FP32 pipe's peak does not apply.
   const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
   const hasRoof = pipe === leadPipe(session)
   const busy = best.metrics[pipe]?.value
@@ -106,7 +112,7 @@ const headers = [
   'shown by',
 ]
 
-/** The table of all recordings, for docs/RESULTS.md. */
+/** Returns the table of all recordings for docs/RESULTS.md. */
 export function laddersPart(recorded: readonly RecordedSession[]): string {
   const onTensorCores = new Set(
     recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),
@@ -120,7 +126,7 @@ export function laddersPart(recorded: readonly RecordedSession[]): string {
   )
 }
 
-/** The ladders that ship. */
+/** Returns the shipped ladders. */
 export function shippedLadders(root: string): LadderFile[] {
   const kernels = join(root, 'cuda-kernels')
   return readdirSync(kernels, { recursive: true, encoding: 'utf8' })
@@ -128,7 +134,7 @@ export function shippedLadders(root: string): LadderFile[] {
     .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
 }
 
-/** What authors published, by ladder, as the ladders that ship have it now; recordings have it as it was then. */
+/** Returns published figures by ladder, from the current shipped ladders; recordings have older ones. */
 export const publishedFigures = (root: string): Map<string, Published> =>
   new Map(
     shippedLadders(root).flatMap(({ id, published }) =>
@@ -136,7 +142,10 @@ export const publishedFigures = (root: string): Map<string, Published> =>
     ),
   )
 
-/** Each published figure, and what the rung reached here at the same size; never a ratio of the two, whose GPUs differ. */
+/**
+ * Returns each published figure with the rung's result here at the same size. There is no ratio of the two, since the
+ * GPUs differ.
+ */
 export function publishedPart(
   recorded: readonly RecordedSession[],
   published: ReadonlyMap<string, Published>,
@@ -149,7 +158,7 @@ export function publishedPart(
       const gflops = theirs.gflops[rung.id]
       const { timing } = rung
       if (gflops === undefined || !timing?.gflops) return []
-      // In the unit of our own rate: bytes are to operations as they are in the task.
+      // Convert to the unit of our rate, with the task's ratio of bytes to operations.
       const own = leadFigure(session, rung)!.rate
       const rate = { ...own, value: (own.value! * gflops) / timing.gflops }
       return [

@@ -1,5 +1,5 @@
 // @ts-check
-/** The shipped recordings, for scripts that build sessions of their own from one. */
+/** Reads the shipped recordings, for scripts that derive sessions from one. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './project.mjs'
@@ -12,7 +12,7 @@ const rowsOf = (name) =>
     .map((line) => JSON.parse(line))
 
 /**
- * What would be the recording's session.json.
+ * Returns the recording's session.json.
  * @param {string} recording its name
  */
 export function recordedSession(recording) {

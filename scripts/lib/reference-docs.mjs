@@ -141,7 +141,7 @@ function targetsPart({ targetKinds }) {
   ])
 }
 
-/** Those that ship, by path. */
+/** Returns the shipped ladder files, by path. */
 const ladderFiles = () =>
   readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
@@ -197,7 +197,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
 
 const evidenceMarks = { measured: '', derived: ' ᵈ', published: ' ᵖ', assumed: ' ᵃ' }
 
-/** A whole number in full, another with the digits that it has. @param {number} value */
+/** Formats a whole number in full, and any other with its own digits. @param {number} value */
 const figure = (value) =>
   Number.isInteger(value) && value >= 10_000 ? value.toLocaleString('en-US') : String(value)
 
@@ -226,7 +226,7 @@ const documents = {
 }
 
 /**
- * The documents' up-to-date text: generated parts between their markers, hand-written text around them.
+ * Returns the documents' current text: generated parts between their markers, hand-written text around them.
  * @param {Registries} registries
  */
 export async function referenceDocs(registries) {

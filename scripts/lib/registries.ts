@@ -1,4 +1,4 @@
-/** The registries that the reference documents are written from. */
+/** The registries from which the reference documents are generated. */
 import * as gpus from '../../src-main/domain/gpu/gpu-table'
 import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'

@@ -1,6 +1,6 @@
 /**
- * Compares the machine code of every rung of every ladder with that at a git revision, or with that of the recordings. A rung whose
- * machine code is the same runs as before, so its recordings stay valid however its source was rearranged.
+ * Compares the machine code of every rung of every ladder with that of a git revision, or of the recordings. A rung
+ * with the same machine code runs as before, so its recordings stay valid even if its source changed.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 const run = promisify(execFile)
 
-/** What became of a rung's machine code. */
+/** The result of comparing a rung's machine code. */
 export interface SameCodeRow {
   ladder: string
   rung: string
@@ -41,7 +41,7 @@ const flagsOf = (file: string, params: Parameters): string[] => [
   ...['-I', 'include', '-I', '.', '-I', dirname(file), ...macroFlags(params)],
 ]
 
-/** Rungs in CUDA C++ by ladder and today's id. */
+/** Returns the rungs in CUDA C++ by ladder and current id. */
 async function inputsOf(catalog: Catalog, only?: string): Promise<Map<string, Input>> {
   const shared = await readSharedFiles(catalog.root, 'include')
   const inputs = new Map<string, Input>()
@@ -81,7 +81,7 @@ const sha256 = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex')
 }
 
-/** The files that a source includes, directly or through others: those alone decide what is compiled. */
+/** Returns the files that a source includes, directly or indirectly, which determine what is compiled. */
 function included({ files, file }: Input): [string, string][] {
   const found = new Map<string, string>()
   const visit = (path: string): void => {
@@ -95,7 +95,10 @@ function included({ files, file }: Input): [string, string][] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
 }
 
-/** A digest of the code of all kernels and device functions and of their static shared memory; names and line information are left out. */
+/**
+ * Returns a digest of the code of all kernels and device functions and of their static shared memory, without names
+ * and line information.
+ */
 async function codeDigest(input: Input, sm: string, cache: string): Promise<string> {
   const sources = included(input)
   const key = sha256([sm, ...input.flags, ...sources.flat()])
@@ -126,8 +129,8 @@ async function codeDigest(input: Input, sm: string, cache: string): Promise<stri
 }
 
 /**
- * @param options `kernels`: the folder of the tasks; `only`: a ladder's id; `cache`: a folder for the digests of what was compiled
- * @throws an input error for an unknown revision, and nvcc's where a rung of the revision does not compile
+ * @param options `kernels`: the folder of the tasks; `only`: a ladder's id; `cache`: a folder for the digests of compiled code
+ * @throws an input error for an unknown revision, and nvcc's if a rung of the revision does not compile
  */
 export async function sameCode(options: {
   kernels: string
@@ -165,15 +168,15 @@ export async function sameCode(options: {
   }
 }
 
-/** A rung that no recording has with the machine code of today. */
+/** A rung without a recording of its current machine code. */
 export interface UnrecordedRung {
   recording: string
   rung: string
 }
 
 /**
- * Compares recorded sources with today's. Returns for the hash of each recorded code the hashes of today's that compile to the
- * same code with the same parameters, and the rungs that compile to other code.
+ * Compares recorded sources with current ones. Returns, by hash of recorded code, the hashes of current code that
+ * compiles to the same machine code with the same parameters. Also returns the rungs whose machine code differs.
  */
 export async function sameAsRecorded(options: {
   kernels: string

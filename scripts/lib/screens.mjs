@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Every screen and its states: what `npm run screenshots` captures, and what browser tests look at. Addresses name
- * shipped recordings; the tunings are those of test/captures/tune-h200.json.
+ * Every screen and its states, for `npm run screenshots` and the browser tests. Addresses name shipped recordings;
+ * the tunings are those of test/captures/tune-h200.json.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,8 @@ import { root } from './project.mjs'
 
 /** @typedef {import('playwright-core').Page} Page */
 /**
- * A word of the UI by its key, up to where something is set in: labels are found in every language.
+ * Returns a word of the UI by its key: its longest part without placeholders, so that labels are found in every
+ * language.
  * @typedef {(key: string) => string} Words
  */
 /**
@@ -24,7 +25,7 @@ import { root } from './project.mjs'
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
 const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
-/** Two of its rungs, both with machine code and counters. */
+/** Two rungs of it, both with machine code and counters. */
 const deepPair = `${deep}/compare/03_shared_tile/04_thread_tile_1d`
 const lab = '/labs/01-coalescing'
 const heading = 'main h1, main h2'
@@ -48,7 +49,7 @@ const local = async (page, words, label) => {
   await page.getByLabel(words('run.target')).selectOption('local')
   await page.getByLabel(words('run.size')).selectOption({ label })
 }
-/** A lab's check is over, whatever its verdict. @param {Page} page @param {Words} words */
+/** Waits until a lab's check is over, with any verdict. @param {Page} page @param {Words} words */
 const labChecked = (page, words) =>
   ['passed', 'failed', 'unavailable']
     .map((status) =>
@@ -107,7 +108,7 @@ export function wordsOf(language) {
 }
 
 /**
- * Each is captured in both themes and at every width, and looked at by axe and for sentences that nobody translated.
+ * Screens captured in both themes and at every width. Tests check them with axe and for untranslated sentences.
  * @type {Record<string, Screen>}
  */
 export const screens = {
@@ -141,7 +142,7 @@ export const screens = {
 }
 
 /**
- * What opens on a screen, over the recordings: captured in both themes at 1280 px, and looked at by axe.
+ * Popups and panels over the recordings, captured in both themes at 1280 px and checked with axe.
  * @type {Record<string, Screen>}
  */
 export const states = {
@@ -233,8 +234,8 @@ export const states = {
 }
 
 /**
- * Further states, captured like those: what more sessions make of a screen, what opens over every screen, and what needs more
- * than recordings (a core that hangs, tools that fail, a run, a report).
+ * Further states, captured in the same way: screens with more sessions, elements that open over every screen, and
+ * states that need more than recordings (a hanging core, failing tools, a run, a report).
  * @type {Record<string, Screen>}
  */
 export const staged = {

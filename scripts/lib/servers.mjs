@@ -2,13 +2,13 @@
 /**
  * Servers for the tests of remote machines: an sshd, and Slurm with munge.
  *
- * Without them these tests are skipped by name.
+ * Without them, these tests are skipped by name.
  */
 import { existsSync } from 'node:fs'
 import { say } from './project.mjs'
 import { isCi, isDebianRoot, installFromDistribution } from './distribution-packages.mjs'
 
-/** A file of each package, by the package. */
+/** A file of each package, by package. */
 const servers = {
   'openssh-server': '/usr/sbin/sshd',
   munge: '/usr/sbin/munged',
@@ -17,7 +17,7 @@ const servers = {
   'slurm-client': '/usr/bin/sbatch',
 }
 
-/** Packages of servers to install: in CI alone, as elsewhere a test must not add a server to the machine. */
+/** Returns the server packages to install. Only in CI, since a test must not add a server to other machines. */
 export const missingServers = () =>
   isCi() && isDebianRoot()
     ? Object.entries(servers).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))

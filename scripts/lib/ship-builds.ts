@@ -1,4 +1,6 @@
-/** What resources/builds has: the builds that a machine without nvcc needs to emulate the shipped rungs and lab starters. */
+/**
+ * Makes resources/builds: the builds that a machine without nvcc needs to emulate the shipped rungs and lab starters.
+ */
 import { mkdir, readFile } from 'node:fs/promises'
 import { readCatalog, readSharedFiles } from '../../src-main/adapters/catalog/catalog'
 import {
@@ -31,7 +33,7 @@ interface ShippedUnit {
   build(compiler: Compiler): Promise<BuildOutcome>
 }
 
-/** Every build that ships, for the GPU that is emulated unless another is named. */
+/** Returns every shipped build, for the default emulated GPU. */
 export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   const catalog = await readCatalog(kernels)
   const { gpu } = emulatedGpu(null)
@@ -84,13 +86,13 @@ export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   ]
 }
 
-/** The same cache, which notes each build that is asked for in `found`. */
+/** Returns a cache that records each requested build in `found`. */
 const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildCache => ({
   ...cache,
   async slot(inputs) {
     const slot = await cache.slot(inputs)
     const note = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
-      // The folders of the machine that ships them say nothing elsewhere.
+      // The folders of the shipping machine mean nothing elsewhere.
       const argv = ['nvcc', ...inputs.flags, '-o', inputs.output]
       const artifact = await readFile(slot.artifact)
       found.set(buildKey(inputs), { kept: { ...kept, argv }, artifact })
@@ -106,7 +108,9 @@ const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildC
   },
 })
 
-/** Builds everything with this machine's nvcc and replaces what is in `folder`; returns what could not be built. */
+/**
+ * Builds everything with this machine's nvcc and replaces the contents of `folder`. Returns what could not be built.
+ */
 export async function shipBuilds(
   kernels: string,
   folder: string,

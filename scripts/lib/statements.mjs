@@ -3,5 +3,5 @@
 
 /** @typedef {string | { text: string }} Statement */
 
-/** Its English text. @param {Statement} statement */
+/** Returns the English text. @param {Statement} statement */
 export const told = (statement) => (typeof statement === 'string' ? statement : statement.text)

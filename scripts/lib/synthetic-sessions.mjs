@@ -2,14 +2,14 @@
 /**
  * Makes an oversized session from real figures, for benchmarks and screen tests.
  *
- * The rungs of a recording are repeated, each with the metrics of a captured report, varied so that no two columns are
- * alike. The title says that the session is synthetic.
+ * The rungs of a recording are repeated, each with the metrics of a captured report, varied so that no two columns
+ * are equal. The title states that the session is synthetic.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordedSession } from './recordings.mjs'
 
-/** Pseudorandom numbers from 0 to 1; the same sequence every time. */
+/** Returns a generator of pseudorandom numbers from 0 to 1, with the same sequence every time. */
 export function repeatable() {
   let state = 1
   return () => {
@@ -84,7 +84,7 @@ export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
 }
 
 /**
- * Gives two rungs of a stored session kernels of many instructions: those of real deep profiles, repeated.
+ * Gives two rungs of a stored session long kernels, made by repeating real deep profiles.
  * @param {string} folder the session's
  * @param {readonly [string, string]} rungs
  * @param {readonly any[]} profiles one per rung

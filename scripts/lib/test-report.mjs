@@ -1,5 +1,5 @@
 // @ts-check
-/** The counts in the last line of `npm test`, read from Vitest's report. */
+/** Reads the counts for the last line of `npm test` from Vitest's report. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
@@ -26,7 +26,7 @@ export function countTests(report, exitCode) {
 }
 
 /**
- * How many tests have the tag `thorough`.
+ * Returns the number of tests with the tag `thorough`.
  * @param {any} report of Vitest's JSON reporter, undefined if it wrote none
  * @returns {number}
  */

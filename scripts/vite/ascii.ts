@@ -1,15 +1,21 @@
-/** A Vite plugin that escapes everything outside of ASCII in a build. */
+/** A Vite plugin that escapes all non-ASCII characters in a build. */
 import type { Plugin } from 'vite'
 
-/** JavaScript of the same meaning in ASCII alone: other characters stand in strings, patterns and comments, where they can be escaped. */
+/**
+ * Returns equivalent JavaScript in ASCII. Other characters occur only in strings, patterns and comments, where they
+ * can be escaped.
+ */
 export const asAscii = (code: string): string =>
   code.replaceAll(
-    // Code unit by code unit, so that a pair becomes two escapes.
+    // By code unit, so that a surrogate pair becomes two escapes.
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
-/** One character beyond Latin makes V8 keep the whole of a source in two bytes a character: 10 MB more for the one-file program. */
+/**
+ * Without this, one character beyond Latin-1 makes V8 store the whole source with two bytes per character: 10 MB more
+ * for the one-file program.
+ */
 export const asciiOnly = (): Plugin => ({
   name: 'kernel-ladder:ascii',
   enforce: 'post',

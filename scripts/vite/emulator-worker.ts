@@ -1,8 +1,8 @@
 /**
  * The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one compressed script.
  *
- * The first user unpacks it. So the command-line program stays one file, and tests and the desktop program start the
- * very same worker. Its text is the value of a call: a bundler would write out a constant at each use.
+ * It is unpacked on first use. The command-line program therefore stays one file, and tests and the desktop program
+ * start the same worker. The text is returned by a call, because a bundler would inline a constant at each use.
  */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -28,7 +28,7 @@ async function bundled(root: string): Promise<string> {
         output: {
           format: 'cjs',
           codeSplitting: false,
-          // Names stay, for stack traces.
+          // Keeps names for stack traces.
           minify: { compress: false, mangle: false, codegen: true },
         },
       },

@@ -3,7 +3,7 @@ import type { Plugin, Rolldown } from 'vite'
 
 type Chunk = Rolldown.OutputChunk & { viteMetadata?: { importedCss: Set<string> } }
 
-/** @param wanted how the path of the module ends whose chunk, and what it imports, is preloaded */
+/** @param wanted endings of the paths of modules whose chunks, with their imports, are preloaded */
 export function preloadFirstScreen(wanted: readonly string[]): Plugin {
   return {
     name: 'preload-first-screen',
@@ -14,10 +14,10 @@ export function preloadFirstScreen(wanted: readonly string[]): Plugin {
           (file): file is Chunk => file.type === 'chunk',
         )
         const seen = new Set<Chunk>()
-        // What a chunk imports comes before it, as its styles must.
+        // Imports of a chunk come before it, as required for its styles.
         const found: Chunk[] = []
         const visit = (chunk: Chunk | undefined): void => {
-          // Vite names what the entry itself imports.
+          // Vite already lists the entry's own imports.
           const known = chunk && (chunk === entry || entry?.imports.includes(chunk.fileName))
           if (!chunk || known || seen.has(chunk)) return
           seen.add(chunk)

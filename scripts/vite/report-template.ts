@@ -1,11 +1,11 @@
 /**
  * A Vite plugin that puts a build's single script and style sheet into one file, template.html.
  *
- * The file is a page, and behind it the script, which the report service compresses into the page
- * (services/report/html.ts), to keep reports small; a short loader unpacks it there. Here it is left as it is, because
+ * The file is a page followed by the script. To keep reports small, the report service compresses the script into the
+ * page (services/report/html.ts), and a short loader unpacks it there. In the template it is uncompressed, because
  * much of it is in the UI too, and the program packs both together. The page's content security policy lists the
- * loader, the script and the style sheet by hash, so that nothing else can run, whatever a session contains, and the
- * page loads nothing. `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
+ * loader, the script and the style sheet by hash, so that nothing else can run or load, whatever a session contains.
+ * `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
  */
 import { createHash } from 'node:crypto'
 import type { Plugin } from 'vite'
@@ -13,7 +13,7 @@ import type { Plugin } from 'vite'
 const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** Inserted as an element, the script is checked against its hash; eval and blob: URLs would not be. */
+/** An inserted script element is checked against its hash; eval and blob: URLs would not be. */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }
   if (!('DecompressionStream' in window)) return say('This report requires a browser from 2023 or later.')

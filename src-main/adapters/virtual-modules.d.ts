@@ -1,6 +1,6 @@
-/** What scripts/vite/ puts into a build. */
+/** Modules that scripts/vite/ adds to a build. */
 declare module 'virtual:kernel-ladder-assets' {
-  /** Of the archive in the program's last line; null if files are read in place. */
+  /** Hash of the archive in the program's last line; null if files are read in place. */
   const assets: { hash: string } | null
   export default assets
 }

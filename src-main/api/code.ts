@@ -1,4 +1,4 @@
-/** The machine code of a kernel as this library gives it: instructions, lines and advice, with what was counted there. */
+/** A kernel's machine code in this library's form: instructions, lines and advice, with their counters. */
 
 /** What was counted at an instruction, or on a source line. Null: not collected; 0: counted, and zero. */
 export interface Counters {

@@ -1,4 +1,4 @@
-/** Compares two reports, their kernels in pairs. */
+/** Compares two reports by pairs of kernels. */
 import { compareUnits } from '../domain/programs/compare-sessions'
 import { sayKernels, sayRefusal } from '../domain/programs/say-comparison'
 import { inEnglish } from '../domain/text/english'
@@ -86,7 +86,10 @@ export function compareReports(a: Report, b: Report): Comparison {
   }
 }
 
-/** Only what a report counts under these names; without them, grid, block and time tell equal kernels apart. */
+/**
+ * Returns the figures that reports have under these names; without them, grid, block and time distinguish equal
+ * kernels.
+ */
 function workOf({ metrics }: Kernel): Unit['work'] {
   const executed = metrics['smsp__inst_executed.sum']?.value
   return typeof executed === 'number' ? { instructions: executed } : {}

@@ -1,4 +1,4 @@
-/** Machine code of a .cu file, for `emulate`. */
+/** Compiles a .cu file to machine code for `emulate`. */
 import { buildCubin } from '../adapters/tools/cubin-build'
 
 /** How nvcc compiles a file. */

@@ -1,4 +1,4 @@
-/** The code behind the kernels of this library, decoded once, so that lines are ranked as everywhere else. */
+/** Caches the decoded code of this library's kernels, so that lines are ranked as everywhere else. */
 import type { DeepKernel, Work } from '../domain/session/deep'
 import type { Code, Counters } from './code'
 
@@ -11,7 +11,9 @@ export const decodesBy = (kernel: object, decode: Decode): void => {
   decoders.set(kernel, decode)
 }
 
-/** Null if it has no code; throws for what is no kernel of this library. */
+/**
+ * Returns a kernel's code, or null if it has none. Throws for an object that is not one of this library's kernels.
+ */
 export function deepOf(kernel: object): DeepKernel | null {
   const known = decoded.get(kernel)
   if (known !== undefined) return known

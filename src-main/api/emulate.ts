@@ -1,4 +1,4 @@
-/** Kernels on an emulated GPU: the machine code that nvcc built, executed on the processor and counted. */
+/** Runs kernels on an emulated GPU: executes nvcc's machine code on the CPU and counts. */
 import { emulate as runJob, type EmulatedBuffer } from '../domain/emulation/job'
 import { recordsOf, stopReason, type LaunchPlaces } from '../domain/emulation/findings'
 import type { Counts } from '../domain/emulator/warp'
@@ -92,7 +92,7 @@ function write(view: DataView, at: number, argument: KernelArgument, names: read
   else view.setFloat64(at, argument.f64, true)
 }
 
-/** The parameters of a launch, at the places that the compiler gave them. */
+/** Returns the parameters of a launch, at the offsets that the compiler chose. */
 function argumentBytes(
   { name, parameters: { list, size } }: MachineKernel,
   given: readonly KernelArgument[],

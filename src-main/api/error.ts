@@ -1,4 +1,4 @@
-/** The error that functions of this package throw for invalid input. */
+/** The error that this package's functions throw for invalid input. */
 import { KernelLadderError as Thrown } from '../domain/errors'
 
 /** What the readers throw. */

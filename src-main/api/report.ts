@@ -1,4 +1,6 @@
-/** Reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction. */
+/**
+ * Reads reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction.
+ */
 import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/english'
 import { parseNcuRawCsv, type NcuLaunch } from '../parsers/ncu/ncu-csv'

@@ -1,4 +1,4 @@
-/** Findings of compute-sanitizer. */
+/** Reads findings of compute-sanitizer. */
 import { parseSanitizerXml } from '../parsers/cuda/compute-sanitizer'
 
 export interface Place {

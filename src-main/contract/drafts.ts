@@ -10,7 +10,7 @@ import { SessionRef } from '../domain/session/session-ref'
 /** A rung of a session. */
 const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
-/** The edited copy; `savedAt` is the version that the edit began with, null if there was none. */
+/** The edited copy. `savedAt` is the version that the edit started from; null if there was none. */
 const EditedDraft = Draft.omit({ schema: true })
 
 const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
@@ -33,17 +33,19 @@ const BuildDraft = z.object({
 
 export const draftCalls = {
   'drafts.place': { input: OpenDraft, output: EditingPlace },
-  /** The saved copy of this rung, else a new, unsaved one. */
+  /** Returns the saved copy of this rung, else a new, unsaved one. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
-  /** If another version was saved meanwhile, nothing is saved and `other` is that version. */
+  /**
+   * Saves a copy. If another version was saved in the meantime, saves nothing and returns that version as `other`.
+   */
   'drafts.save': {
     input: EditedDraft,
     output: z.object({ savedAt: z.string().nullable(), other: Draft.nullable() }),
   },
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
-  /** Requires nvcc but no GPU. */
+  /** Builds a copy. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** The same, and its counters; a later call cancels one that is under way. */
+  /** Builds a copy and counts it. A later call cancels the current one. */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

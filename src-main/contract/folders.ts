@@ -28,7 +28,7 @@ const FolderFileName = z
 /** SHA-256 of a file's bytes, in hex; null if there is no such file. */
 const FileVersion = z.string().length(64).nullable()
 
-/** More than anyone edits here, and below the hosts' limit for a call. */
+/** Limit of a file's text, below the hosts' limit for a call. */
 const maxText = 300_000
 
 /** A fault in a folder, with its location if known; lines and columns from 1. */
@@ -53,10 +53,10 @@ export type FolderFile = z.infer<typeof FolderFile>
 export const FolderView = z.object({
   path: FolderPath,
   trusted: z.boolean(),
-  /** null while a fault makes the whole ladder unusable. */
+  /** null if a fault makes the whole ladder unusable. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
-  /** The ladder file first. */
+  /** The ladder file is first. */
   files: z.array(FolderFile),
 })
 export type FolderView = z.infer<typeof FolderView>
@@ -64,7 +64,7 @@ export type FolderView = z.infer<typeof FolderView>
 export const RecentFolder = z.object({
   path: FolderPath,
   openedAt: z.string(),
-  /** `gone`: there is no longer a ladder file at the path. */
+  /** `gone`: the path no longer contains a ladder file. */
   state: z.enum(['ready', 'faulty', 'gone']),
   trusted: z.boolean(),
   ladder: Ladder.nullable(),
@@ -73,14 +73,14 @@ export type RecentFolder = z.infer<typeof RecentFolder>
 
 export const SaveAnswer = z.discriminatedUnion('state', [
   z.object({ state: z.literal('saved'), version: FileVersion }),
-  /** Another program has changed the file; nothing was saved. `text` is its current text, null if removed. */
+  /** Another program has changed the file, so nothing was saved. `text` is its current text, null if removed. */
   z.object({ state: z.literal('changed'), version: FileVersion, text: z.string().nullable() }),
 ])
 export type SaveAnswer = z.infer<typeof SaveAnswer>
 
 /** The result of compiling one of the folder's sources. */
 export const BuiltSource = z.object({
-  /** The file's name in the folder, and the rung that it is built as; null for the reference. */
+  /** The file's name in the folder, and the id of its rung; null for the reference. */
   file: z.string(),
   rung: Identifier.nullable(),
   built: z.boolean(),
@@ -91,9 +91,9 @@ export const BuiltSource = z.object({
 export type BuiltSource = z.infer<typeof BuiltSource>
 
 export const FolderBuild = z.object({
-  /** The target architecture: `sm_90`. */
+  /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
-  /** false if there is no GPU here, and it was compiled for the recordings' GPU. */
+  /** false if there is no GPU, and the code was compiled for the recordings' GPU. */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
 })
@@ -123,13 +123,13 @@ const none = z.object({})
 export const folderCalls = {
   /** Recently opened folders, latest first. */
   'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
-  /** Reads the ladder file and the files it names. Builds and runs nothing. */
+  /** Reads the ladder file and the files it names, without building or running anything. */
   'folders.open': { input: one, output: FolderView },
-  /** Removes it from the list, not from the disk. */
+  /** Removes the folder from the list, not from the disk. */
   'folders.forget': { input: one, output: none },
-  /** The user has reviewed its files and allows them to be built and run. */
+  /** Records that the user has reviewed the files and allows building and running them. */
   'folders.trust': { input: one, output: none },
-  /** Subfolders of the home directory whose path starts with `typed`. */
+  /** Returns subfolders of the home directory whose paths start with `typed`. */
   'folders.complete': {
     input: z.object({ typed: z.string().max(4096) }),
     output: z.object({
@@ -141,19 +141,19 @@ export const folderCalls = {
     input: one.extend({
       file: FolderFileName,
       text: z.string().max(maxText),
-      /** The version that was edited. */
+      /** The version that the edit started from. */
       version: FileVersion,
     }),
     output: SaveAnswer,
   },
   /** Builds from the files on disk; all sources if the file is not a source. Requires nvcc but no GPU. */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
-  /** What a rung of a trusted folder counts as it is typed, beside the file; a later call cancels one under way. */
+  /** Counts an edited rung of a trusted folder before it is saved. A later call cancels the current one. */
   'folders.counters': {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),
     output: RungCounters,
   },
-  /** Runs the request now and on every save until stopped; every run is a normal run. */
+  /** Runs the request now and on every save until stopped. Each is a normal run. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },

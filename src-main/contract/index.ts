@@ -1,6 +1,6 @@
 /**
- * The calls and events between a UI and the core, defined once with types. Every host validates incoming messages
- * with these schemas; every client is typed by them.
+ * The typed calls and events between a UI and the core. Every host validates incoming messages with these schemas,
+ * and every client derives its types from them.
  */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
@@ -37,7 +37,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** What was found, or what is wrong. */
+  /** The finding, or the problem. */
   detail: Statement,
   remedy: Statement.optional(),
 })
@@ -48,7 +48,7 @@ export const DoctorReport = z.object({
   gpus: z.array(z.object({ name: z.string(), memoryTotalBytes: z.number().nullable() })),
   /** Whether rungs can be built, verified and timed. */
   canRun: z.boolean(),
-  /** Whether their counters can be read, too. */
+  /** Whether the counters of rungs can be read too. */
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>
@@ -62,15 +62,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('started'),
     ladder: Identifier,
     target: z.string(),
-    /** With the problem and the GPU, it decides which throughput is shown. */
+    /** Together with the problem and the GPU, determines which throughput is shown. */
     task: Task.nullable(),
     /** null for a ladder of programs. */
     problem: Problem.nullable(),
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
   }),
-  /** The GPU that rungs run on; sent again once its ceilings were measured. */
+  /** The GPU that rungs run on; sent again once its ceilings have been measured. */
   z.object({ type: z.literal('gpu'), device: Device, ceilings: Ceilings.nullable() }),
-  /** done of total, in the stage's own steps; total is 0 while unknown. */
+  /** `done` of `total`, in the stage's own steps; `total` is 0 while unknown. */
   z.object({
     type: z.literal('stage'),
     stage: RunStage,
@@ -84,15 +84,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     state: z.enum(['running', 'done', 'failed', 'skipped']),
     detail: z.string().optional(),
   }),
-  /** What is known about a rung so far; replaces the previous result. */
+  /** The current result of a rung, which replaces the previous one. */
   z.object({ type: z.literal('result'), result: RungResult }),
   /** The estimated cost of profiling, sent before it starts. */
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
   /** The actual cost. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   /**
-   * Of a run on another machine: whether it can be heard. While it cannot, what was told last is stale; what happened
-   * meanwhile is told once it can again.
+   * Whether the connection to a remote run is up. While it is down, the last messages are stale; missed ones follow
+   * once it is up again.
    */
   z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
@@ -105,13 +105,13 @@ export const RunEvent = z.discriminatedUnion('type', [
 ])
 export type RunEvent = z.infer<typeof RunEvent>
 
-/** What a client receives: an event of a run, numbered from 0 so that gaps and repeats are noticed. */
+/** A message to a client: an event of a run, numbered from 0 so that gaps and repeats are detected. */
 export const RunMessage = z.object({ runId: RunId, seq: z.number().int(), event: RunEvent })
 export type RunMessage = z.infer<typeof RunMessage>
 
 export const AppInfo = z.object({
   version: z.string(),
-  /** `report`: a file with frozen sessions, without a core. */
+  /** `report`: a file with frozen sessions and no core. */
   host: z.enum(['electron', 'web', 'report']),
   /** The session to open first. */
   defaultSession: SessionRef,
@@ -119,9 +119,9 @@ export const AppInfo = z.object({
   hasGpu: z.boolean(),
   /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
   hasCompiler: z.boolean(),
-  /** GPUs that times are predicted for; absent in a report. */
+  /** GPUs with predicted times; absent in a report. */
   predictedGpus: z.array(z.string()).optional(),
-  /** Whether the user has set an editor, on the machine of the program, that source lines can be opened in. */
+  /** Whether the user has set an editor, on the program's machine, that can open source lines. */
   hasEditor: z.boolean(),
   /** Names of the user's other machines that runs can be sent to; absent in a report. */
   machines: z.array(z.string()).optional(),
@@ -131,7 +131,7 @@ export type AppInfo = z.infer<typeof AppInfo>
 const call = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output })
 
 export const calls = {
-  /** Opens a line of a rung's source in the user's own editor; what is started is never the page's to say. */
+  /** Opens a line of a rung's source in the user's editor. The page cannot choose the command. */
   'editor.open': call(
     z.object({
       session: SessionRef,
@@ -146,24 +146,24 @@ export const calls = {
     z.object({}),
     z.object({
       ladders: z.array(Ladder),
-      /** Ladders or rungs that could not be read, each as a sentence. */
+      /** Unreadable ladders or rungs, each as a sentence. */
       problems: z.array(z.string()),
     }),
   ),
-  /** What the shipped recordings measured for the ladder's rungs, by rung id. */
+  /** Returns the recorded measurements of the ladder's rungs, by rung id. */
   'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
-  /** Over the timed sessions of the store: of a ladder, null for the one that was timed last. */
+  /** Returns the history of a ladder over the timed sessions of the store; null selects the ladder timed last. */
   'sessions.history': call(
     z.object({ ladder: Identifier.nullable() }),
     z.object({ ladders: z.array(Identifier), history: z.object(historyShape).nullable() }),
   ),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
-  /** Source text by rung id, as compiled. */
+  /** Returns source text by rung id, as compiled. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
   'sessions.deep': call(DeepRequest, DeepAnswer),
   'sessions.rename': call(RenameRequest, z.object({})),
-  /** Moves it to the store's trash, from which it can be restored for thirty days. */
+  /** Moves a session to the store's trash, from which it can be restored for thirty days. */
   'sessions.delete': call(RefRequest, z.object({})),
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
@@ -171,7 +171,7 @@ export const calls = {
   'report.current': call(z.object({}), ReportProgress),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
-  /** The current or last run with all its messages so far, for a UI that was reloaded. */
+  /** Returns the current or last run with all its messages so far, for a UI that was reloaded. */
   'run.current': call(
     z.object({}),
     z.object({ messages: z.array(RunMessage), active: z.boolean() }),
@@ -196,21 +196,21 @@ export const isCallName = (name: string): name is CallName => Object.hasOwn(call
 /** The reply to a call on every transport: a value or a typed error, never a bare failure. */
 export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
 
-/** The core as seen by a host. */
+/** The interface of the core for hosts. */
 export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
   /** Returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file of this machine. Not a call of the contract: a host takes the file directly from the user, so
-   * that a page cannot name a path.
+   * Imports a file of this machine. Not a call of the contract: a host gets the file directly from the user, so that
+   * a page cannot name a path.
    */
   importFile(path: string): Promise<ImportAnswer>
-  /** Cancels what runs and waits for its process tree to end. */
+  /** Cancels running work and waits for its process tree to end. */
   close(): Promise<void>
 }
 
-/** Validates an incoming message and answers it; shared by all hosts so that none can skip validation. */
+/** Validates an incoming message and answers it. All hosts use it, so that none can skip validation. */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {
     if (!isCallName(name))

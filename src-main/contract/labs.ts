@@ -13,10 +13,10 @@ const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 const AttemptId = z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{4}(-\d{1,3})?$/)
 const Source = z.string().max(1024 * 1024)
 
-/** How far the user has come in a lab. */
+/** The user's progress in a lab. */
 export const LabStanding = z.object({
   progress: z.enum(['new', 'started', 'passed']),
-  /** Passed on an emulated GPU alone, so that no time was judged. */
+  /** Passed only on an emulated GPU, so that no time was judged. */
   emulatedOnly: z.boolean(),
   attempts: z.number().int(),
   /** Time of the last attempt. */
@@ -31,7 +31,7 @@ export const LabSummary = z.object({
   summary: z.string(),
   minutes: z.number(),
   needs: z.array(Identifier),
-  /** Whether some of its checks need counters. */
+  /** Whether some of the lab's checks need counters. */
   counters: z.boolean(),
   trusted: z.boolean(),
   ...LabStanding.shape,
@@ -53,20 +53,20 @@ export const AttemptSummary = z.object({
   createdAt: z.string(),
   code: LabCode,
   status: LabOutcome.shape.status,
-  /** The lab counts as passed with it. */
+  /** Whether the lab counts as passed with this attempt. */
   completes: z.boolean(),
   checksPassed: z.number().int(),
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
-  /** What L2 held when it was timed; null without a time. */
+  /** What L2 contained when the attempt was timed; null without a time. */
   cacheState: CacheState.nullable(),
-  /** The session behind it; null if nothing was measured. */
+  /** The attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
 })
 export type AttemptSummary = z.infer<typeof AttemptSummary>
 
-/** Omits what the student has not reached yet: hints, answers, the solution. */
+/** The lab without hints, answers and the solution until the student has reached them. */
 export const LabView = LabFile.pick({
   title: true,
   summary: true,
@@ -104,32 +104,32 @@ export const LabView = LabFile.pick({
     z.object({ id: z.string(), ask: z.string(), unit: z.string(), explain: z.string().nullable() }),
   ),
   source: LabSource.nullable(),
-  /** Shown once predictions are sealed. */
+  /** Shown once predictions are locked. */
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
   /** When the draft was last saved; null if it never was. */
   draftAt: z.string().nullable(),
   answers: LabAnswers,
-  /** Code other than the starter was measured, so predictions are locked; a reset unlocks them. */
+  /** Whether code other than the starter was measured, which locks predictions. A reset unlocks them. */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
   solution: z.string().nullable(),
-  /** How often it was requested; it is given after passing, or on the second request. */
+  /** Number of requests for the solution. It is shown after passing, or on the second request. */
   solutionAsked: z.number().int(),
   recorded: z.array(RecordedOutcome),
   /** Oldest first. */
   attempts: z.array(AttemptSummary),
   trusted: z.boolean(),
   contentHash: z.string(),
-  /** Every file in full, while the lab is not yet trusted. */
+  /** The full text of every file, until the lab is trusted. */
   files: z.array(z.object({ path: z.string(), text: z.string() })),
   folder: z.string().nullable(),
 })
 export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
-  /** false if there is no GPU here, and it was compiled for the recordings' GPU. */
+  /** false if there is no GPU, and the code was compiled for the recordings' GPU. */
   ownGpu: z.boolean(),
 })
 export type LabBuildReport = z.infer<typeof LabBuildReport>
@@ -144,8 +144,8 @@ export const labCalls = {
   },
   'labs.get': { input: one, output: LabView },
   /**
-   * Saves the draft, some answers or both. `replaces` is the version that the edit began with: if another one was saved
-   * meanwhile, the draft is not saved and `other` is that version.
+   * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If another version
+   * was saved in the meantime, the draft is not saved and `other` is that version.
    */
   'labs.save': {
     input: one.extend({
@@ -164,8 +164,8 @@ export const labCalls = {
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
-   * Proceeds as a run, with its events, cancellation and session; afterwards the attempt is in the view. The draft is
-   * left as it is.
+   * Runs as a normal run, with events, cancellation and a session. The attempt is in the view afterwards. The draft
+   * does not change.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),
@@ -175,8 +175,8 @@ export const labCalls = {
     input: one.extend({ id: AttemptId }),
     output: z.object({ outcome: LabOutcome, answers: LabAnswers, source: z.string() }),
   },
-  /** Adds a third-party lab to the list; nothing in it is built or run yet. */
+  /** Adds a third-party lab to the list, without building or running anything. */
   'labs.add': { input: z.object({ folder: z.string().min(1).max(4096) }), output: one },
-  /** The user has reviewed these files and allows their use. */
+  /** Records that the user has reviewed these files and allows their use. */
   'labs.trust': { input: one.extend({ contentHash: z.string() }), output: none },
 } as const

@@ -17,14 +17,14 @@ const ListedMachine = z.object({
 
 type ListedMachine = z.infer<typeof ListedMachine>
 
-/** Where ssh would connect to, and the key that the host shows. */
+/** Where ssh would connect to, and the host's key. */
 const LookedAtHost = z.object({
   hostname: z.string(),
   user: z.string(),
   port: z.string(),
-  /** `ssh-ed25519 SHA256:…`; null if the connection ended before it. */
+  /** `ssh-ed25519 SHA256:…`; null if the connection ended earlier. */
   fingerprint: z.string().nullable(),
-  /** ssh trusts the key already. */
+  /** Whether ssh already trusts the key. */
   known: z.boolean(),
 })
 
@@ -36,13 +36,13 @@ export const machineCalls = {
     /** `error`: machines.yaml has a fault. */
     output: z.object({ machines: z.array(ListedMachine), error: ErrorShape.nullable() }),
   },
-  /** Whether it can be reached now, without sending anything there. */
+  /** Tests whether the machine can be reached, without sending anything. */
   'machines.check': {
     input: z.object({ name: Name }),
     output: z.object({ error: ErrorShape.nullable() }),
   },
   'machines.look': { input: z.object({ host: Host }), output: LookedAtHost },
-  /** `fingerprint` is the one that the user saw and trusts; null for a host whose key is known. */
+  /** Adds a machine. `fingerprint` is the one that the user saw and trusts; null for a host whose key is known. */
   'machines.add': {
     input: z.object({
       name: z.string().max(200),

@@ -9,21 +9,21 @@ export const ncuReportCalls = {
   'ncuReport.state': {
     input: Ref,
     output: z.object({
-      /** `there`: on the machine that it was made on; `fetching`: on its way. */
+      /** `there`: on the machine that made it; `fetching`: being fetched. */
       state: z.enum(['none', 'here', 'there', 'fetching']),
       bytes: z.number().int(),
-      /** How many bytes are here. */
+      /** Bytes that have been fetched. */
       done: z.number().int(),
       machine: z.string().nullable(),
-      /** Why it was not fetched when it was last asked for. */
+      /** Why the last fetch failed. */
       error: ErrorShape.nullable(),
     }),
   },
-  /** Begins to fetch it, from where an earlier fetch was cut. */
+  /** Starts to fetch it, resuming an interrupted fetch. */
   'ncuReport.fetch': { input: Ref, output: z.object({}) },
-  /** Opens it in the Nsight Compute of the program's machine. */
+  /** Opens it in Nsight Compute on the program's machine. */
   'ncuReport.open': { input: Ref, output: z.object({}) },
-  /** Its bytes from one on, as many as fit into an answer; `bytes` is its size. */
+  /** Returns as many of its bytes from `from` on as fit into an answer; `bytes` is its size. */
   'ncuReport.part': {
     input: Ref.extend({ from: z.number().int().nonnegative() }),
     output: z.object({ base64: z.string(), bytes: z.number().int() }),

@@ -1,4 +1,4 @@
-/** Calls about reports on a session, or on two side by side, to be saved as a file. */
+/** Calls for reports on one session, or on two side by side, to be saved as a file. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'
@@ -7,26 +7,28 @@ import { SessionRef } from '../domain/session/session-ref'
 
 export const ReportRequest = z.object({
   ref: SessionRef,
-  /** A second session to show beside the first. */
+  /** A second session to show side by side with the first. */
   compare: SessionRef.optional(),
   format: z.enum(reportFormats),
   /** CSV with one row per rung instead of one row per figure. */
   wide: z.boolean().optional(),
-  /** By default all; the summary and the provenance are in every report. */
+  /** All by default; the summary and the provenance are in every report. */
   sections: z.array(ReportSection).optional(),
-  /** By default all. */
+  /** All by default. */
   rungs: z.array(Identifier).min(1).optional(),
   /** Markdown: with its pictures, all in one zip. */
   pictures: z.boolean().optional(),
-  /** In place of the title that says what was measured, which then follows it. */
+  /** Replaces the default title, which then becomes a subtitle. */
   title: z.string().trim().min(1).max(300).optional(),
-  /** Paragraphs of its author's, below the title. */
+  /** The author's paragraphs below the title. */
   notes: z.array(z.string().trim().min(1).max(5000)).max(50).optional(),
-  /** Charts of the Charts screen as `roofline:l2`, `throughput`, and counters as bars; by default a few of each. */
+  /**
+   * Charts of the Charts screen such as `roofline:l2`, `throughput`, and counters as bars; a few of each by default.
+   */
   charts: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
-  /** Under charts, by their words. */
+  /** Captions by chart word. */
   captions: z.record(z.string(), z.string().trim().min(1).max(2000)).optional(),
-  /** A date to print in it, as 2026-11-21. */
+  /** A date to print, such as 2026-11-21. */
   date: z.iso.date().optional(),
 })
 

@@ -1,4 +1,4 @@
-/** What a rung that is being edited compiles to, and what it counts on an emulated GPU. */
+/** The build of an edited rung, and its counters on an emulated GPU. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { MetricValue } from '../domain/metrics/metrics'
@@ -8,30 +8,30 @@ import { Build, Diagnostic } from '../domain/session/session'
 
 export const RungBuild = z.object({
   built: z.boolean(),
-  /** Why it was not built. */
+  /** Why the rung was not built. */
   reason: Statement.nullable(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
-  /** The target architecture: `sm_90`. */
+  /** The target architecture, such as `sm_90`. */
   architecture: z.string().nullable(),
 })
 
 export type RungBuild = z.infer<typeof RungBuild>
 
-/** At a small size, so that it is a matter of seconds. */
+/** Counters at a small size, so that counting takes seconds. */
 export const RungCounters = RungBuild.extend({
   /** The emulated GPU. */
   gpu: z.string(),
-  /** `256³` */
+  /** The size, such as `256³`. */
   at: z.string(),
-  /** By metric id; null if it was not built or did not run to its end, as `reason` says. */
+  /** Metrics by id; null if the rung was not built or did not finish, as `reason` explains. */
   metrics: z.record(z.string(), MetricValue).nullable(),
-  /** The same of what it is edited from. */
+  /** Metrics of the original rung. */
   before: z.record(z.string(), MetricValue).nullable(),
-  /** What the timing model predicts for it, and for what it is edited from; null if it can say nothing. */
+  /** The timing model's predictions for the edited and the original rung; null if there is none. */
   predicted: PredictedTime.nullable(),
   predictedBefore: PredictedTime.nullable(),
-  /** The size of the prediction, `512³`; null without one. */
+  /** The predicted size, such as `512³`; null without a prediction. */
   predictedAt: z.string().nullable(),
   /** The machine code, with counters. */
   profile: DeepProfile.nullable(),

@@ -10,12 +10,12 @@ import { At } from '../domain/task/problem-request'
 /** A ladder as named in a request: the id of a shipped one, or the path of a ladder folder. */
 export const LadderName = z.string().min(1).max(4096)
 
-/** No machine has so many. */
+/** The limit is above any machine's number of GPUs. */
 const GpuNumber = z.number().int().min(0).max(255)
 
 export const RunRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; by default all rungs of the ladder. The reference always runs with them. */
+  /** Rung ids; all rungs of the ladder by default. The reference always runs with them. */
   rungs: z.array(Identifier).min(1).optional(),
   /** One value for all sizes of the ladder's task. */
   size: z.number().int().optional(),
@@ -28,13 +28,13 @@ export const RunRequest = z.object({
   timing: TimingWay.optional(),
   /** What L2 holds when a launch is timed; cold by default. */
   cacheState: CacheState.extract(['cold', 'warm']).optional(),
-  /** Which of this machine's GPUs, counting from 0 among those that are visible; CUDA's first by default. */
+  /** Index of the GPU from 0 among this machine's visible ones; CUDA's first by default. */
   gpu: GpuNumber.optional(),
   /** An edited copy, run as a rung after its original. */
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),
-  /** Rungs whose profiling is expected to take longer are not profiled; seconds. */
+  /** Skip profiling of rungs that are expected to take longer than this, in seconds. */
   profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>

@@ -10,15 +10,18 @@ import { LadderName } from './runs'
 
 export const SanitizeRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; by default all but the reference. */
+  /** Rung ids; all except the reference by default. */
   rungs: z.array(Identifier).min(1).optional(),
   tools: z
     .array(SanitizerTool)
     .min(1)
     .default([...sanitizerTools]),
-  /** Every size of the ladder's task; by default, without sizes in `at`, its small ragged shape. */
+  /**
+   * One value for all sizes of the ladder's task. Without it and without sizes in `at`, the task's small ragged
+   * shape.
+   */
   size: z.number().int().optional(),
-  /** Its sizes, scalars and options by name; by default the ladder's. */
+  /** The task's sizes, scalars and options by name; the ladder's by default. */
   at: At.optional(),
   params: Parameters.default({}),
   /** This machine's GPU by default. */
@@ -29,12 +32,12 @@ export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 
 export const SanitizeProgress = z.object({
   stage: z.enum(['prepare', 'build', 'check']),
-  /** In the stage's own steps; total is 0 while unknown. */
+  /** In the stage's own steps; `total` is 0 while unknown. */
   done: z.number().int(),
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
-  /** Why it is currently waiting, as a sentence. */
+  /** Why the job is waiting, as a sentence. */
   notice: Statement.optional(),
 })
 

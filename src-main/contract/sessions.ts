@@ -8,7 +8,7 @@ const SessionTitle = z
   .trim()
   .min(1)
   .max(120)
-  // No line breaks or other control characters, because it is shown on one line everywhere.
+  // No line breaks or other control characters, because the title is always shown on one line.
   .regex(/^\P{Cc}*$/u)
 
 export const RenameRequest = z.object({ ref: SessionRef, title: SessionTitle.nullable() })
@@ -16,16 +16,16 @@ export const RefRequest = z.object({ ref: SessionRef })
 
 export const DeletedSession = z.object({
   ref: SessionRef,
-  /** The user's name for it, else the ladder's; null if it cannot be read. */
+  /** The user's title, else the ladder's; null if it cannot be read. */
   title: z.string().nullable(),
   /** ISO 8601. */
   deletedAt: z.string(),
 })
 export type DeletedSession = z.infer<typeof DeletedSession>
 
-/** The reply to a file handed over through a host. */
+/** The reply after a host has received a file. */
 export const ImportAnswer = z.object({ ref: SessionRef })
 export type ImportAnswer = z.infer<typeof ImportAnswer>
 
-/** The maximum size of a file uploaded from a browser, which is also the largest report that is read at once. */
+/** The maximum size of an uploaded file, which is also the largest report that is read at once. */
 export const maxUploadBytes = 2 ** 30

@@ -1,7 +1,7 @@
-/** Bytes that are read by their offset, so that a large file is never in memory as a whole. */
+/** Bytes read by offset, so that a large file is never completely in memory. */
 export interface ByteSource {
   readonly size: number
-  /** The bytes from `at` on; fewer than `length` only at the end. They are valid until the next read. */
+  /** Returns the bytes from `at` on; fewer than `length` only at the end. They are valid until the next read. */
   read(at: number, length: number): Uint8Array
 }
 

@@ -1,11 +1,14 @@
-/** JSON from anyone: a few bytes of text can become a large object, so its values are counted before it is parsed. */
+/** Parses untrusted JSON. A few bytes of text can become a large object, so the values are counted first. */
 import { errorText } from '../domain/errors'
 import { message, type Statement } from '../domain/messages/message'
 
-/** Ten times what a report with deep profiles of a hundred rungs contains; as objects, some hundreds of megabytes. */
+/** Ten times the values of a report with deep profiles of a hundred rungs; as objects, some hundreds of megabytes. */
 export const mostValues = 5_000_000
 
-/** At least as many as the text has: each value but the first follows one of these characters, inside strings or not. */
+/**
+ * Returns an upper bound on the number of values: each except the first follows one of these characters, inside
+ * strings or not.
+ */
 function countValues(text: string, most: number): number {
   let count = 1
   for (let at = 0; at < text.length && count <= most; at += 1) {
@@ -16,12 +19,12 @@ function countValues(text: string, most: number): number {
   return count
 }
 
-/** The value, or why the text has none. */
+/** Returns the value, or why the text has none. */
 export function parseJsonWithin(
   text: string,
   most = mostValues,
 ): { value: unknown } | { refused: Statement } {
-  // No text has more values than characters.
+  // A text cannot have more values than characters.
   if (text.length > most && countValues(text, most) > most)
     return { refused: message('files.tooMany', { most }) }
   try {

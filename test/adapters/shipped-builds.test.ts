@@ -1,4 +1,4 @@
-/** Builds that ship for machines without nvcc: those of the current sources, and no others. */
+/** Tests that builds shipped for machines without nvcc match exactly the current sources. */
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

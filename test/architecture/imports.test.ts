@@ -31,7 +31,7 @@ describe('the command line', () => {
         !typeOnly &&
         /-command$|services\/(?!version)/.test(specifier),
     )
-    // What is loaded later is a call of import(), and stands in a function.
+    // Modules loaded later are loaded by a call of import() in a function.
     const text = readFileSync(join(root, definitions[0]!), 'utf8')
     for (const { specifier } of eager) expect(text).toContain(`await import('${specifier}')`)
   })

@@ -1,10 +1,10 @@
-/** The sources, and the graph of their imports against what each layer may use. */
+/** The sources, and their import graph compared with what each layer may use. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 
-// The text of the program, for rules that the import graph cannot tell.
+// The program's text, for rules that the import graph cannot express.
 
 const root = new URL('../..', import.meta.url).pathname
 
@@ -14,10 +14,10 @@ export interface SourceFile {
   text: string
 }
 
-/** A component's test lies beside it, and is no part of the program. */
+/** Whether a file is a test. Component tests are next to their components and not part of the program. */
 export const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** The program's files below these folders. */
+/** Returns the program's files below these folders. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -26,7 +26,7 @@ export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   )
 
-/** Each line that holds one of the patterns, with its place. */
+/** Returns each line that matches one of the patterns, with its location. */
 export const linesWith = (files: readonly SourceFile[], patterns: readonly RegExp[]): string[] =>
   files.flatMap(({ path, text }) =>
     text
@@ -38,17 +38,17 @@ export const linesWith = (files: readonly SourceFile[], patterns: readonly RegEx
       ),
   )
 
-// Who may import whom. `readImports` takes the import graph from the source; `violations` judges a
-// graph and knows nothing of files, so that its own tests can make graphs up.
+// Rules for imports between layers. `readImports` reads the import graph from the source. `violations` judges a graph
+// without reading files, so that its tests can invent graphs.
 
 export interface Import {
   /** The importing file, relative to the repository's root. */
   from: string
-  /** As written. */
+  /** The specifier as written. */
   specifier: string
-  /** `import type`, `export type`, or `import('…')` in a type. */
+  /** Whether it is `import type`, `export type`, or `import('…')` in a type. */
   typeOnly: boolean
-  /** A call of import() or require(). */
+  /** Whether it is a call of import() or require(). */
   onDemand?: true
 }
 
@@ -77,7 +77,7 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   outside: [],
 }
 
-/** A kind of host beside its own and `shared`: `serve` is a command, and starts the web host. */
+/** Other kinds of hosts that a host may import, besides `shared`: `serve` is a command that starts the web host. */
 const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
 /** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
@@ -105,7 +105,7 @@ const owners: Record<string, readonly string[]> = {
   'reka-ui': ['src-renderer/'],
 }
 
-/** Layers that name every library they may use. The others may use any that has no other owner. */
+/** Layers with a complete list of allowed libraries. Other layers may use any library without an owner. */
 const libraries: Partial<Record<Layer, readonly string[]>> = {
   domain: ['zod', 'intl-messageformat'],
   contract: ['zod'],
@@ -113,7 +113,7 @@ const libraries: Partial<Record<Layer, readonly string[]>> = {
   preload: ['electron'],
 }
 
-/** Parsers work on what they are given. */
+/** Parsers use only their arguments. */
 const pureBuiltins = ['node:buffer', 'node:string_decoder', 'node:util', 'node:zlib']
 
 const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
@@ -194,7 +194,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
   return `${layer} may not import ${targetLayer} (${target})`
 }
 
-/** Every import that is not allowed, as a sentence. */
+/** Returns every forbidden import as a sentence. */
 export function violations(imports: readonly Import[]): string[] {
   return imports.flatMap((one) => {
     const layer = layerOf(one.from)
@@ -208,21 +208,24 @@ export function violations(imports: readonly Import[]): string[] {
   })
 }
 
-/** The part of the source within which rooms are told apart, and the room. */
+/** Returns the part of the source that is divided into rooms, and the file's room. */
 function roomOf(path: string): { within: string; room: string } {
   const parts = path.split('/')
   const depth = path.startsWith('src-renderer/features/') ? 2 : path.startsWith('src-main/') ? 2 : 1
   return { within: parts.slice(0, depth).join('/'), room: parts.slice(0, depth + 1).join('/') }
 }
 
-/** Room to room, with the first import that leads there. A folder is a room, and so is a file beside folders. */
+/**
+ * Returns the graph of rooms, with the first import for each edge. A folder is a room, and so is a file next to
+ * folders.
+ */
 function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>> {
   const graph = new Map<string, Map<string, string>>()
   for (const { from, specifier } of imports) {
     if (!specifier.startsWith('.')) continue
     const target = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
     let [own, other] = [roomOf(from), roomOf(target)]
-    // What lies beside the screens sees them as one room.
+    // For files next to the screens, all screens are one room.
     const features = 'src-renderer/features'
     if (own.within === features && other.within === 'src-renderer')
       own = { within: 'src-renderer', room: features }
@@ -236,7 +239,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
   return graph
 }
 
-/** Rings of a graph: node to node, with the words for the step. */
+/** Returns the cycles of a graph with labeled edges, as texts. */
 function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -256,10 +259,10 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
   return found
 }
 
-/** Rooms of one layer that import each other in a ring, as a sentence a ring with the imports that close it. */
+/** Returns cycles between rooms of one layer, one sentence each with the imports that close it. */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Files that import each other in a ring, types included; an import on demand closes none. */
+/** Returns cycles between files, including type imports; dynamic imports do not count. */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()
@@ -275,7 +278,7 @@ export function fileCycles(imports: readonly Import[]): string[] {
   return ringsOf(graph)
 }
 
-/** The scripts of a Vue component, with `src` attributes as imports. */
+/** Returns the scripts of a Vue component, with `src` attributes as imports. */
 const vueScripts = (text: string): string =>
   [...text.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)]
     .map(([, attributes = '', body = '']) => {
@@ -320,7 +323,7 @@ export function importsIn(from: string, text: string): Import[] {
 
 let known: Import[] | undefined
 
-/** Those of all sources; what several tests judge is read once. */
+/** Returns the imports of all sources, read once for all tests. */
 export const readImports = (): readonly Import[] =>
   (known ??= ['src-main', 'src-renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

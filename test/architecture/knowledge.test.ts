@@ -1,4 +1,4 @@
-/** What one part of the program knows and no other may: how to make a machine, kinds of targets, the task. */
+/** Tests that some knowledge stays in one part of the program: creating a machine, kinds of targets, the task. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -41,30 +41,30 @@ describe('kinds of targets', () => {
     .join('|')
 
   const comparisons = [
-    // A kind, or the text of a target, that is compared.
+    // Comparisons with a kind, or with a target's text.
     new RegExp(`[!=]==? ['"\`](${kinds}|${words})['"\`:]`),
     new RegExp(`['"\`](${kinds}|${words})['"\`] [!=]==? `),
     /\b[tT]arget(\.value)?\??\.kind [!=]==/,
     new RegExp(`\\bcase ['"\`](${kinds}|${words})['"\`]`),
-    // A text that is taken apart.
+    // Parsing of such a text.
     new RegExp(`(startsWith|split|includes|match|slice)\\(['"\`](${kinds}|${words})`),
     new RegExp(`\\/\\^?\\(?(${words}):`),
   ]
 
-  /** Other things that have a kind by one of these words. */
+  /** Other things whose kind is one of these words. */
   const others = [
-    // A check of a lab that looks at the build alone.
+    // A lab check that only examines the build.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
-    // Where a figure comes from.
+    // The source of a figure.
     /evidence === '(emulated|predicted)'/,
-    // What took a time.
+    // The clock of a time.
     /clock !== 'predicted'/,
-    // A space of memory.
+    // A memory space.
     /space === 'local'/,
     // The view of machine code in Compare.
     /\bview(?:\.value)? [!=]== 'machine'/,
-    // Where a rule of ncu says that its speedup applies.
+    // The scope of an ncu rule's speedup.
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
 
@@ -104,7 +104,7 @@ describe('kinds of targets', () => {
 describe('the task', () => {
   const root = join(import.meta.dirname, '../..')
 
-  /** Where the whole program lies, beside the kernels of one task and what ships of it as data. */
+  /** The places of the whole program, apart from the kernels of one task and its shipped data. */
   const places = [
     'src-main',
     'src-renderer',
@@ -113,7 +113,7 @@ describe('the task', () => {
     'cuda-kernels/probe',
   ]
 
-  /** What only the matrix product's own folder may say. */
+  /** Words that only the folder of the matrix product may use. */
   const words: readonly [string, RegExp][] = [
     ['one of its sizes', /\.[mnk]\b(?!\s*\()|[{,(]\s*[mk]\s*[:,})=]|\bm, n(?:,| and) k\b|\{[mk]\}/],
     ['one of its scalars', /\b(?:alpha|beta)\b/i],
@@ -123,7 +123,7 @@ describe('the task', () => {
     ['the library it is measured against', /cublas/i],
   ]
 
-  /** Who knows one of these all the same, and why. */
+  /** Exceptions that may use one of these words, with the reason. */
   const allowed: readonly [RegExp, RegExp, string][] = [
     [
       /doctor\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
@@ -152,7 +152,7 @@ describe('the task', () => {
       .filter(({ name }) => !isTest(name))
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 
-  /** The same lines without what is said to a reader of the source. */
+  /** Returns the same lines without comments. */
   const withoutComments = (text: string): string =>
     text
       .replaceAll(/\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->/g, (comment) =>
@@ -160,7 +160,7 @@ describe('the task', () => {
       )
       .replaceAll(/^(\s*)\/\/.*$/gm, '$1')
 
-  /** `file:line: what it knows: the line` */
+  /** Returns violations as `file:line: the knowledge: the line`. */
   function knowing(file: string, text: string): string[] {
     return withoutComments(text)
       .split('\n')
@@ -227,7 +227,10 @@ describe('styles', () => {
   const namesOn = ({ text }: SourceFile): string[] =>
     [...text.matchAll(/\bclass="([^"]+)"/g)].flatMap(([, names]) => names!.split(/\s+/))
 
-  /** What a component styles for all is on every screen once it is loaded, also on what has the same name there. */
+  /**
+   * Returns class names styled globally by a component that other components use too: once loaded, global styles
+   * apply to every screen.
+   */
   const takenTwice = (files: readonly SourceFile[]): string[] =>
     files.flatMap((styling) =>
       [...new Set(styledForAll(styling))].flatMap((name) =>

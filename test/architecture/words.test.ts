@@ -1,4 +1,4 @@
-/** No code is steered by a sentence: what is said is looked at by its key, and words are made at the edges. */
+/** Tests that no logic depends on sentences: messages are identified by key, and text is made only for output. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { isTest } from './imports'
 const root = join(import.meta.dirname, '../..')
 
 const said = '(?:reason|remedy|sentence|explanation|warnings?|statement|detail|headline)'
-/** A comparison of what is said with words, or a search in it. */
+/** Comparisons of messages with text, or searches in it. */
 const steered = [
   new RegExp(`(?<!typeof )\\b${said}\\b\\)?\\s*[!=]==\\s*['"\`]`),
   new RegExp(`['"\`]\\s*[!=]==\\s*[\\w.?]*\\b${said}\\b`),
@@ -16,11 +16,11 @@ const steered = [
   /inEnglish\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:[!=]==\s*['"`]|\.(?:startsWith|endsWith|includes|match)\()/,
 ]
 
-/** An error whose sentence, or whose remedy, is English in the source. */
+/** Errors whose message or remedy is English text in the source. */
 const spoken =
   /\b(?:(?:inputError|missingError)\(|KernelLadderError\(\s*'\w+',)\s*(?:[`'"]|message\((?:[^()]|\([^()]*\))*\),\s*[`'"])[^\n]*/g
 
-/** Where a string is right, and why. */
+/** Places where a string is correct, with the reason. */
 const elsewhere: readonly [RegExp, string][] = [
   [/parsers\/(?:kernels|labs)\/|adapters\/catalog\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],

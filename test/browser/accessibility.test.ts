@@ -1,4 +1,4 @@
-/** Every screen by axe in both themes, and by keyboard alone. */
+/** Tests every screen with axe in both themes, and with the keyboard alone. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putTuning } from '../../scripts/lib/pictures.mjs'
@@ -23,12 +23,12 @@ const words = wordsOf('en')
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-/** By theme and by what was looked at: the faults that axe found. Only the light page is asked all rules. */
+/** Faults found by axe, by theme and item. Only the light page is checked with all rules. */
 type Found = Record<Theme, Record<string, string[]>>
 
 /**
- * A page is put into the other theme where it is, because opening it takes as long as axe does, and stays in it for what is
- * looked at next.
+ * Checks a page in both themes. The theme is switched in place, because opening a page takes as long as axe does, and
+ * is kept for the next check.
  */
 async function lookAt(
   page: Page,
@@ -51,7 +51,7 @@ const noFaults = ({ light, dark }: Found): Found => {
   return { light: none(light), dark: none(dark) }
 }
 
-/** The page, and each panel beside a screen, whose contents have to be scrolled sideways. */
+/** Returns the page or panels whose contents have to be scrolled sideways. */
 const widerThanTheirPlace = (): string[] =>
   [...document.querySelectorAll('html, main, aside')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -59,18 +59,18 @@ const widerThanTheirPlace = (): string[] =>
       return `${tagName.toLowerCase()} has ${scrollWidth} px in ${clientWidth}`
     })
 
-/** What axe finds on these screens, one after another in the same page: opening a page takes longer than axe does. */
+/** Checks these screens with axe, one after another in the same page: opening a page takes longer than axe does. */
 async function lookAtAll(
   shown: readonly [string, Screen][],
   asked: readonly Theme[] = themes,
 ): Promise<Found> {
   const { page } = await harness.open('/doctor')
-  // High enough that no field lies under the bar that stays at a form's end.
+  // High enough that no field is covered by the bar at a form's end.
   await page.setViewportSize({ width: 1280, height: 1600 })
   const found: Found = { light: {}, dark: {} }
   let touched = false
   for (const [name, { route, ready, act }] of shown) {
-    // What was opened before would still be open on the same screen.
+    // Elements opened earlier would still be open on the same screen.
     if (touched) await leaveScreen(page)
     await page.goto(`${harness.origin}/#${route}`)
     await page.locator(ready).first().waitFor()
@@ -161,7 +161,7 @@ describe('by keyboard alone', () => {
     await arrived(page, '/matrix')
   })
 
-  /** Walks by Tab until the focus is on what has this name. */
+  /** Presses Tab until the element with this name has focus. */
   async function tabTo(page: Page, name: RegExp): Promise<void> {
     for (let count = 0; count < 60; count += 1) {
       await page.keyboard.press('Tab')
@@ -202,7 +202,7 @@ describe('by keyboard alone', () => {
           while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
           if (!element || element === document.body) return null
           const editor = element.closest('.cm-editor')
-          // CodeMirror notices the focus a moment later, and shows it on its frame.
+          // CodeMirror handles focus a moment later, and shows it on its frame.
           if (editor) await new Promise((done) => setTimeout(done, 50))
           const { outlineStyle, outlineWidth } = getComputedStyle(editor ?? element)
           return outlineStyle === 'none' || outlineWidth === '0px'
@@ -230,7 +230,7 @@ describe('by keyboard alone', () => {
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
     await page.keyboard.type('matr')
-    // Enter takes the first of the list, which follows what is typed.
+    // Enter selects the first item of the list, which is filtered by the typed text.
     await page.getByRole('option').first().filter({ hasText: 'Matrix' }).waitFor()
     await page.keyboard.press('Enter')
     await arrived(page, '/matrix')

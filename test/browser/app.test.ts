@@ -1,4 +1,4 @@
-/** The page as a whole: how small it starts, what it remembers, and its languages. */
+/** Tests of the whole page: its initial size, what it remembers, and its languages. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -65,7 +65,7 @@ describe('preferences', () => {
 
     it('is fetched only by those who read it', async () => {
       const { page } = await harness.open('/doctor')
-      // What the page fetches when it is idle, the command palette, has come by then.
+      // By now the page has loaded the command palette, which it fetches when idle.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))
@@ -104,7 +104,7 @@ describe('languages', () => {
   const beside = (name: string): string => `?with=${encodeURIComponent(`recorded:${name}`)}`
   const compare = 'compare/02_coalesced/03_shared_tile'
 
-  /** Beside the list of all screens: those that say more of some sessions. */
+  /** Screens besides those in the shared list, with more about some sessions. */
   const more: (Screen & { name: string })[] = [
     {
       name: 'two sizes that must not be compared',
@@ -148,7 +148,7 @@ describe('languages', () => {
     const found: Record<string, string[]> = {}
     let touched = false
     for (const { name, route, ready, act } of all) {
-      // What was opened before would still be open on the same screen.
+      // Elements opened earlier would still be open on the same screen.
       if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()

@@ -1,10 +1,10 @@
-/** Nothing that a reader sees moves by itself while a screen is loading. */
+/** Tests that nothing moves by itself while a screen is loading. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { screens } from '../../scripts/lib/screens.mjs'
 import { compareRoute, settled, startHarness, type Harness } from './support'
 
-/** What moved, and by how much; what a user did within half a second before does not count. */
+/** Returns layout shifts, except those within half a second after user input. */
 const shifts = (page: Page): Promise<string[]> =>
   page.evaluate(
     () =>
@@ -28,18 +28,18 @@ const shifts = (page: Page): Promise<string[]> =>
           return `${element?.tagName.toLowerCase()}.${element?.className}`
         }
         observer.observe({ type: 'layout-shift', buffered: true })
-        // It is told of earlier shifts in a task of its own.
+        // Earlier shifts are reported in a separate task.
         setTimeout(() => done(found), 100)
       }),
   )
 
-/** Answers of the core come late and out of order, as on a busy machine; in the same order each time. */
+/** Delays and reorders the core's answers as on a busy machine, in the same way each time. */
 async function answerLate(page: Page): Promise<void> {
   let asked = 0
   await page.route('**/rpc/**', async (route) => {
     asked += 1
     await new Promise((done) => setTimeout(done, ((asked * 7) % 5) * 120))
-    // The page may be gone by now.
+    // The page may already be closed.
     await route.continue().catch(() => undefined)
   })
 }

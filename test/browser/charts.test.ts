@@ -1,4 +1,4 @@
-/** The charts, the instruction mix among them. */
+/** Tests of the charts, including the instruction mix. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ describe('charts', async () => {
     harness.core.call('sessions.get', { ref: `recorded:${recording}` })
 
   const climb = 'gemm-fp32-h200-4096'
-  /** At the level card. */
+  /** A recording at the card level. */
   const card = 'gemm-fp32-h200-8192'
   const study = 'seed-rtx3090-h200-1024'
 
@@ -45,7 +45,7 @@ describe('charts', async () => {
       [study, 'study', 1920, true],
     ])('%s: %s at %i px', async (recording, chart, width, dark) => {
       const { page, faults } = await open(recording, chart, { width, dark })
-      // In words for who does not see it, made from the figures.
+      // The description for screen readers contains the figures.
       const words = await page.locator('.chart-host').getAttribute('aria-label')
       expect(words!.match(/\d/g)!.length).toBeGreaterThan(3)
       const { scrollWidth, clientWidth } = await page.evaluate(() => ({
@@ -81,7 +81,7 @@ describe('charts', async () => {
   })
 
   describe('pointer and keys', () => {
-    /** The middle of a row, beside its name. */
+    /** Returns the middle of a row, next to its name. */
     async function rowAt(page: Page, chart: number, index: number, rows: number) {
       const box = (await page.locator('.chart-host').nth(chart).boundingBox())!
       const [top, bottom] = [24, 44]
@@ -137,7 +137,7 @@ describe('charts', async () => {
       await page.mouse.down()
       await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2, { steps: 3 })
       await page.mouse.up()
-      // A drag opens nothing.
+      // Dragging opens nothing.
       expect(page.url()).toContain('/charts/roofline')
       await page.locator('.chart-host').focus()
       await page.keyboard.press('0')
@@ -155,7 +155,7 @@ describe('charts', async () => {
         const box = (await host.locator('.lit.ring').boundingBox())!
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
       }
-      // The reference is drawn last, and first in the ladder.
+      // The reference is drawn last, but is first in the ladder.
       const naive = await ringAt('Home')
       const coalesced = await ringAt('ArrowDown')
       const [x, y] = [(naive.x + coalesced.x) / 2, (naive.y + coalesced.y) / 2]
@@ -183,7 +183,7 @@ describe('charts', async () => {
       const saving = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save as SVG' }).click()
       const svg = await readFile(await (await saving).path(), 'utf8')
-      // Once in the legend, and on no bar.
+      // Only in the legend, and on no bar.
       expect(svg.split('>barrier<').length - 1).toBe(1)
     })
 
@@ -198,7 +198,7 @@ describe('charts', async () => {
       expect(shown).toBeLessThan(rungs.length)
       await page.locator('tr[data-rung]').first().focus()
       await page.keyboard.press('p')
-      // Columns are chosen by hand, and kept as the pins are.
+      // Columns are chosen by hand, and stored like the pins.
       const headings = () => page.locator('th.metric').count()
       const before = await headings()
       await page.getByRole('button', { name: 'Columns', exact: true }).click()
@@ -227,7 +227,7 @@ describe('charts', async () => {
         const own = rung.metrics['theoreticalOccupancy']?.value
         if (own == null) continue
         const text = await rows.filter({ hasText: rung.title }).first().innerText()
-        // Once calculated, once as ncu says.
+        // Once as calculated, once as reported by ncu.
         expect(text.split(`${own.toFixed(1)} %`).length - 1, rung.id).toBeGreaterThanOrEqual(2)
       }
     })
@@ -277,7 +277,7 @@ describe('charts', async () => {
       ])
       const png = await readFile((await download.path())!)
       expect(png.subarray(1, 4).toString()).toBe('PNG')
-      // 170 mm at 300 dots an inch.
+      // 170 mm at 300 dpi.
       expect(Math.abs(png.readUInt32BE(16) - 2009)).toBeLessThan(3)
     })
   })
@@ -335,7 +335,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // Judged, where the card alone would say that it does not know.
+    // A verdict is given; the card level alone would leave it open.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })

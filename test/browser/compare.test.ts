@@ -33,7 +33,7 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
 it('the compare screen shows both sources, the time bought and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
-  // What the headers say stands beside the source; they come on request.
+  // Header comments are shown next to the source, and in it only on request.
   expect((await texts()).join('')).not.toContain('@rung')
   await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
@@ -42,7 +42,7 @@ it('the compare screen shows both sources, the time bought and every metric, wit
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // Folded below the causes, and remembered once it is opened.
+  // Collapsed below the causes; once opened, it stays open.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -99,7 +99,7 @@ it('the compare screen opens at the first change of code, and walks on with n an
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
   await expect.poll(at).toBeGreaterThan(0)
   const first = await at()
-  // The change begins with comments and includes; its first line of code is what is shown.
+  // The change begins with comments and includes; the view shows its first line of code.
   const code = page.locator('.cm-merge-b .cm-markedLine', { hasText: /^(?!\s*(\/\/|#|$))/ }).first()
   const lines = await page.locator('.host').boundingBox()
   const { y } = (await code.boundingBox())!
@@ -114,7 +114,7 @@ it('the compare screen opens at the first change of code, and walks on with n an
   await page.keyboard.press('Shift+F7')
   expect(await at()).toBe(first)
   await page.getByText('Unified').click()
-  // The first may be a lone blank line, which has no height.
+  // The first may be a single blank line, which has no height.
   await page.locator('.cm-deletedChunk >> visible=true').first().waitFor()
   expect(await at()).toBe(first)
 })
@@ -222,11 +222,11 @@ it('the compare screen leads from each change to the time in one view, opened by
   const chain = page.getByRole('region', { name: 'From change to time' })
   await chain.waitFor()
   const text = await chain.innerText()
-  // Each change that is shown has code: comments and includes did nothing.
+  // Each change shown contains code, since comments and includes had no effect.
   expect(text).toMatch(/changes? without an effect on the machine code (is|are) left out/)
   for (const shown of await chain.locator('pre').allInnerTexts())
     expect(shown).toMatch(/^[−+]\s+\d+\s+(?!\s*(\/\/|#\s*include))\S/m)
-  // This session has no deep profile: the opcodes are unknown, and are not made up.
+  // This session has no deep profile: the opcodes are unknown, and none are invented.
   expect(text).toContain('Moved; attributing it to a change requires a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   const show = page.getByRole('button', { name: /^Show change \d+ in the source$/ })
@@ -284,7 +284,7 @@ describe('rungs of two sessions', () => {
     await expect.poll(() => page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
-    // Stepping keeps the same rung in both.
+    // Stepping keeps the same rung on both sides.
     await page.keyboard.press('[')
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
   })

@@ -1,4 +1,4 @@
-/** Code that is typed into a page: it outlives a reload and another tab, and a verdict stays with the code it is about. */
+/** Tests of code typed into a page: it survives a reload and another tab, and a verdict stays with its code. */
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeMachine } from '../services/support'
@@ -34,7 +34,7 @@ describe('the code of a lab', () => {
     const page = await lab()
     await page.getByRole('tab', { name: /^Predict/ }).click()
     const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
-    // The prediction never reaches the core before the reload.
+    // The prediction does not reach the core before the reload.
     await page.route('**/rpc/labs.save', (route) => route.abort())
     await sectors.getByLabel('down').check()
     await codeTab(page).click()
@@ -120,7 +120,7 @@ describe('a copy of a rung', () => {
 })
 
 describe('a connection that is lost during a check', () => {
-  /** From here on no call reaches the core. */
+  /** Blocks all calls to the core from now on. */
   async function cut(page: Page): Promise<() => Promise<void>> {
     await page.route('**/rpc/**', (route) => route.abort('connectionreset'))
     return () => page.unroute('**/rpc/**')

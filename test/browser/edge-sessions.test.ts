@@ -1,4 +1,7 @@
-/** Sessions that are empty, failed, half measured, overlong, hostile or unlike each other: each shown sensibly, nothing executed. */
+/**
+ * Tests of sessions that are empty, failed, half measured, overlong, hostile or dissimilar: each is shown sensibly,
+ * and nothing in it is executed.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -8,10 +11,10 @@ import type { Session } from '../../src-main/domain/session/session'
 import { ownStore, startHarness, type Harness, settled } from './support'
 import { recordingsDir } from '../services/support'
 
-/** Whatever of it ran would leave a mark on the page. */
+/** Any part that is executed would leave a mark on the page. */
 const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
 const long = 'Long name '.repeat(30)
-/** Right to left, beyond the first plane, of combined signs, and signs that turn the text after them around. */
+/** Text with right-to-left script, characters beyond the first plane, combining marks, and direction overrides. */
 const scripts = 'نواة سريعة \u202e🧮👩🏽‍🔬 ядро カーネル नाभिक Z̷͇̈́a̶l̸g̵o ' + '核'.repeat(120)
 
 let harness: Harness
@@ -118,12 +121,12 @@ afterAll(async () => {
   await own.remove()
 })
 
-/** The sessions that are least like a usual one. */
+/** The most unusual sessions. */
 const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
 const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
-/** What a page of a screen must never have, whatever the session. */
+/** Returns what a page of a screen must never contain, for any session. */
 const lookOver = (page: Page) =>
   page.evaluate(() => ({
     ran: 'ran' in window,
@@ -157,7 +160,7 @@ const recorded = 'recorded:gemm-fp32-h200-4096'
 const deep = `${recorded}-deep`
 const sameRung = '08_warp_tile/08_warp_tile'
 
-/** Whose sides have unequal levels, GPUs, sources or results: the sessions, the pair, and what is said of it. */
+/** Pairs with different levels, GPUs, sources or results: the sessions, the pair, and the expected message. */
 const unlike = {
   'a deep and a card level': [
     deep,
@@ -185,7 +188,7 @@ describe.each(Object.entries(unlike))(
       const { page, faults } = await harness.visit(route)
       await page.locator('.compare .headline').waitFor()
       let text = ''
-      // Sources, whole kernels, memory and the chain.
+      // Views: sources, whole kernels, memory and the chain.
       for (const key of ['', 'm', 'y', 'c']) {
         if (key) await page.keyboard.press(key)
         await settled(page)
@@ -257,7 +260,7 @@ describe('messages', () => {
     expect(await page.locator('.figures .why').innerText()).toMatch(
       /^Why\s+Counters that moved most: Stalled: dispatch .* → .* Neither rung was timed\.$/,
     )
-    // Nor does its roofline say that operations were not counted, or stand first.
+    // The roofline does not say that operations were not counted, and is not the first chart.
     await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)
     await page.getByText('Roofline: nothing to draw').waitFor()
     expect(await page.locator('main').innerText()).toContain('It has no time.')

@@ -1,4 +1,4 @@
-/** Occupancy, export, and figures of rungs with an epilogue. */
+/** Tests of occupancy, export, and figures of rungs with an epilogue. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

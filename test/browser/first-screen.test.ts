@@ -1,4 +1,4 @@
-/** What a newcomer reads before knowing anything of the program, and what an empty screen offers. */
+/** Tests what a newcomer reads first, and what an empty screen offers. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ladderRoute, ownStore, startHarness, type Harness } from './support'
 

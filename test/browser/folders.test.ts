@@ -1,4 +1,7 @@
-/** A ladder folder in the UI: opened, trusted, edited in place, built, watched. The real core over fake tools. */
+/**
+ * Tests of a ladder folder in the UI: opened, trusted, edited in place, built, watched. The core is real, the tools
+ * are fakes.
+ */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -40,7 +43,7 @@ const editor = (page: Page) => page.locator('.cm-content')
 async function replaceText(page: Page, text: string): Promise<void> {
   await editor(page).click()
   await page.keyboard.press('Control+a')
-  // Chromium would give what is typed over a selection an inline style, which the page's policy reports.
+  // If text is typed over a selection, Chromium adds an inline style, which the page's policy reports.
   await page.keyboard.press('Delete')
   await page.keyboard.insertText(text)
 }
@@ -68,7 +71,7 @@ describe('a ladder folder', () => {
     await expect.poll(() => row(page, 'b').innerText()).toMatch(/×0\.\d+/)
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toContain('// faster')
     expect(await seriousFaults(page)).toEqual([])
-    // From an editor outside, too; and what is on the screen follows the file.
+    // Changes from an outside editor count too, and the screen follows the file.
     await writeFile(join(path, 'b.cu'), rungText('b', '// slower'))
     await row(page, 'b').getByText('slower').waitFor()
     await editor(page).getByText('// slower').waitFor()
@@ -179,11 +182,11 @@ it('the folder takes the winner of a sweep as a variant, by a click', async () =
   expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
   await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
   await file(page, 'ladder.yaml').waitFor()
-  // It is found again, and added once more under another name.
+  // The sweep is found again, and its winner is added once more under another name.
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
-  // What cannot be added is said, and the button stays.
+  // A failure is reported, and the button stays.
   await page.reload()
   await writeFile(join(path, 'b.cu'), rungText('b'))
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
@@ -211,7 +214,7 @@ it('a ladder folder is run from the form, at a size of its own and with its scal
   expect(measured).toContain('x:f32:in:128:iota')
   await page.getByRole('link', { name: 'Open session' }).click()
   await page.locator('tr[data-rung="c"]').waitFor()
-  // Its rungs are edited in the folder, as long as that is there.
+  // The rungs are edited in the folder as long as it exists.
   const details = page.locator('tr[data-rung="c"]').getByRole('button', { name: 'Details' })
   await details.click()
   await page.getByRole('link', { name: 'Edit c.cu' }).click()
@@ -222,7 +225,7 @@ it('a ladder folder is run from the form, at a size of its own and with its scal
   await page.getByText('There is no ladder sums in').waitFor()
 })
 
-// A copy of a rung edited in the UI: the real core and CodeMirror over fake tools.
+// Tests of a rung's copy edited in the UI, with the real core and CodeMirror over fake tools.
 
 afterEach(async () => {
   await harness?.stop()
@@ -232,7 +235,7 @@ afterEach(async () => {
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'
 const route = `/session/${encodeURIComponent(session)}/edit/${rung}`
-/** What lets the fake tools answer as they did for the rung. */
+/** A comment that lets the fake tools answer as for the rung. */
 const like = `// like: ${rung}`
 
 async function open(setup: Setup): Promise<OpenPage> {
@@ -335,7 +338,7 @@ describe('the editor', () => {
 describe('what a copy counts', () => {
   it('is shown as one types, beside its original, with the machine code of each line', async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
-    // What test/services/look.test.ts had built.
+    // The builds stored by test/services/look.test.ts.
     const kept = await keptNvcc('look', { artifacts: true })
     harness = await startHarness(await kept.machine())
     const opened = await harness.open(
@@ -364,7 +367,7 @@ describe('what a copy counts', () => {
     await page.getByRole('button', { name: 'Source and machine code' }).click()
     const chosen = page.locator('.sass-list [role=option].cursor')
     await chosen.waitFor()
-    // Down to where it is stored to; CodeMirror has only the lines in view.
+    // Down to the store instruction; CodeMirror renders only the lines in view.
     await editor(page).focus()
     for (let step = 0; step < 50; step++) await page.keyboard.press('ArrowDown')
     await page.locator('.sass-list .linked', { hasText: 'STS' }).first().waitFor()

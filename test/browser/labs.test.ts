@@ -1,4 +1,4 @@
-/** A student's path through a lab, with the real core over fake tools; and a replay without a GPU. */
+/** Tests a student's path through a lab, with the real core over fake tools, and a replay without a GPU. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -17,7 +17,7 @@ const hostile = `
 <script>window.foreign = 1</script> <img src=x onerror="window.foreign = 1"> [a](javascript:alert(1))
 `
 
-/** A lab from elsewhere over the fakes: its folder. */
+/** Creates a third-party lab over the fakes; returns its folder. */
 async function foreignLab(dir: string, kernelsDir: string): Promise<string> {
   const folder = join(dir, 'elsewhere', 'coalesce')
   await mkdir(folder, { recursive: true })
@@ -39,7 +39,7 @@ async function foreignLab(dir: string, kernelsDir: string): Promise<string> {
 const tab = (page: Page, name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) })
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Your kernel, lab.cu' })
 
-/** Writes a line above all others, as a person would; it plays a recorded rung, or breaks the build. */
+/** Types a line above all others, which selects a recorded rung or breaks the build. */
 async function typeFirst(page: Page, line: string): Promise<void> {
   await editor(page).focus()
   await page.keyboard.press('Control+Home')
@@ -64,7 +64,7 @@ describe('a student', () => {
     await page.getByLabel('I have read it').check()
     await allow.click()
 
-    // Read: nothing of the author's text is markup, formulas are, pictures are images.
+    // Read: none of the author's text is markup; formulas and pictures are rendered.
     await page.getByRole('heading', { name: 'Coalesced access' }).waitFor()
     await page.locator('math').first().waitFor()
     expect(
@@ -82,7 +82,7 @@ describe('a student', () => {
     await page.getByRole('textbox').last().fill('7.76')
     await page.keyboard.press('Tab')
 
-    // Edit, with an error at its line first; then mend it.
+    // Edit: first with an error at its line, then without.
     await tab(page, 'Code').click()
     await editor(page).waitFor()
     await typeFirst(page, 'int broken = undeclared;')
@@ -100,7 +100,7 @@ describe('a student', () => {
     await page.getByRole('button', { name: 'Build' }).click()
     await page.getByText(/registers per thread/).waitFor()
 
-    // Check, and reflect.
+    // Check, and review the result.
     await page.getByText('This machine', { exact: true }).click()
     await page.getByRole('button', { name: 'Check' }).click()
     await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor()
@@ -111,7 +111,7 @@ describe('a student', () => {
     expect(result).toContain('7.76 is correct on NVIDIA H200')
     expect(await seriousFaults(page)).toEqual([])
 
-    // Kept, with its code; predictions are sealed by it.
+    // The attempt is stored with its code, and locks predictions.
     await tab(page, 'Predict').click()
     await expect.poll(() => prediction.getByLabel('down').isDisabled()).toBe(true)
     await page.reload()
@@ -123,7 +123,7 @@ describe('a student', () => {
         .count(),
     ).toBe(1)
 
-    // What it came to is said in the reader's language; the author's text stays the author's.
+    // The outcome is in the reader's language; the author's text is not translated.
     for (const locale of ['ko', 'zh-CN']) {
       const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
       await other.getByRole('tab').nth(2).click()
@@ -139,7 +139,7 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
-    // Why it is faster or slower, as Compare says of the same pair.
+    // Why it is faster or slower, as Compare explains the same pair.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
     await page.getByRole('region', { name: 'What to change next' }).waitFor()
@@ -234,7 +234,7 @@ describe('a student', () => {
     await typeFirst(page, '// mine')
     await recorded.getByText(/Your code is neither/).waitFor()
 
-    // The starter gives nothing away, so predictions can still be changed after it.
+    // The starter reveals nothing, so predictions can still be changed.
     await recorded.getByRole('button', { name: 'The starter' }).click()
     await page.getByRole('heading', { name: 'Not passed yet' }).waitFor()
     const result = page.getByRole('tabpanel')
@@ -246,7 +246,7 @@ describe('a student', () => {
     await tab(page, 'Predict').click()
     await expect.poll(() => sectors.getByLabel('down').isDisabled()).toBe(false)
 
-    // The solution's figures come with the solution.
+    // The solution's figures appear with the solution.
     await tab(page, 'Code').click()
     const solution = recorded.getByRole('button', { name: 'The solution' })
     await expect.poll(() => solution.isDisabled()).toBe(true)
@@ -278,7 +278,7 @@ describe('a student', () => {
       await expect
         .poll(() => other.locator('.result header').innerText())
         .not.toMatch(/Recorded|solution\b /)
-      // Outcome, surprise and the first hint; the notes' author is named as they name themselves.
+      // The outcome, the surprise and the first hint. The author's name is not translated.
       const hints = other.locator('.help .ask button').first()
       await hints.click()
       await other.locator('.help li').first().waitFor()
@@ -286,7 +286,7 @@ describe('a student', () => {
       await other.close()
     }
 
-    // Its own code is as it was, and the lab is not counted as passed.
+    // The student's code is unchanged, and the lab does not count as passed.
     await page.reload()
     await tab(page, 'Code').click()
     await editor(page).waitFor()
@@ -300,7 +300,7 @@ describe('a student', () => {
         expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
       ])
 
-    // Side by side with the rung before: source, counters, and where they are from.
+    // Side by side with the previous rung: source, counters, and their origin.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
     await page.getByText(/^All \d+ metrics$/).click()

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const row = (id: string) => `tr[data-rung="${id}"]`
-/** The last rung that builds on another and was timed. */
+/** Returns the last timed rung that builds on another one, with that rung. */
 const pair = () => {
   const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
   return { a: rungBefore(session, b.id)!, b }
@@ -37,7 +37,7 @@ describe('the first view', () => {
         if (metric?.value != null) expect(text).toContain(bareFigure(metric.value, metric.unit))
       }
     }
-    // Of the kinds of evidence only those that it has.
+    // The legend lists only the kinds of evidence in the session.
     const legend = await page.getByRole('list', { name: 'How to read the table' }).innerText()
     expect(legend).toMatch(/measured\s+derived/)
     expect(legend).not.toContain('emulated')
@@ -110,11 +110,11 @@ describe('a figure', () => {
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await settled(page)
     const tip = page.getByRole('tooltip')
-    // Out of sight to the right: the mouse reports it before the page reports that it was scrolled.
+    // Out of sight to the right: the mouse event arrives before the scroll event.
     await page.locator('tr[data-rung] [data-tip]').last().hover()
     await tip.waitFor()
     const before = await tip.innerText()
-    // The rows below move down, and another one comes to be under the mouse.
+    // The rows below move down, so another row is now under the mouse.
     const details = page
       .locator(row(session.rungs[0]!.id))
       .getByRole('button', { name: /^Details/ })
@@ -215,7 +215,7 @@ it('the ladder opens the rung that the palette finds by its id', async () => {
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   await page.keyboard.type('09_register')
-  // Enter takes the first of the list, which follows what is typed.
+  // Enter selects the first item of the list, which is filtered by the typed text.
   await page.getByRole('option').first().filter({ hasText: 'Software pipelining' }).waitFor()
   await page.keyboard.press('Enter')
   await page.locator('.details').waitFor()
@@ -268,7 +268,7 @@ it('a missing session is reported once', async () => {
   })
   await page.getByRole('alert').waitFor()
   await page.waitForTimeout(300)
-  // One may have been sent ahead of the program, which did not wait for it.
+  // One call may have been sent early by the page, without waiting for the program.
   expect(calls).toBeLessThanOrEqual(2)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('alert').waitFor()

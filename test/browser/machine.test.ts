@@ -1,4 +1,4 @@
-/** Compare's views of the hardware: source and machine code of whole kernels, and memory. */
+/** Tests of Compare's hardware views: source and machine code of whole kernels, and memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { DeepKernel } from '../../src-main/domain/session/deep'

@@ -1,4 +1,4 @@
-/** The matrix over a session of 200 rungs with some 300 metrics each, and over a recording. */
+/** Tests of the matrix with a session of 200 rungs and about 300 metrics each, and with a recording. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
@@ -74,7 +74,7 @@ describe('a large session', () => {
 })
 
 describe('a large table', () => {
-  /** Marks what is drawn, scrolls, and tells how much of it was made anew, and in which order it then stands. */
+  /** Marks the rendered rows and cells, scrolls, and returns how many are new, and their order. */
   const scrolled = (page: Page, scroller: string, rows: string, step: { x?: number; y?: number }) =>
     page
       .locator(rows)
@@ -103,7 +103,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // As rows cross the edges there may be one more than before.
+    // When rows cross the edges, there may be one more than before.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 
@@ -114,7 +114,7 @@ describe('a large table', () => {
     for (const step of [{ y: 60 }, { x: 60 }]) {
       const cells = await scrolled(page, matrix.scroller, '[role="gridcell"]', step)
       expect(cells.ordered).toBe(true)
-      // A row of another group's heading has no cells.
+      // A row with another group's heading has no cells.
       expect(cells.fresh).toBeLessThan(cells.count / 4)
       expect(cells.count).toBeLessThan(900)
     }
@@ -143,7 +143,7 @@ describe('a large table', () => {
     await page.keyboard.press('ArrowDown')
     await expect.poll(focused).toBe(id)
     await page.keyboard.press('End')
-    // Two rows of headings come before the 200.
+    // Two heading rows come before the 200.
     const last = (await page.locator('tr[aria-rowindex="202"]').getAttribute('data-rung'))!
     await expect.poll(focused).toBe(last)
     await page.waitForTimeout(400)

@@ -1,4 +1,4 @@
-/** What to change next, on the ladder and in Compare, and the path from the old time to the new. */
+/** Tests of the advice on the ladder and in Compare, and of the path from the old time to the new. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { formatMs } from '../../src-main/domain/metrics/units'
 import { recordedRef } from '../../src-main/domain/session/session-ref'

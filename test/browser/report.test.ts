@@ -1,4 +1,4 @@
-/** An HTML report as it is opened years later: from the disk, with the network off. */
+/** Tests of an HTML report opened years later: from the disk, without a network. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   template = await readTemplate(await assets())
 })
 
-/** What went wrong, and every address that was asked for. */
+/** Opens a report; returns its errors, and every requested address. */
 async function open(
   samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
@@ -177,7 +177,7 @@ describe('a PDF', () => {
     expect(text.startsWith('%PDF-')).toBe(true)
     expect(text.includes('/Marked true')).toBe(true)
     expect(text.includes('/Type /Outlines')).toBe(true)
-    // Vectors: a picture would be an object of this type.
+    // Drawings are vectors: a picture would be an object of this type.
     expect(text.includes('/Subtype /Image')).toBe(false)
     const places = placesInPdf(pdf)
     expect([...places.keys()]).toContain('step-4')

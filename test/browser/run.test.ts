@@ -1,4 +1,4 @@
-/** Runs, memory and race checks, and the doctor. */
+/** Tests of runs, memory and race checks, and the doctor. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Page } from 'playwright-core'
@@ -36,7 +36,7 @@ describe('replays and the doctor', () => {
         expect(live).toContain(rung.title)
         if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
       }
-      // In the narrowest window that is common no figure is beyond its edge.
+      // In the narrowest common window, no figure extends beyond the edge.
       expect(
         await page
           .getByRole('region', { name: 'Run progress' })
@@ -245,7 +245,7 @@ describe('live runs', () => {
       const asked = page.waitForRequest('**/rpc/run.start')
       await page.route('**/rpc/run.start', (route) => route.abort())
       await page.getByRole('button', { name: 'Run', exact: true }).click()
-      // An emulator has a size of its own, because one that was timed may take it hours.
+      // An emulated run has its own size, because a timed one may take hours.
       expect((await asked).postDataJSON()).toMatchObject({
         target: 'emulated',
         at: { ...problem!.scalars, ...problem!.options },
@@ -264,7 +264,7 @@ describe('live runs', () => {
       const told = await progress(page).innerText()
       expect(told).toContain('built for A100, not run')
       expect(told).toMatch(/identifier "j" is undefined/)
-      // What is said above the rows is not said again in each.
+      // Rows do not repeat the message above them.
       expect(told).not.toContain('nothing runs without a GPU')
       const naive = progress(page).getByRole('row', { name: /Naive/ })
       await expect.poll(() => naive.innerText()).toMatch(/32 registers\s+100\.0 %/)

@@ -1,4 +1,4 @@
-/** The Sessions screen over a store of its own: every action by what a reader sees and presses. */
+/** Tests of the Sessions screen over a separate store, with every action done as a user would. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
@@ -124,7 +124,7 @@ it('a recording can be neither renamed nor deleted', async () => {
 })
 
 describe('a dropped file', () => {
-  /** A drop as the browser makes it: the file comes with the event. */
+  /** Drops a file like the browser does: the file comes with the event. */
   async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
     const transfer = await page.evaluateHandle(
       ({ name, base64 }) => {
@@ -175,7 +175,7 @@ describe('a dropped file', () => {
     await expect
       .poll(() => alert.innerText())
       .toContain('cat<img src=x>.jpg is neither an ncu report nor a text file.')
-    // Beside the button that chose it, and not below the last session.
+    // Next to the button that was used, not below the last session.
     const boxOf = async (of: Locator) => (await of.boundingBox())!
     const button = await boxOf(page.getByRole('button', { name: 'Import…' }))
     const { y } = await boxOf(alert)
@@ -190,10 +190,10 @@ describe('a dropped file', () => {
     await page.getByRole('button', { name: 'Import…' }).click()
     await (await chooser).setFiles(report)
     await page.waitForURL((url) => /imported-launches-two-rungs-.*ladder$/.test(url.hash))
-    // The kernel that takes the most time is open.
+    // The kernel that takes the most time is expanded.
     const first = page.locator('tr[data-rung]').first()
     await first.locator('[aria-expanded="true"]').waitFor()
-    // Its kernels are no steps of a climb.
+    // The kernels are not steps of a climb.
     await page.getByRole('link', { name: 'Compare', exact: true }).click()
     const next = page.getByRole('button', { name: 'Next step' })
     await expect.poll(() => next.isDisabled()).toBe(true)

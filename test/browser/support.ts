@@ -1,4 +1,4 @@
-/** The real web host and core over the shipped recordings, seen through a headless browser. */
+/** The real web host and core with the shipped recordings, used through a headless browser. */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,17 +26,17 @@ const rendererDir = join(import.meta.dirname, '../../out/renderer')
 export interface Harness {
   core: Core
   browser: Browser
-  /** Where the web host is. */
+  /** The web host's address. */
   origin: string
   /**
-   * A signed-in page at this hash route, with what went wrong on it. It is closed after the test, and no later one
-   * finds anything of it.
+   * Returns a signed-in page at this hash route, and its errors. The page is closed after the test, so that later
+   * tests do not see its state.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   /**
-   * The page that an earlier visit left, led to this route as a link would: a quarter of the work of a new one. For a test
-   * of what a screen shows, that neither narrows nor marks what other screens share. A page is left only by a test that
-   * passed, and with nothing on it that was chosen.
+   * Reuses the page of an earlier visit and navigates to this route as a link would, at a quarter of the cost of a
+   * new page. Only for tests of a screen's content that do not filter or select anything shared between screens. A
+   * page is kept only after a test that passed and left no choices on it.
    */
   visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -51,14 +51,14 @@ export interface OpenOptions {
 
 export interface OpenPage {
   page: Page
-  /** Errors of the page and its console, violations of the content security policy among them. */
+  /** Errors of the page and its console, including violations of the content security policy. */
   faults: string[]
 }
 
-/** A test of another file in this process may send it a signal, at which Playwright would end the process. */
+/** Tests of other files in this process may send it signals, which would make Playwright end the process. */
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
-/** `npm test` names the browser; a plain `vitest --project built` finds it here. */
+/** Launches the browser. `npm test` sets its path; a plain `vitest --project built` finds it here. */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
   if (executablePath === undefined)
@@ -68,11 +68,11 @@ async function launch(): Promise<Browser> {
     ...ignoringSignals,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-      // A process of its own for each page takes as long as the page.
+      // A separate process per page would take as long as the page itself.
       '--process-per-site',
-      // A script that is compiled while it arrives is compiled at each load; otherwise the process has it from the last one.
+      // A script compiled while it streams is compiled at each load; otherwise the process reuses the last result.
       '--disable-features=ScriptStreaming,PaintHolding',
-      // No page lasts long enough for much of its code to be worth optimizing.
+      // No page lasts long enough for optimizing much of its code to pay off.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
   })
@@ -80,7 +80,7 @@ async function launch(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 
-/** One for all files of a worker; it ends with the worker. */
+/** Returns the browser shared by all files of a worker. It ends with the worker. */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
 /** The cookie that a page gets from the link that `serve` prints. */
@@ -114,7 +114,7 @@ export const settled = (page: Page): Promise<void> =>
       }),
   )
 
-/** Closes the pages of a visitor, and what it had chosen and copied is forgotten. */
+/** Closes a visitor's pages, and clears local storage, cookies and permissions. */
 async function forget(context: BrowserContext): Promise<void> {
   const pages = context.pages().filter((page) => !keepers.has(page) && !left.has(page))
   await Promise.all(
@@ -126,39 +126,39 @@ async function forget(context: BrowserContext): Promise<void> {
 }
 
 /**
- * By language. A context keeps the scripts of a page compiled for as long as they have the same address, so it is one for
- * all tests of a worker, and every web host has the first one's port.
+ * Contexts by language. A context caches compiled scripts by address, so all tests of a worker share one per
+ * language, and every web host uses the first one's port.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
 const usualLocale = 'en-US'
-/** A page of each context that has nothing on it. */
+/** An empty page of each context. */
 const keepers = new WeakSet<Page>()
-/** Pages that a visit left for the next. */
+/** Pages that a visit left for the next one. */
 const left = new WeakSet<Page>()
 let usualPort = 0
 
 async function newContext(locale: string, origin: string): Promise<BrowserContext> {
   const browser = await sharedBrowser()
   const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
-  // A busy machine may take longer than Playwright waits by default.
+  // A busy machine may exceed Playwright's default timeout.
   context.setDefaultTimeout(120_000)
-  // The process of the pages lasts as long as one of them.
+  // The renderer process lives as long as one of its pages.
   const keeper = await context.newPage()
   await keeper.goto(`${origin}/nothing`)
   keepers.add(keeper)
   return context
 }
 
-/** To an address without a screen, within the program: what was open on the one before is gone with it. */
+/** Navigates to an address without a screen, which closes everything that was open. */
 export async function leaveScreen(page: Page): Promise<void> {
   await page.evaluate(() => void (location.hash = '#/nowhere'))
   await page.locator('main a[href="#/"]').waitFor()
 }
 
 /**
- * Whether what a visit leaves is as good as a new page, but for what the program has loaded. Then nothing is on it that
- * opens over screens, nor does it keep anything that was chosen.
+ * Returns whether a visited page is as good as a new one, apart from loaded code: nothing is open over the screen,
+ * and no choice is stored.
  */
 async function leave(page: Page): Promise<boolean> {
   if (page.isClosed()) return false
@@ -171,7 +171,7 @@ async function leave(page: Page): Promise<boolean> {
   )
 }
 
-/** A page whose context no other page in use has. */
+/** Returns a page whose context no other page in use shares. */
 async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
   const isShared = !inUse.has(locale)
   inUse.add(locale)
@@ -187,7 +187,7 @@ async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; is
     if (isOpen) await (isShared ? forget(context) : context.close())
   })
   await context.addCookies([cookie])
-  // Opened by the browser, it would begin in a process of its own, and leave it for that of the others.
+  // A page opened by the browser would start in its own process and then move to the shared one.
   const keeper = context.pages().find((one) => keepers.has(one))!
   const [page] = await Promise.all([
     context.waitForEvent('page'),
@@ -197,19 +197,19 @@ async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; is
   return { page, isShared }
 }
 
-/** `machine`: what builds and runs, in place of the one that tests set up by their environment. */
+/** Starts the host and core. `machine` replaces the machine that tests configure by environment. */
 export async function startHarness(machine?: HostMachine): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
   const setup = await setUp()
   const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
-  // Another harness may have it, or another program by now.
+  // Another harness or program may have the port by now.
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
 
-  /** What goes wrong on a page from now until the test ends. */
+  /** Collects a page's errors from now until the test ends. */
   const faultsOf = (page: Page): string[] => {
     const faults: string[] = []
     const onError = (error: Error) => faults.push(error.message)
@@ -220,7 +220,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     afterTest(() => page.off('pageerror', onError).off('console', onConsole))
     return faults
   }
-  /** The window and the theme are those of a page, and a context serves pages of every kind. */
+  /** Sets window and theme per page, since a context serves all kinds of pages. */
   async function show(
     page: Page,
     route: string,
@@ -232,7 +232,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     await page.goto(`${host.origin}/#${route}`)
     return { page, faults }
   }
-  /** By language: what visits left. */
+  /** Pages left by visits, by language. */
   const visited = new Map<string, Page>()
 
   return {
@@ -277,7 +277,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   }
 }
 
-/** A folder of sessions for a whole file of tests; the one of services/support lasts for a single test. */
+/** Creates a session store for a whole test file; the one of services/support lasts for a single test. */
 export async function ownStore(): Promise<{ store: string; remove(): Promise<void> }> {
   const data = await mkdtemp(join(tmpdir(), 'kl-test-'))
   const before = process.env['KERNEL_LADDER_DATA']
@@ -292,7 +292,7 @@ export async function ownStore(): Promise<{ store: string; remove(): Promise<voi
   }
 }
 
-/** The recording that the program opens with, as the core reads it. */
+/** Returns the recording that the program opens with, as the core reads it. */
 export async function shippedSession(core: Core): Promise<{ ref: string; session: Session }> {
   const [ref] = (await core.call('sessions.list', {}))
     .filter(({ kind, ladder, problem }) => {
@@ -307,19 +307,19 @@ export const ladderRoute = (ref: string): string => `/session/${encodeURICompone
 export const compareRoute = (ref: string, a: string, b: string): string =>
   `/session/${encodeURIComponent(ref)}/compare/${a}/${b}`
 
-// What axe finds on a page.
+// Checks with axe.
 
 const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-/** What can differ from one theme to the other. */
+/** Rules whose result can differ between themes. */
 export const rulesOfColor = ['color-contrast', 'link-in-text-block']
 
-/** Faults that keep someone out, each as the rule and where it is. */
+/** Returns faults that exclude users, each with its rule and location. */
 export async function seriousFaults(
   page: Page,
   runOnly: readonly string[] = everyRule,
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  // What it found in order stays on the page.
+  // Results without violations stay in the page.
   const violations = await page.evaluate<AxeResults['violations']>(
     `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   )
@@ -328,16 +328,16 @@ export async function seriousFaults(
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-// English sentences on a page of another language: what a translation forgot.
+// Finds English sentences on a page of another language, which a translation missed.
 
-/** Text of a page that a reader meets, without what is code, and with what assistive technology is told. */
+/** Returns the text of a page for readers and assistive technology, without code. */
 const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const code =
       'code, pre, kbd, samp, script, style, annotation, .cm-editor, textarea, [lang="en"]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found: string[] = []
-    // By the block around it, so that a sentence with a name set as code is one text.
+    // Grouped by block, so that a sentence containing code is one text.
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement
       if (parent && !parent.closest(code)) found.push(node.textContent ?? '')
@@ -345,11 +345,11 @@ const textsOf = (page: Page): Promise<string[]> =>
     for (const element of document.body.querySelectorAll('[aria-label], [alt], [placeholder]'))
       for (const name of ['aria-label', 'alt', 'placeholder'])
         if (!element.closest('.cm-editor')) found.push(element.getAttribute(name) ?? '')
-    // What an editor says by itself stands between the lines of its code.
+    // Editor messages are between the lines of its code.
     for (const { shadowRoot } of document.querySelectorAll('*'))
       for (const said of shadowRoot?.querySelectorAll('.cm-collapsedLines, .cm-panel') ?? [])
         found.push(said.textContent ?? '')
-    // The labels of a picture that is an image.
+    // Labels in a picture that is an image.
     for (const { src } of document.images)
       if (src.startsWith('data:image/svg+xml,'))
         for (const [label] of decodeURIComponent(src).matchAll(/(?<=>)[^<>]+(?=<\/)/g))
@@ -357,18 +357,20 @@ const textsOf = (page: Page): Promise<string[]> =>
     return found
   })
 
-/** Four plain words in a row are no name, unit or option. */
+/** Four plain words in a row are not a name, unit or option. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
-/** A noun with its article, or two words joined, set into a sentence of another language. */
+/** Matches a noun with its article, or two connected words, inside a sentence of another language. */
 const fragment = /(?<![\w.-])(?:the|an|of|are|was|has|with|and) [a-z]{2,}(?![\w.])/
-/** Nor are five among figures, in a text without a letter of the language. */
+/** Whether a text is English. Also counts five words between figures, in a text without a letter of the language. */
 const isEnglish = (text: string): boolean =>
   sentence.test(text) ||
   fragment.test(text) ||
   (!/[\p{Script=Hangul}\p{Script=Han}]/u.test(text) &&
     [...text.matchAll(/(?<![\w.-])[a-z]{2,}(?![\w-])/g)].length >= 5)
 
-/** `authored` is what the author of a lab or ladder from elsewhere wrote, shown as it was written. */
+/**
+ * Returns the English sentences on a page. `authored`: text of a third-party lab or ladder, which is not translated.
+ */
 export async function englishOn(page: Page, authored: readonly string[] = []): Promise<string[]> {
   const left = (await textsOf(page)).map((text) =>
     authored.reduce((rest, own) => rest.replaceAll(own, ' · '), text).trim(),

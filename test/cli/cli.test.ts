@@ -28,7 +28,7 @@ interface RunDocument {
 
 const document = (stdout: string): RunDocument => JSON.parse(stdout) as RunDocument
 
-/** Kernels of its own, of which a file is changed. */
+/** Runs with a copy of the kernels in which a file is changed. */
 async function withKernels(
   edit: (gemm: string) => Promise<void>,
 ): Promise<{ kernelsDir: string; dir: string }> {
@@ -249,7 +249,7 @@ describe('a live run', () => {
   it.each([
     ['compile-error', run],
     ['wrong', run],
-    // Of silence: of how long a busy machine takes to start a program, nothing is said here.
+    // Timeouts refer to silence only, since a busy machine may take long to start a program.
     ['hang', run],
     ['crash', run],
     ['flood', runBundle],

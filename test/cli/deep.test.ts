@@ -1,4 +1,4 @@
-/** What commands print of machine code, hot lines, and memory and race checks. */
+/** Tests the output of commands for machine code, hot lines, and memory and race checks. */
 import { join } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'

@@ -23,7 +23,7 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-/** With what nvcc built of these rungs kept. */
+/** Runs a command with stored nvcc builds of these rungs. */
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
@@ -46,7 +46,7 @@ it(
   { tags: ['thorough'] },
   async () => {
     const outcomes: unknown[] = []
-    // One after the other: what is printed is caught of the whole process.
+    // Sequential, because the output of the whole process is captured.
     for (const which of ['solution', 'starter']) {
       const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
       const check = ['lab', 'check', '03-waves', '--file', file.pathname]
@@ -127,7 +127,7 @@ it(
     const head = 128
     for (const name of ['q', 'k', 'v']) {
       task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
-      // In BF16, -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs take first.
+      // In BF16, from -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs process first.
       const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
         if (name !== 'v' && i % head === 0)
           return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
@@ -147,7 +147,7 @@ it(
   },
 )
 
-/** Each row over its sum, by one thread: as it is, blind to infinities, and only where the sum is finite. */
+/** Divides each row by its sum in one thread: without checks, and only if the sum is finite. */
 const quotients = {
   '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
   '02_blind': 'for (long long c = 0; c < n; ++c) y[c] = isinf(sum) ? 0.f : x[c] / sum;',
@@ -226,7 +226,7 @@ it(
     const right = ['ok', null]
     expect(await results()).toEqual([right, right, right])
     const all = await results('--at', 'special=2')
-    // A row of -infinity alone comes first: -infinity over -infinity.
+    // A row of only -infinity comes first: -infinity divided by -infinity.
     expect(all).toEqual([
       right,
       ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
@@ -252,7 +252,7 @@ it(
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
   ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
-  // A size that is not given is as small as where none is.
+  // A size that is not given is made small, as if none were given.
   ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_hillis_steele needs 32.0 GiB'],
 ])(
@@ -269,11 +269,11 @@ it.each([
   },
 )
 
-/** Of BF16. */
+/** In BF16. */
 const one = 0x3f80
 const minusInfinity = 0xff80
 
-/** A file of numpy's, version 1.0. */
+/** Returns a numpy file, version 1.0. */
 function npyOf(values: Uint16Array, shape: readonly number[]): Uint8Array {
   const about = `{'descr': '<u2', 'fortran_order': False, 'shape': (${shape.join(', ')}), }`
   const header = `${about.padEnd(128 - 10 - 1)}\n`
@@ -326,7 +326,7 @@ it('a rung prints, and has what it copied to its variables', async () => {
   expect(rungs[0]!.printed).toHaveLength(1)
 })
 
-/** A rung whose kernel does `each` for its element, launched by `launch`. */
+/** Returns a rung whose kernel executes `each` for its element, launched by `launch`. */
 const faulty = (id: string, each: string, launch: string): string => `// @rung    ${id}
 // @title   Faulty
 // @idea    a GPU refuses it, or the emulator does

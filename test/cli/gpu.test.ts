@@ -1,4 +1,4 @@
-/** Programs that share a GPU, and the benchmark of profiling. */
+/** Tests of programs that share a GPU, and of the profiling benchmark. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ describe('taking turns', () => {
   const quick = ['run', ...ladder, '--size', '1024', '--profile', 'none']
   const hanging = { FAKE_FAULTS: '02_coalesced=hang' }
 
-  /** A run that measures until it is ended. */
+  /** Starts a run that measures until it is stopped. */
   async function holder(env: Record<string, string>) {
     const first = start([...quick, '--timeout', '600'], { ...env, ...hanging })
     await first.says('verify 3/3 02_coalesced')
@@ -114,7 +114,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(calls).toHaveLength(1 + 2 * 3 + 1)
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
-    // The same runner on the same libraries, without a parent to watch that has ended.
+    // The same runner on the same libraries, without the option to watch a parent process that has ended.
     const rungs = (words: string[]) => words.filter((_, at) => words[at - 1] === '--rung')
     for (const words of [bare!, full!]) {
       expect(rungs(words)).toEqual(rungs(ours!))

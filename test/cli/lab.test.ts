@@ -1,4 +1,4 @@
-/** `kernel-ladder lab`, over fake tools that act out what submissions do, and over recordings. */
+/** Tests of `kernel-ladder lab` over fake tools that imitate submissions, and over recordings. */
 import {
   chmod,
   copyFile,
@@ -27,7 +27,9 @@ import { putFakes } from '../fakes/program.mjs'
 import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs over fake tools', () => {
-  /** The fakes replay what lies in the checkout; and a machine without namespaces is no fault of a test's. */
+  /**
+   * Options for the fakes, which replay files of the checkout. Also lets tests pass on machines without namespaces.
+   */
   const overFakes: string[] = []
   let recordings: string
   beforeAll(async () => {
@@ -47,7 +49,7 @@ describe('labs over fake tools', () => {
   let buses = 0
   const nextBus = (): string => `00C0FFEE:${String((buses += 1)).padStart(2, '0')}`
 
-  /** A trusted lab over the fakes, and the tools. */
+  /** Creates a trusted lab over the fakes, and the tools. */
   async function labMachine(): Promise<{
     dir: string
     lab: string
@@ -56,7 +58,7 @@ describe('labs over fake tools', () => {
     env: Record<string, string>
   }> {
     const dir = await tempDir()
-    // Submissions are another user, and the fake tools lie here.
+    // Submissions run as another user and need access to the fake tools here.
     await chmod(dir, 0o755)
     const lab = join(dir, 'elsewhere', 'coalesce')
     await mkdir(lab, { recursive: true })
@@ -65,7 +67,7 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'lab.md'), labText)
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
-    // Graders give each submission a cache of its own, and all of them the GPU of the machine.
+    // Each submission has its own cache, but all use the machine's GPU.
     const env = {
       ...fakeTools(dir),
       FAKE_LOG: '',
@@ -135,7 +137,7 @@ describe('labs over fake tools', () => {
         const graded = await runBundle(
           [
             ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
-            // A quarter of it is how long silence is borne, in which a busy machine must start a program.
+            // A quarter of the timeout is the silence limit, within which a busy machine must start a program.
             ...['--timeout', '80', '--memory', '1', ...overFakes],
           ],
           env,
@@ -153,7 +155,7 @@ describe('labs over fake tools', () => {
         for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
         if (/can write only to its folder/.test(graded.stderr))
           for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
-        // Nothing of them is left.
+        // No processes are left.
         expect(leftProcesses(dir)).toEqual([])
         expect(graded.stderr).not.toMatch(/could not be removed/)
       },
@@ -164,7 +166,7 @@ describe('labs over fake tools', () => {
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
       await writeFile(join(folder, 'one.cu'), solution)
-      // Without setpriv nothing drops capabilities.
+      // Without setpriv, capabilities are not dropped.
       const bin = join(dir, 'bin')
       const fakes = putFakes(join(dir, 'fakes'))
       await mkdir(bin)
@@ -184,7 +186,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
       expect(refused.stderr).toMatch(/submissions run with your permissions/)
       expect(refused.stderr).toMatch(/pass --unisolated/)
-      // Told to, it continues: on recorded outcomes, which take no tools.
+      // With the option, it continues: on recorded outcomes, which need no tools.
       const shipped = '02-shared-tile'
       const solutionOf = join(kernels, '../labs', shipped, 'solution.cu')
       await copyFile(solutionOf, join(folder, 'one.cu'))
@@ -231,7 +233,7 @@ describe('labs over fake tools', () => {
         ['a', 'passed'],
         ['b', 'failed'],
       ])
-      // It was complete: the next one begins with the first again.
+      // The grading was complete, so the next one starts from the beginning.
       expect(await readdir(join(dir, 'cache', 'grades'))).toEqual([])
     })
 
@@ -276,7 +278,7 @@ __global__ void mine(int n, const float* a, float* out) {
       const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes]
       const graded = await runBundle([...words, '--out', out], env)
       expect(graded.code, graded.stderr).toBe(0)
-      // Before it begins, and not when everything was graded.
+      // The error comes before grading starts.
       for (const [file, why] of [
         [out, /grades\.csv already exists/],
         [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
@@ -369,7 +371,7 @@ describe('labs over recordings', () => {
       },
     )
 
-    // Of the program as one file, whose judges have the files that it unpacked.
+    // With the one-file program, whose judges get the files that it unpacked.
     it('grades a shipped lab, and repeats a row from its record', async () => {
       const id = '02-shared-tile'
       const folder = join(dir, 'handed-in')

@@ -1,7 +1,7 @@
 /**
- * Other machines: a real sshd on loopback for each test, in a folder of its own, with the fake tools behind it. They wait
- * for one another's connections beside one another. Without an sshd they are skipped by name; with CI=true the test
- * command installs one.
+ * Tests of other machines: a real sshd on loopback for each test, in its own folder, with the fake tools behind it.
+ * They run in parallel, since they mostly wait for connections. Without an sshd they are skipped by name; with
+ * CI=true the test command installs one.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -39,27 +39,27 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** Everything of this file's: a folder for each machine, and `shared`. */
+/** The base folder of this file: a folder for each machine, and `shared`. */
 let base: string
 const servers: ChildProcess[] = []
 
 interface Host {
   dir: string
-  /** Of the laptop. */
+  /** The laptop's environment. */
   env: Record<string, string>
-  /** What the machine has below its root. */
+  /** Returns a path below the machine's root. */
   remote: (path: string) => string
   fingerprint: string
-  /** The line of a file of known hosts. */
+  /** Its line in a known-hosts file. */
   known: string
   /** The commands before each run. */
   before: string[]
-  /** Ends every connection, as a network that is gone. */
+  /** Closes every connection, like a lost network. */
   cut: () => void
   words: string[]
 }
 
-/** `login`: what the login shell prints before anything is run. */
+/** Starts a machine. `login`: the output of its login shell before commands run. */
 async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const dir = await mkdtemp(join(base, 'm'))
   const key = (name: string): string => {
@@ -75,9 +75,10 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${hostKey}\nPidFile none`,
       `AuthorizedKeysFile ${join(dir, 'keys')}\nStrictModes no\nUsePAM no`,
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
-      // The usual exchange of keys is safe from quantum computers, and takes as long as a start of Node.
+      // The default key exchange is post-quantum, and takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // A shell reads its login files at home: those of whoever runs the tests take longer than all else there.
+      // A shell reads login files in its home; those of the user running the tests may be slower than everything
+      // else.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
@@ -103,7 +104,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    // The cache is where it would be without the variable, by which each machine of fakes has a GPU of its own.
+    // The cache is at its default place. The variable is set because it gives each machine of fakes its own GPU.
     `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
     `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
@@ -113,7 +114,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     KERNEL_LADDER_DATA: join(dir, 'data'),
     KERNEL_LADDER_CACHE: join(dir, 'cache'),
     KERNEL_LADDER_SSH_OPTIONS: `-F\n${join(dir, 'ssh.conf')}`,
-    // Nothing of CUDA is on the laptop.
+    // The laptop has no CUDA.
     PATH: '/usr/bin:/bin',
   }
   const fingerprint = execFileSync('ssh-keygen', ['-lf', `${hostKey}.pub`], {
@@ -138,7 +139,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   }
 }
 
-/** A machine that is in the file, whose key is known, and that has the program from an earlier run. */
+/** Starts a configured machine whose key is known, and which has the program from an earlier run. */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
   const own = await host(before, login)
   await mkdir(own.env['KERNEL_LADDER_CONFIG']!)
@@ -160,7 +161,7 @@ const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
-    // The program as an earlier run has sent it, and what it has unpacked.
+    // The program as sent and unpacked by an earlier run.
     const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
     await mkdir(dirname(program), { recursive: true })
     await copyFile(bundle, program)
@@ -170,7 +171,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
   afterAll(async () => {
     for (const server of servers) server.kill('SIGKILL')
-    // What a test has ended may still write there.
+    // Processes stopped by a test may still be writing there.
     await rm(base, { recursive: true, force: true, maxRetries: 10 })
   })
 
@@ -182,7 +183,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const wrong = await runBundle([...own.words, '--fingerprint', 'SHA256:other'], own.env)
     expect(wrong.code).toBe(2)
     expect(existsSync(join(own.env.KERNEL_LADDER_CONFIG!, 'machines.yaml'))).toBe(false)
-    // Its key is not all that there is to get in.
+    // A trusted key alone does not grant access.
     await writeFile(join(own.dir, 'keys'), '')
     const trusted = [...own.words, '--fingerprint', own.fingerprint]
     const locked = await runBundle(trusted, own.env)
@@ -256,7 +257,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const shown = await runBundle(['show', document.session], own.env)
     expect(shown.stdout).toContain('measured on titan')
 
-    // ncu's report is left there until it is asked for; a fetch goes on from what is here.
+    // ncu's report stays there until requested, and an interrupted fetch resumes.
     const report = join(document.session, 'profile.ncu-rep')
     const note = join(document.session, 'report-there.json')
     expect(existsSync(report)).toBe(false)

@@ -1,4 +1,4 @@
-/** The server for agents as an agent has it: the SDK's own client, over stdio, to the installed program. */
+/** Tests of the server for agents with the SDK's own client, over stdio, to the installed program. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { root, tempDir } from '../services/support'
 const program = join(root, 'dist/package/lib/kernel-ladder.js')
 const hasNvcc = spawnSync('nvcc', ['--version']).status === 0
 const clients: Client[] = []
-/** Undone when the file is done, as `clients` is after each test. */
+/** Cleanup at the end of the file; `clients` is cleaned up after each test. */
 const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 interface Desk {
-  /** What the user named. */
+  /** The folder that the user named. */
   folder: string
   client: Client
   call: (name: string, given?: Record<string, unknown>) => Promise<{ error?: Refusal } & Answer>
@@ -45,7 +45,7 @@ const envOf = (dir: string): Record<string, string> => ({
 })
 
 let usual: Promise<Desk> | undefined
-/** One for all tests that only ask. */
+/** Returns a client shared by all read-only tests. */
 const sharedDesk = (): Promise<Desk> =>
   (usual ??= (async () => {
     const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
@@ -84,7 +84,7 @@ async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
     call: async (name, given = {}) => {
       const { content, structuredContent } = await client.callTool({ name, arguments: given })
       const [first] = content as { text: string }[]
-      // The text is the same, for clients that show text alone.
+      // The text is identical, for clients that show only text.
       if (structuredContent !== undefined)
         expect(JSON.parse(first!.text)).toEqual(structuredContent)
       return (structuredContent ?? { error: { kind: 'sdk', message: first!.text } }) as never
@@ -154,7 +154,8 @@ describe('an agent', () => {
   it('replays a recording, and is told how far it is', async () => {
     const { client } = await sharedDesk()
     const said: string[] = []
-    // A callback would miss what arrives together with the answer: the client has forgotten the call by then.
+    // A callback would miss messages that arrive together with the answer, since the client has forgotten the call by
+    // then.
     client.setNotificationHandler('notifications/progress', ({ params }) => {
       said.push(params.message ?? '')
     })
@@ -197,7 +198,7 @@ describe('what an agent may not', () => {
     const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
-      // A machine that the user added: its GPU is one, too.
+      // A machine that the user added, whose GPU counts too.
       ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
@@ -207,7 +208,7 @@ describe('what an agent may not', () => {
       })
     const allowed = await desk('--allow-run')
     const { error } = await allowed.call('run', { ladder: 'gemm-fp32', target: 'local' })
-    // Here there is none, or no compiler, which is another matter.
+    // A missing GPU or compiler is a different error.
     expect(error?.message ?? '').not.toContain('may not')
   })
 })
@@ -258,7 +259,7 @@ describe('mistakes', () => {
     }
     child.stdin.write(`nonsense\n{"a":\n[]\n\0\n${JSON.stringify(hello)}\n`)
     await expect.poll(() => said).toContain('"serverInfo"')
-    // Nothing but messages is on stdout.
+    // stdout contains only messages.
     for (const line of said.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc')
     child.stdin.end()
     expect(await ended).toBe(0)

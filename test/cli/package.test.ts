@@ -1,4 +1,6 @@
-/** The npm package as a user has it: its tarball, installed by npm in an empty folder, without a network. */
+/**
+ * Tests of the npm package as a user gets it: its tarball, installed by npm in an empty folder, without a network.
+ */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -23,12 +25,17 @@ let program = ''
 let tarball = ''
 let env: Record<string, string> = {}
 
-/** What the npm that runs the tests tells its scripts, such as which folder is theirs, is not for the one here. */
+/**
+ * The npm that runs the tests sets variables for its scripts, such as their folder, which must not reach this npm.
+ */
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 )
 
-/** The output of a server that is ready, link included, which comes through another pipe; throws if it ended instead. */
+/**
+ * Returns the output of a server when it is ready. Includes the link, which comes through another pipe. Throws if it
+ * ended instead.
+ */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
     says('Press Ctrl+C').then(() => says('Kernel Ladder is at http')),
@@ -37,7 +44,7 @@ const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
     }),
   ])
 
-/** Asks no registry. */
+/** Runs npm without a registry. */
 const npm = (args: readonly string[], cwd: string) =>
   exec('npm', [...args, '--offline', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd,
@@ -45,7 +52,7 @@ const npm = (args: readonly string[], cwd: string) =>
   })
 
 beforeAll(async () => {
-  // Not `tempDir`, whose folders are of one test.
+  // Not `tempDir`, whose folders last for one test.
   home = await mkdtemp(join(tmpdir(), 'kl-package-'))
   env = { KERNEL_LADDER_CACHE: join(home, 'cache'), KERNEL_LADDER_DATA: join(home, 'data') }
   const packed = await npm(['pack', folder, '--json'], home)
@@ -111,7 +118,7 @@ describe('the npm package', () => {
     const main = join(modules, 'kernel-ladder/out/main/index.js')
     const app = start(['app'], { ...env, DISPLAY: ':99' }, program)
     if (process.getuid?.() === 0) {
-      // Electron refuses that user, so the browser is asked for.
+      // Electron does not run as root, so the browser is opened.
       const said = await outputWhenReady(app)
       expect(said).toContain('Electron does not run as root')
       app.signal('SIGTERM')
@@ -155,7 +162,7 @@ describe('its library', () => {
     }))
   })
   const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
-  /** The files that an example is given, by what it calls. */
+  /** Returns the files for an example, depending on the functions it calls. */
   const given = async (code: string): Promise<string[]> => {
     const report = join(home, 'slow.ncu-rep')
     await writeFile(
@@ -216,8 +223,7 @@ describe('its library', () => {
       const file = join(dirname(dirname(dirname(program))), 'example.mjs')
       await writeFile(file, code)
       const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
-      // What an example says that it prints.
-      // A comment behind a statement says what it prints.
+      // The output that an example promises, in a comment after a statement.
       const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
       expect(stdout.trim()).not.toBe('')
       if (promised !== undefined) expect(stdout.trim()).toBe(promised)

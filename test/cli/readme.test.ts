@@ -1,4 +1,4 @@
-/** README.md shows an emulated run: the built package prints it again, without nvcc. */
+/** Tests that the built package reproduces the emulated run in README.md without nvcc. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { emulatedOutput } from '../../scripts/lib/figure-docs.mjs'
 import { root, tempDir } from '../services/support'
 import { runBundle } from './support'
 
-// The builds that ship have host code for this platform.
+// The shipped builds contain host code for this platform.
 it.runIf(process.platform === 'linux' && process.arch === 'x64')(
   'README.md has the emulated run that `npm run readme -- figures` writes',
   async () => {

@@ -12,7 +12,7 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 
 const recorded = 'recorded:gemm-fp32-h200-4096'
 
-/** A copy of the recording on the disk, changed. */
+/** Creates a changed copy of the recording on the disk. */
 async function session(dir: string, change: (session: Session) => void): Promise<string> {
   const folder = join(dir, 'changed')
   const value = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
@@ -34,7 +34,7 @@ describe('report', () => {
       const out = join(await tempDir(), `report.${format}`)
       const written = await run(['report', recorded, '--format', format, '--out', out])
       expect([written.code, written.stdout]).toEqual([0, ''])
-      // On stdout there is no place for pictures.
+      // stdout has no place for pictures.
       const without = format === 'md' ? ['--sections', 'ladder,matrix,compare'] : []
       const printed = await run(['report', recorded, '--format', format, '--out', '-', ...without])
       expect(printed.code).toBe(0)
@@ -102,7 +102,7 @@ describe('report', () => {
     expect(svg).toMatch(/^<svg [^>]*width="643"/)
     expect(svg).toMatch(/Roofline[^]*FLOP per byte of L2 traffic/)
     expect((await draw('sweep', 's.png')).code).toBe(0)
-    // 170 mm at 300 dots an inch.
+    // 170 mm at 300 dpi.
     const width = (await readFile(join(dir, 's.png'))).readUInt32BE(16)
     expect(Math.abs(width - 2009)).toBeLessThan(2)
     const unknown = await draw('waves:99_x', 'x.svg')

@@ -1,4 +1,4 @@
-/** What several programs at once, a full disk, a kill and a reader that went away do to what is measured: nothing. */
+/** Tests that simultaneous programs, a full disk, a kill and a closed reader do not affect measurements. */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { bundle, fakeTools, run, runBundle, start, type Finished, type Running }
 const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
 const rungs = ['01_naive', '02_coalesced']
 const short = [...ladder, '--rungs', rungs.join(','), '--profile', 'none']
-/** Where the run says that it has saved. */
+/** Returns the folder in which a run was saved, from its output. */
 const savedIn = ({ stderr }: Finished): string => /^Saved in (.+)$/m.exec(stderr)?.[1] ?? ''
 
 async function expectWhole(folder: string, ids: readonly string[] = rungs): Promise<void> {
@@ -28,7 +28,7 @@ async function expectWhole(folder: string, ids: readonly string[] = rungs): Prom
 const hidden = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('.'))
 
-/** Fake tools with a store, a cache and a temporary folder of their own. */
+/** Creates fake tools with separate store, cache and temporary folder. */
 async function machine() {
   const dir = await tempDir()
   const env = { ...fakeTools(dir), TMPDIR: join(dir, 'tmp') }
@@ -37,12 +37,12 @@ async function machine() {
 }
 type Machine = Awaited<ReturnType<typeof machine>>
 
-/** Hangs in its second rung, so that another program can come and go, until it is interrupted and saves. */
+/** Starts a run that hangs in its second rung until it is interrupted, so that other programs can run meanwhile. */
 const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {
     ...env,
     FAKE_FAULTS: '02_coalesced=hang',
-    // The fault is in what is built, which the others must not find.
+    // The fault is in the build, which other programs must not find.
     KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
   })
 
@@ -76,13 +76,13 @@ describe('programs at the same time', () => {
   })
 })
 
-/** Whether this user may make a pid namespace, as a container has one. */
+/** Whether this user may create a pid namespace, like a container's. */
 const unshare = ['--pid', '--fork', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
 
 /*
- * Where it may not (no Linux, no privilege), test/adapters/disk/disk.test.ts stands for it: there the
- * owner file is edited to say what a process of another namespace would write.
+ * Without that permission (no Linux, no privilege), test/adapters/disk/disk.test.ts covers the case: it edits the
+ * owner file as if written in another namespace.
  */
 describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {
   const contained = (args: readonly string[], env: Record<string, string>): number | null =>
@@ -136,7 +136,7 @@ it('what a killed run left beside --out goes with the next run there', async () 
   expect(await readdir(place)).toEqual(['b'])
 })
 
-/** A disk of so many KiB at `folder`; false where this user may not mount one. */
+/** Mounts a disk of this many KiB at `folder`; returns false if this user may not mount. */
 const mount = (folder: string, size: number): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'tmpfs', folder]).status === 0
 const unmount = (folder: string): void => {
@@ -150,7 +150,7 @@ const mayMount = await (async () => {
   return may
 })()
 
-// Where it may not mount one, test/services/run/saving.test.ts has the disk refuse in other ways.
+// Without that permission, test/services/run/saving.test.ts simulates disk errors in other ways.
 describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () => {
   const small = async (
     size: number,
@@ -209,7 +209,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
 })
 
 describe('a reader that goes away', () => {
-  /** Closes the streams at the first words, as `| head -1` does; ends with the program's exit code. */
+  /** Closes the streams at the first output, like `| head -1`; returns the program's exit code. */
   const readBriefly = (
     args: readonly string[],
     env: Record<string, string>,
@@ -251,7 +251,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-// A few cells of the matrix of faults; `npm run faults` strikes all, and docs/RELIABILITY.md has what came of it.
+// A few cells of the fault matrix. `npm run faults` tries all, and docs/RELIABILITY.md has the results.
 describe('a command that is struck', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
   beforeAll(async () => {

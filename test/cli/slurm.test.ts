@@ -1,5 +1,5 @@
 /**
- * Slurm: a real munged, slurmctld and slurmd in a folder of the test's own, with the fake tools in its jobs. Without
+ * Tests of Slurm: a real munged, slurmctld and slurmd in a folder of the test, with the fake tools in jobs. Without
  * them the tests are skipped by name; with CI=true the test command installs them.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
@@ -44,21 +44,21 @@ const freePorts = async (count: number): Promise<number[]> => {
 
 interface Cluster {
   dir: string
-  /** Of the login node. */
+  /** The login node's environment. */
   env: Record<string, string>
-  /** A command of Slurm's own. */
+  /** Runs a Slurm command. */
   call: (file: string, ...args: string[]) => string
-  /** As a controller that lost what it knew, and a node that went with its jobs. */
+  /** Simulates a controller that lost its state, and a node lost with its jobs. */
   forget: () => Promise<void>
   close: () => Promise<void>
 }
 
 /**
- * Four nodes with eight GPUs each: partition gpu, one that takes no jobs, two with one that goes before them, and one whose
- * node fails.
+ * Starts four nodes with eight GPUs each: partition gpu, one that accepts no jobs, two with a preempting partition,
+ * and one whose node fails.
  */
 async function cluster(): Promise<Cluster> {
-  // munged wants every folder above its socket to be closed to others.
+  // munged requires that every folder above its socket is closed to others.
   const dir = await mkdtemp(join(tmpdir(), 'kl-slurm-'))
   await chmod(dir, 0o755)
   const [controller, ...ports] = await freePorts(5)
@@ -85,7 +85,8 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
-      // A job's first environment is read from a file, where Slurm would run the login files of whoever runs the tests.
+      // Read a job's initial environment from a file; Slurm would otherwise run the login files of the user running
+      // the tests.
       'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
@@ -108,7 +109,7 @@ async function cluster(): Promise<Cluster> {
       })
       .join(''),
   )
-  // A site's own words around sbatch's.
+  // A site's wrapper prints additional text around sbatch's output.
   await writeFile(
     join(dir, 'bin/sbatch'),
     '#!/bin/sh\necho "Welcome to kl: 2 nodes"\n/usr/bin/sbatch "$@"; code=$?\necho "Your quota: 12 %"; echo "Goodbye" >&2\nexit $code\n',
@@ -159,7 +160,7 @@ async function cluster(): Promise<Cluster> {
   let slurmctld = daemon('slurmctld', '-D')
   const nodes = ['n1', 'n2', 'n3', 'n4'].map((name) => daemon('slurmd', '-D', '-N', name))
   await until(idle)
-  /** Ends what runs in the cluster's folders: jobs and the slurmstepd of each. */
+  /** Kills the processes in the cluster's folders: jobs and the slurmstepd of each. */
   const killJobs = (): void => {
     const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
     for (const line of all)
@@ -167,7 +168,7 @@ async function cluster(): Promise<Cluster> {
         try {
           process.kill(Number.parseInt(line.trim()), 'SIGKILL')
         } catch {
-          // It has ended.
+          // The process has ended.
         }
   }
   const gone = async (child: ChildProcess): Promise<void> => {
@@ -202,7 +203,7 @@ const words = ['run', ...ladder, '--profile', 'none', '--timeout', '600', '--tar
 
 describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   let own: Cluster
-  /** The number of the job that a run has submitted. */
+  /** Returns the number of the job that a run has submitted. */
   const numberIn = (text: string): string => /Job (\d+)/.exec(text)![1]!
   const queued = (): string[] => own.call('squeue', '-h', '-o', '%i').split('\n')
 
@@ -214,7 +215,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
       `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKE_LOG='${dir}/calls.log'`,
     ]
-    // A cache of its own: there the fake tools keep a fault, and after it they name a GPU.
+    // A separate cache, in which the fake tools store a fault and the name of a GPU.
     const hang = (name: string): string =>
       `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })
@@ -234,7 +235,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
           ),
           closed: machine({ partition: 'closed' }),
           nowhere: machine({ partition: 'nowhere' }),
-          // It hangs until it is started over.
+          // It hangs until it is restarted.
           pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang('pair')}`),
         },
       }),
@@ -384,7 +385,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const failed = await job('node')
       await Promise.all([again.running(), failed.running()])
       own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
-      // It comes back by itself.
+      // The node recovers by itself.
       own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
       await failed.followed
       expect(ending(failed)).toBe('Its node failed.')
@@ -419,7 +420,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(faultsOf('lab-grade', document)).toEqual([])
       expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
       expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
-      // The last job has no submission of its own to grade.
+      // The last job has no submission to grade.
       expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       const here = await runBundle(words.slice(0, -1), own.env)
       expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
@@ -439,7 +440,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(code, stderr).toBe(0)
       const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
       expect(faultsOf('tune', document)).toEqual([])
-      // The last job times the best again and has no point of its own to measure.
+      // The last job times the best points again and has no other point to measure.
       expect(document.resumed).toBe(document.rows.length)
       expect(document.rows.length).toBeGreaterThan(1)
       expect(document.winner).not.toBeNull()

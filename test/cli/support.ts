@@ -1,6 +1,6 @@
 /**
- * The command line. `run` is a call in the test's process, over fake tools that are calls too; `runBundle`
- * and `start` are the bundled program as a user has it: a process of its own, its streams and its exit code.
+ * Runs the command line. `run` is a call in the test's process with in-process fake tools. `runBundle` and `start`
+ * run the bundled program as a user does, as a process with streams and an exit code.
  */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
@@ -18,7 +18,7 @@ export interface Finished {
 
 export interface Running {
   pid: number
-  /** Resolves with all that was said when the text has come on stderr or stdout. */
+  /** Resolves with all output once the text has appeared on stderr or stdout. */
   says(text: string): Promise<string>
   signal(signal: NodeJS.Signals): void
   finished: Promise<Finished>
@@ -86,7 +86,7 @@ export const run = (
     ...args,
   )
 
-/** The fake tools on PATH, with places of their own below `dir`. */
+/** Returns an environment with the fake tools on PATH, and folders below `dir`. */
 export const fakeTools = (dir: string): Record<string, string> => ({
   PATH: [putFakes(join(dir, 'fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(
     delimiter,

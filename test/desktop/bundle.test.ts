@@ -1,4 +1,4 @@
-/** The built desktop program in plain Node.js, over a stand-in that has only what Electron declares. */
+/** Tests the built desktop program in plain Node.js, over a fake that has only what Electron declares. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createFakeElectron, type FakeElectron } from '../hosts/electron/fake-electron'

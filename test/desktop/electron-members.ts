@@ -1,4 +1,4 @@
-/** The members of Electron's modules and classes, from its own declarations. */
+/** Reads the members of Electron's modules and classes from its declarations. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -19,13 +19,13 @@ function collect(node: ts.Node): void {
 
 collect(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true))
 
-/** Of Node.js's emitters, which Electron's extend. */
+/** Members of Node.js's emitters, which Electron's classes extend. */
 const ofEmitters = [
   ...['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'emit'],
   ...['listeners', 'listenerCount', 'eventNames', 'setMaxListeners', 'prependListener'],
 ]
 
-/** The names of a class or interface, inherited ones included; throws for one that Electron does not declare. */
+/** Returns the members of a class or interface, including inherited ones. Throws if Electron does not declare it. */
 export function membersOf(name: string): ReadonlySet<string> {
   const found = declarations.get(name)
   if (!found) throw new Error(`electron.d.ts declares no ${name}`)

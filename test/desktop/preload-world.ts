@@ -1,7 +1,8 @@
 /// <reference lib="dom" />
 /**
- * The real preload in an isolated world of a real Chromium, as in Electron's window, with the real IPC handlers behind it. Only
- * what Electron itself would be is played: the bridge between the two worlds, and the channel to the main process.
+ * Runs the real preload in an isolated world of a real Chromium, as in Electron's window, with the real IPC handlers
+ * behind it. Only Electron's parts are simulated: the bridge between the two worlds, and the channel to the main
+ * process.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,8 +13,9 @@ const preload = join(import.meta.dirname, '../../out/preload/index.cjs')
 const world = 'kernel-ladder-preload'
 
 /**
- * In the page's world: what `contextBridge` makes of the preload's functions. An event crosses between the worlds at once, its
- * detail as a structured clone; functions stay where they are and go by number.
+ * Runs in the page's world: the result of `contextBridge` for the preload's functions. Events cross between the
+ * worlds synchronously, with a structured clone of the detail. Functions stay in their world and are referenced by
+ * number.
  */
 function pageSide(): void {
   const listeners = new Map<number, (value: unknown) => void>()
@@ -34,7 +36,7 @@ function pageSide(): void {
     (name: string) =>
     (...args: unknown[]): unknown => {
       const sent = args.map((arg) => {
-        // A file does not cross; its name does.
+        // A file cannot cross; its name does.
         if (arg instanceof File) return { file: arg.name }
         if (typeof arg !== 'function') return { value: arg }
         listeners.set(++last, arg as (value: unknown) => void)
@@ -52,7 +54,7 @@ function pageSide(): void {
   })
 }
 
-/** In the preload's world: `require('electron')` of a sandboxed preload. */
+/** Runs in the preload's world: `require('electron')` of a sandboxed preload. */
 function preloadSide(): void {
   type Listener = (event: object, message: unknown) => void
   const own = globalThis as unknown as {
@@ -117,7 +119,7 @@ function preloadSide(): void {
       })
     },
   }
-  // Electron knows where a file of the system is; here its name says it.
+  // Electron knows a file's path; here it is derived from the name.
   const webUtils = { getPathForFile: (file: File) => `/files/${file.name}` }
   own.require = (name) => {
     if (name !== 'electron') throw new Error(`A sandboxed preload cannot load ${name}`)
@@ -125,7 +127,7 @@ function preloadSide(): void {
   }
 }
 
-/** @param pathOf the path of a file that the reader chose, by its name */
+/** @param pathOf returns the path of a file that the user chose, by its name */
 export async function withPreload(
   page: Page,
   electron: FakeElectron,

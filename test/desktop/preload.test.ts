@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The desktop program's page, preload and IPC together: all that is real but Electron itself, in a real Chromium. */
+/** Tests the desktop program's page, preload and IPC together in a real Chromium; only Electron is simulated. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ describe('the page of the desktop program', () => {
     page.goto(`http://localhost/?at=${encodeURIComponent(route)}#${route}`)
 
   beforeAll(async () => {
-    // Not `tempDir`, whose folders are of one test.
+    // Not `tempDir`, whose folders last for one test.
     dir = await mkdtemp(join(tmpdir(), 'kl-preload-'))
     for (const [name, value] of Object.entries({ DATA: 'data', CACHE: 'cache' }))
       vi.stubEnv(`KERNEL_LADDER_${name}`, join(dir, value))
@@ -116,7 +116,7 @@ describe('the page of the desktop program', () => {
   })
 
   it('prints a report by the hidden window, and saves it', async () => {
-    // What Electron's own Chromium would do: print the document that the window has loaded.
+    // Does what Electron's Chromium would do: prints the document that the window has loaded.
     vi.spyOn(FakeWebContents.prototype, 'printToPDF').mockImplementation(async (options) => {
       const document = electron.partitions.at(-1)!.schemes.get('print')!({} as Request)
       const hidden = await browser.newPage({ javaScriptEnabled: false })

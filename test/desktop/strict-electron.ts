@@ -1,11 +1,11 @@
 /**
- * A stand-in for Electron that knows each member that Electron declares and no other: whoever reads, calls or sets one
- * that does not exist gets an error. What it does is left to the fake of the host's tests.
+ * A fake Electron with exactly the members that Electron declares: reading, calling or setting any other throws. Its
+ * behavior comes from the fake of the host's tests.
  */
 import { type FakeElectron } from '../hosts/electron/fake-electron'
 import { membersOf } from './electron-members'
 
-/** The class of each property that leads to another object of Electron's. */
+/** The class of each property that refers to another Electron object. */
 const kinds: Readonly<Record<string, string>> = {
   webContents: 'WebContents',
   defaultSession: 'Session',
@@ -19,7 +19,7 @@ const proxies = new WeakMap<object, object>()
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** The value with only the members of that class; the same one for the same value. */
+/** Returns the value restricted to the members of that class; the same proxy for the same value. */
 export function strict<T extends object>(value: T, kind: string): T {
   const known = proxies.get(value)
   if (known) return known as T
@@ -43,7 +43,7 @@ export function strict<T extends object>(value: T, kind: string): T {
       check(name)
       return Reflect.set(target, name, next, target)
     },
-    // The options of windows are of Electron's too.
+    // Window options are checked against Electron's declarations too.
     construct(target, [options]: [Record<string, unknown>]) {
       const { webPreferences = {} } = options
       for (const name of Object.keys(options))
@@ -62,7 +62,7 @@ export function strict<T extends object>(value: T, kind: string): T {
 const result = (name: string | symbol, value: unknown): unknown =>
   name === 'fromPartition' && isObject(value) ? strict(value, 'Session') : value
 
-/** Listeners and handlers get what Electron passes them as strictly. */
+/** Makes the arguments of listeners and handlers strict too. */
 function listening(argument: unknown): unknown {
   if (typeof argument !== 'function') return argument
   return (...given: unknown[]): unknown =>

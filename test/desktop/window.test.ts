@@ -1,4 +1,7 @@
-/** The real window: Electron itself, on a display such as Xvfb's. Skipped, with the reason, where there cannot be one. */
+/**
+ * Tests the real window: Electron itself, on a display such as Xvfb's. Skipped with the reason if there cannot be
+ * one.
+ */
 import { join } from 'node:path'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Documents agree with the code and with each other. */
+/** Tests that documents agree with the code and with each other. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -138,7 +138,7 @@ describe('names of files and links', () => {
     'test',
   ]
 
-  /** Everything that is kept, from the root, with `/`; folders end with one. */
+  /** All files and folders of the repository, relative with `/`; folders end with one. */
   const paths = [
     ...readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -154,7 +154,7 @@ describe('names of files and links', () => {
     ]),
   ]
   const known = new Set(paths)
-  /** `b/c.ts` of `a/b/c.ts`, and `c.ts`. */
+  /** All suffixes of paths: `b/c.ts` and `c.ts` for `a/b/c.ts`. */
   const endings = new Set(
     paths.flatMap((path) => {
       const parts = path.replace(/\/$/, '').split('/')
@@ -162,17 +162,17 @@ describe('names of files and links', () => {
     }),
   )
 
-  /** What looks like a file of the source, or like a path from one of its folders. */
+  /** Matches text that looks like a source file, or like a path below a source folder. */
   const named =
     /(?<![\w./:<>…*{}$-])(?:(?:\.\.?\/)*(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|vue|mjs|cuh|hpp|cpp|md|sh)|(?:src-main|src-renderer|cuda-kernels|resources|scripts|test|docs)\/(?:[\w.-]+\/)*[\w.-]*\w\/?)(?![\w/<>…*{}$-]|\.\w)/g
 
-  /** A module of the same folder or one near it, as an import has it: `./mix-metrics`. */
+  /** Matches modules of the same folder or a nearby one, as in an import: `./mix-metrics`. */
   const near = /(?<![\w./:<>…*{}$-])\.\.?(?:\/(?:\.\.|[\w-]+))+(?![\w/<>…*{}$-]|\.\w)/g
   const modules = ['', '/', '.ts', '.vue', '.mjs', '.json', '.css', '.cuh', '.h']
 
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-  /** What a build makes, and names that stand for whatever a reader calls a file. */
+  /** Build outputs, and placeholder names. */
   const passedOver = /^(?:\.\/)?(?:dist|out|node_modules|path)\/|^report\.md$/
 
   const captured = JSON.parse(read('test/captures/calls.json')) as Record<string, object>
@@ -194,7 +194,7 @@ describe('names of files and links', () => {
       .filter((name) => !exists(name, from))
       .map((name) => `${from}: ${name}`)
 
-  /** Comments of a source, with the strings and the code between them left out. */
+  /** Returns the comments of a source, without strings and code. */
   const commentsOf = (text: string): string =>
     [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w/])\/\/(?!\/)[^\n]*|<!--[\s\S]*?-->/g)]
       .map(([comment]) => comment)
@@ -208,14 +208,14 @@ describe('names of files and links', () => {
     (path) => /\.(?:ts|vue|mjs|cu|cuh|hpp|cpp|h)$/.test(path) && path !== 'test/docs/docs.test.ts',
   )
 
-  /** As GitHub makes it of a heading. */
+  /** Returns GitHub's anchor of a heading. */
   const anchorOf = (heading: string): string =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-')
 
-  /** Of headings, the second of a name with `-1`, and of marks in generated tables. */
+  /** Returns the anchors of headings, with `-1` for the second of a name, and of marks in generated tables. */
   function anchorsOf(text: string): string[] {
     const times = new Map<string, number>()
     const ofHeadings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => {

@@ -1,4 +1,4 @@
-/** The reading order in docs/ARCHITECTURE.md can be followed: each file is imported by one that was read before. */
+/** Tests that the reading order in docs/ARCHITECTURE.md can be followed: each file is imported by an earlier one. */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ const text = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
 const section = /^## Reading order\n([\s\S]*?)^## /m.exec(text)![1]!
 const walks = section.split(/^(?=\*\*)/m).filter((part) => part.startsWith('**'))
 
-/** The source files that importing files name, by the importing file. */
+/** The source files that each file imports. */
 const imported = new Map<string, Set<string>>()
 for (const { from, specifier } of readImports())
   if (specifier.startsWith('.')) {

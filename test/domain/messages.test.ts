@@ -1,4 +1,4 @@
-/** Messages: their words, and how they are stored. */
+/** Tests of messages: their text, and how they are stored. */
 import { describe, expect, it } from 'vitest'
 import {
   englishTemplate,
@@ -133,7 +133,7 @@ describe('a stored statement', () => {
       ...document,
       rungs: [{ reason: withText(nested), note: 'as it is' }],
     })
-    // Those that are set into another have theirs too.
+    // Nested messages get text too.
     const reached = message('records.notReached')
     const one = message('records.runnerLost', { why: reached })
     expect(withText(one)).toEqual({

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { readLibrary, capturedCall, faultIn, recorded } from './support.mjs'
 
 const captures = 'compute-sanitizer/2025.3.1-h200'
-// What a rung with this fault makes its checker say; the other checkers find nothing in it.
+// The checker that finds each fault, with its captured output; the other checkers find nothing.
 const found = {
   memcheck: { fault: 'out-of-bounds', capture: 'memcheck-out-of-bounds' },
   racecheck: { fault: 'race', capture: 'racecheck-race' },
@@ -49,12 +49,12 @@ export async function computeSanitizer(call) {
       say('========= Error: Internal sanitizer error\n')
       return 1
     }
-    // An illegal access takes the context with it: the runner ends there.
+    // An illegal access corrupts the context, so the runner ends here.
     if (guilty?.id === id && fault === 'out-of-bounds') break
     line({ event: 'launched', rung: id })
   }
   if (guilty) {
-    // The capture is of another source; its findings are put at the same lines of this rung's.
+    // The capture is of another source, so its findings are moved to the corresponding lines of this rung.
     const { saved: xml, stdout, exit } = capturedCall(captures, finding.capture)
     writeFileSync(
       saved,

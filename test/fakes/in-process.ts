@@ -1,6 +1,6 @@
 /**
- * The fake tools as calls in the process of a test, where the process is not the subject: the words, the
- * environment, the streams and the ends of a `runProcess`, without the processes.
+ * The fake tools as calls in a test's process, for tests that are not about processes: the arguments, environment,
+ * streams and results of `runProcess` without real processes.
  */
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
 
-/** By the name of their file, wherever a test has put it. */
+/** Fakes by file name, wherever a test has put them. */
 const fakes: Record<string, Fake> = {
   nvcc,
   ncu,
@@ -33,7 +33,7 @@ const fakes: Record<string, Fake> = {
   'kl-calibrate': calibrate,
 }
 
-/** For fakes in a sandbox, who may look at the answers that are kept and keep none. */
+/** Stores all answers in advance, for fakes in a sandbox that can read stored answers but not store any. */
 export async function keepAllAnswers(): Promise<void> {
   const env = { FAKE_ANSWERS: process.env['FAKE_ANSWERS'], FAKE_BUS: '00000000:00' }
   for (const [name, { words }] of Object.entries(answers)) {
@@ -51,7 +51,7 @@ export async function keepAllAnswers(): Promise<void> {
   }
 }
 
-/** Each fake leads to this folder, by its path or by the variable that stands for it. */
+/** Whether a file is a fake: each refers to this folder, by its path or through a variable. */
 function leadsHere(file: string): boolean {
   try {
     const start = readFileSync(file, 'latin1').slice(0, 1000)
@@ -61,7 +61,7 @@ function leadsHere(file: string): boolean {
   }
 }
 
-/** What is not one of the fakes is run as it is, be it called like one. */
+/** Runs a fake. Any other program runs normally, even with the same name. */
 export function runFake(call: ProcessCall): Promise<ProcessResult> {
   const fake = fakes[basename(call.file)]
   return fake && leadsHere(call.file) ? inProcess(fake, call) : runProcess(call)
@@ -98,7 +98,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
   const say =
     (stream: keyof typeof said) =>
     (text: string): void => {
-      // A process that was killed says no more.
+      // Ignore output after the process was killed.
       if (ended) return
       touch()
       if (call.passOn) {
@@ -134,7 +134,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       },
       (error: unknown) => {
         if (error instanceof Died) finish({ outcome: 'signalled', signal: error.signal })
-        // As a program of Node's would end.
+        // Ends like a Node program.
         else {
           say('stderr')(error instanceof Error ? (error.stack ?? error.message) : String(error))
           finish({ outcome: 'exited', exitCode: 1 })

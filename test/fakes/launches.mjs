@@ -1,4 +1,4 @@
-// The stand-in for the launch probe that nvcc builds.
+// Replaces the launch probe that nvcc builds.
 import { readFileSync } from 'node:fs'
 import { faultIn, recorded, recordedLaunches, writeElsewhere } from './support.mjs'
 
@@ -19,7 +19,7 @@ export async function launches({ env, logCall, option, path, line, die, complain
   const rung = /^\/\/ rung: (\S+)/m.exec(library)[1]
   if (env.FAKE_PROBE === 'crash') die('SIGSEGV')
 
-  // As the compiler calls the kernels: the one with as many registers as ncu saw in the launch.
+  // Names kernels like the compiler: the one with as many registers as ncu saw in the launch.
   const compiled = [
     ...recorded(`nvcc/${rung}`, 'stderr').matchAll(
       /entry function '(\w+)'[^]*?Used (\d+) registers/g,

@@ -21,7 +21,7 @@ export async function nvcc(call) {
     writeFake(output, program)
     return 0
   }
-  // The runner knows by this what it replays.
+  // Markers by which the runner knows what it replays.
   const own = { 'judge/replay.cpp': '// replay\n', 'activity/activity.cpp': '// activity\n' }
   for (const [file, text] of Object.entries(own))
     if (words.includes(file)) {
@@ -31,11 +31,11 @@ export async function nvcc(call) {
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
   const rule = option('-MF')
   if (rule !== undefined) writeFileSync(path(rule), `built: ${source}\n`)
-  // The library of a rung in Python is generated; what is its author's is the script.
+  // The library of a Python rung is generated; the author's source is the script.
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)
-  /** Of a point of a sweep: whether it was given this value. */
+  /** Whether a point of a sweep was given this value. */
   const isAt = (word) => words.includes(`-D${word}`)
   const faultAt = [...text.matchAll(/^\/\/ fault-at: (\S+) (\S+)/gm)].find(([, at]) => isAt(at))
   const fault = faultAt?.[2] ?? faultIn(text) ?? call.faultOf(rung)
@@ -51,7 +51,7 @@ export async function nvcc(call) {
     complain(capturedCall('nvcc/13.0.88', 'undefined').stderr)
     return 2
   }
-  // A name that nothing declares, in the words of the capture `undefined`.
+  // An undeclared name gives the output of the capture `undefined`.
   const undeclared = text.split('\n').findIndex((line) => /\bundeclared\b/.test(line)) + 1
   if (undeclared > 0) {
     complain(
@@ -60,13 +60,13 @@ export async function nvcc(call) {
     return 2
   }
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
-  // A task's reference was never a rung of a recording.
+  // A task's reference was never recorded as a rung.
   if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
   const fastest = /^\/\/ fastest: (.+)/m.exec(text)?.[1].split(' ')
   const slower = fastest
     ? 1 + fastest.filter((word) => !isAt(word)).length / 10
     : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
-  // What the fake runner reads when it "loads" the rung.
+  // Lines that the fake runner reads when it "loads" the rung.
   const prepares = /^\/\/ prepares: .+/m.exec(text)?.[0]
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(

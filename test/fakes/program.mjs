@@ -1,4 +1,4 @@
-// What a fake tool is given and how it speaks, whether it is a process of its own or a call in a test's.
+// The input and output of a fake tool, whether it is a separate process or a call in a test's process.
 import {
   appendFileSync,
   existsSync,
@@ -10,7 +10,10 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
-/** A place on the bus made of a text, by FNV-1a twice: to load node:crypto takes a tenth of a fake's time. */
+/**
+ * Returns a bus position derived from a text with FNV-1a, twice. Loading node:crypto would take a tenth of a fake's
+ * time.
+ */
 function busOf(text) {
   const hash = (seed) => {
     let state = seed
@@ -20,7 +23,7 @@ function busOf(text) {
   return `${hash(0x811c9dc5)}:${hash(0x2166136).slice(0, 2)}`
 }
 
-/** Ends a fake by a signal. */
+/** Ends a fake with a signal. */
 export class Died extends Error {
   constructor(signal) {
     super(`died of ${signal}`)
@@ -29,7 +32,8 @@ export class Died extends Error {
 }
 
 /**
- * `isProcess`: it may start children, take memory and be killed, being a process of its own. `note` takes what it logs.
+ * `isProcess`: it is a separate process and may start children, use much memory and be killed. `note` receives log
+ * lines.
  * @param {{ words: readonly string[], env: Record<string, string | undefined>, cwd: string, isProcess: boolean,
  *   say(text: string): unknown, complain(text: string): unknown, forever(): Promise<never>,
  *   note?: (line: string) => unknown, signal?: AbortSignal }} given
@@ -58,19 +62,19 @@ export function fakeCall(given) {
     options: (name) => words.flatMap((word, index) => (words[index - 1] === name ? [word] : [])),
     logWords,
     logCall: (tool) => logWords(tool, ...words),
-    /** The calls of a fake tool so far, its name first. */
+    /** Returns the calls of a fake tool so far, each with its name first. */
     callsOf(tool) {
       if (!env.FAKE_LOG || !existsSync(env.FAKE_LOG)) return []
       const calls = readFileSync(env.FAKE_LOG, 'utf8').split('\n').filter(Boolean)
       return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
     },
-    /** A rung's fault in `$FAKE_FAULTS`, `02_coalesced=hang,…`, for tests that cannot edit the source. */
+    /** Returns a rung's fault from `$FAKE_FAULTS`, `02_coalesced=hang,…`, for tests that cannot edit the source. */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
         .split(',')
         .find((word) => word.startsWith(`${rung}=`))
         ?.slice(rung.length + 1),
-    /** Each machine of fakes has a GPU of its own, so that tests beside one another do not wait for it. */
+    /** Returns a separate GPU for each machine of fakes, so that parallel tests do not wait for each other. */
     busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
       const bus = env.FAKE_BUS || busOf(env.KERNEL_LADDER_CACHE ?? '')
       return `${bus}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
@@ -82,10 +86,12 @@ export function fakeCall(given) {
   }
 }
 
-// A shell starts in a thirtieth of the time that Node takes with a fake. What a fake says to words that it is asked often is
-// therefore kept, in the folder that $FAKE_ANSWERS names, as what a shell does in its place.
+// A shell starts thirty times faster than Node with a fake. Frequent answers of a fake are therefore stored as shell
+// scripts in the folder $FAKE_ANSWERS.
 
-/** By fake: the words, the variables on which the answer depends, and the file that keeps it from being given. */
+/**
+ * By fake: the words, the variables that the answer depends on, and a file whose presence disables the stored answer.
+ */
 export const answers = {
   nvcc: { words: ['--version'], variables: [] },
   ncu: { words: ['--version'], variables: [] },
@@ -98,7 +104,7 @@ export const answers = {
   },
 }
 
-/** Puts a file where others look for it, whole or not at all; one who may not write there goes without. */
+/** Writes a shared file atomically; without permission, does nothing. */
 function putWhole(file, content) {
   const draft = `${file}.${process.pid}`
   try {
@@ -106,13 +112,13 @@ function putWhole(file, content) {
     writeFileSync(draft, content)
     renameSync(draft, file)
   } catch {
-    // The next one is as slow as this one.
+    // The next call is then as slow as this one.
   }
 }
 
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Keeps what a fake has said; where the GPU's place on the bus is given, for all places. */
+/** Stores a fake's answer. If it contains the GPU's bus position, it is stored for any position. */
 export function keepAnswer(name, { words, env, said, logged }) {
   const { words: often, variables } = answers[name] ?? {}
   if (words.join(' ') !== often?.join(' ')) return
@@ -127,7 +133,7 @@ export function keepAnswer(name, { words, env, said, logged }) {
   )
 }
 
-/** Gives the answer that is kept, if one is. */
+/** Returns the shell code that prints a stored answer, if there is one. */
 function answering(name, folder) {
   const { words, variables, unless } = answers[name]
   const values = variables.map((variable) => `\${${variable}}`).join(':')
@@ -141,7 +147,7 @@ function answering(name, folder) {
   ].join('\n')
 }
 
-/** Runs the fake of that name as the program that a test has put on PATH. */
+/** Runs the fake of that name as a program that a test has put on PATH. */
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''
@@ -157,7 +163,7 @@ export async function asProgram(name, main) {
     },
     complain: (text) => process.stderr.write(text),
     note: (line) => logged.push(line),
-    /** As long as the one that started it is there. */
+    /** Lasts as long as the process that started it. */
     forever: () =>
       new Promise(() => {
         setInterval(() => {
@@ -180,7 +186,7 @@ export async function asProgram(name, main) {
   }
 }
 
-/** Writes a program that is the fake of that name, one of tool.mjs. */
+/** Writes a program that runs the fake of that name from tool.mjs. */
 export function writeFake(path, name) {
   const { FAKE_ANSWERS: folder } = process.env
   const tool = `"${process.execPath}" "${join(import.meta.dirname, 'tool.mjs')}" ${name}`
@@ -189,7 +195,7 @@ export function writeFake(path, name) {
 }
 
 /**
- * Puts the tools of a machine into a folder, which is made; returns it.
+ * Creates a folder with the tools of a machine and returns it.
  * @param {string} folder
  * @param {readonly string[]} without
  */

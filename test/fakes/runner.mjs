@@ -1,4 +1,4 @@
-// The stand-in for the runner that nvcc builds.
+// Replaces the runner that nvcc builds.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import {
   writeElsewhere,
 } from './support.mjs'
 
-/** What only a process of its own can do. */
+/** Faults that only a separate process can have. */
 const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
 
 const buried = `
@@ -30,7 +30,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
   if (fault === 'write') writeElsewhere(artifact, path, complain)
-  // Deeper than a path is long, and at the end a folder that nobody may enter.
+  // Deeper than the maximum path length, ending in a folder that nobody may enter.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
   if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
@@ -44,7 +44,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
   }
   if (fault === 'fork')
     for (;;) {
-      // Each child makes more of its kind and leaves its parent.
+      // Each child creates more of its kind and detaches from its parent.
       const child = spawn('sh', ['-c', 'setsid sleep 300 & setsid sleep 300 & wait'], {
         detached: true,
         stdio: 'ignore',
@@ -63,7 +63,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
-/** Why a library cannot be loaded: a rung in Python looks for its script beside it. */
+/** Returns why a library cannot be loaded: a Python rung looks for its script next to it. */
 function refusal(artifact, library) {
   const script = /^\/\/ script: (.+)/m.exec(artifact)?.[1]
   return script === undefined || existsSync(join(dirname(library), 'src', script))
@@ -71,7 +71,7 @@ function refusal(artifact, library) {
     : 'Python could not be prepared for it; stderr has the reason'
 }
 
-/** As a rung in Python: `// prepares: 0.3 0.1` takes 0.3 s to import and 0.1 s to compile. */
+/** Imitates a Python rung: `// prepares: 0.3 0.1` takes 0.3 s to import and 0.1 s to compile. */
 async function prepare(artifact, rung, line) {
   const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artifact) ?? []
   if (compile === undefined) return
@@ -81,7 +81,10 @@ async function prepare(artifact, rung, line) {
 
 const slownessOf = (artifact) => Number(/^\/\/ slower: (\S+)/m.exec(artifact)?.[1] ?? 1)
 
-/** Two builds in turn: as slow as recorded, times what a source says, with noise that is the same in every run. */
+/**
+ * Compares two builds alternately. Times are the recorded ones, multiplied by a factor from the source, with noise
+ * that is the same in every run.
+ */
 function compare({ env, options, option, path, line, die }, events) {
   const refused = new Map()
   const artifacts = new Map(
@@ -174,7 +177,7 @@ export async function runner(call) {
     .map((text) => JSON.parse(text))
   for (const event of events.filter(({ event: name }) => name === 'device')) line(event)
   if (words.includes('--ceilings')) {
-    // What an H200 may reach; the recording was made before the runner measured it.
+    // Ceilings of an H200, since the recording was made before the runner measured them.
     const known = events.find(({ event: name }) => name === 'ceilings')
     line(
       known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },
@@ -203,7 +206,7 @@ export async function runner(call) {
   if (command === 'compare') return compare(call, events)
 
   for (const word of options('--rung')) {
-    // The old build of a rung plays the rung.
+    // The old build of a rung replays the same rung.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
     const artifact = readLibrary(library)
@@ -217,7 +220,7 @@ export async function runner(call) {
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artifact) ?? rung.replace(/@\w+$/, '')
     if (isCheck) {
-      // It never loads the rung: all that can be wrong is what was written.
+      // The rung is never loaded, so only the written results can be wrong.
       for (const own of events.filter((one) => one.rung === like && isVerifying(one)))
         line({ ...own, rung, ...(isWrong && own.event === 'verify' ? wrongResult : {}) })
       continue
@@ -238,7 +241,7 @@ export async function runner(call) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
-    // What replays a plan has none of the submission's host code.
+    // A replayed plan contains none of the submission's host code.
     if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artifact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
     if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
@@ -252,7 +255,7 @@ export async function runner(call) {
     )) {
       const event = { ...own, rung }
       if (isBlind && isVerifying(event)) continue
-      // A point of a sweep takes as long as its values say.
+      // The time of a sweep's point depends on its values.
       const slower = /@\d+$/.test(rung) ? slownessOf(artifact) : 1
       if (event.event === 'timing') {
         event.medianMs *= slower
@@ -270,7 +273,7 @@ export async function runner(call) {
       else line(event)
       if (event.event === 'start' && event.stage === 'load') await prepare(artifact, rung, line)
       if (event.event === 'timing') tellLaunches(rung, like)
-      // A tenth faster than single launches; the reference a fifth.
+      // A tenth faster than single launches; the reference is a fifth faster.
       if (event.event === 'timing' && words.includes('--bursts'))
         line({
           event: 'burst',

@@ -6,7 +6,7 @@ import { brotliDecompressSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..', '..')
 const usual = 'gemm-fp32-h200-1024'
 
-/** What is read once in the life of a process. */
+/** Caches a value for the life of the process. */
 const once = (read) => {
   const known = new Map()
   return (key) => {
@@ -15,9 +15,9 @@ const once = (read) => {
   }
 }
 
-/** The calls of a recording, after the line with their checksum. */
+/** Returns the calls of a recording, after the line with their checksum. */
 const rowsOf = once((recording) => {
-  // Graders hide the recordings that ship, which hold solutions.
+  // Graders hide the shipped recordings, which contain solutions.
   const folder = process.env.FAKE_RECORDINGS ?? join(root, 'resources', 'recordings', 'raw')
   const file = join(folder, `${recording}.jsonl.br`)
   const [, ...rows] = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n')
@@ -38,7 +38,7 @@ const definitions = (words) =>
     .sort()
     .join(' ')
 
-/** The rung that was recorded of this source with these parameters; the source's own name where none was. */
+/** Returns the rung recorded for this source with these parameters; the source's own name if there is none. */
 export function recordedVariant(source, words) {
   const found = rowsOf(usual).find(
     ({ tool, argv }) =>
@@ -52,10 +52,10 @@ const capturedCalls = once(
     JSON.parse(readFileSync(join(root, 'test', 'captures', 'calls.json'), 'utf8'))[folder],
 )
 
-/** A captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
+/** Returns a captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
 export const capturedCall = (folder, name) => capturedCalls(folder)[name]
 
-/** What the runner tells of a rung's launches, from what ncu told of them in the same recording. */
+/** Returns the runner's output about a rung's launches, derived from ncu's in the same recording. */
 export const recordedLaunches = once((rung) => {
   const [header, , ...rows] = recorded('ncu/profile')
     .split('\n')
@@ -78,13 +78,13 @@ export const recordedLaunches = once((rung) => {
 
 export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 
-/** The recorded rung whose part a source plays that was never recorded: a lab's submission. */
+/** Returns the recorded rung that an unrecorded source replays, such as a lab's submission. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
-/** Whether a library replays a plan in place of the submission that described it. */
+/** Whether a library replays a plan instead of the submission that described it. */
 export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
 
-/** What host code does that writes to files which are not its own: those that the library names. */
+/** Imitates host code that writes to files other than its own, which the library names. */
 export function writeElsewhere(library, path, complain) {
   for (const [, file] of library.matchAll(/^\/\/ path: (.+)/gm))
     try {
@@ -94,7 +94,7 @@ export function writeElsewhere(library, path, complain) {
     }
 }
 
-/** What a rung's library holds; one that replays a plan plays the library that was described, which the plan names. */
+/** Reads a rung's library. For a replayed plan, reads the described library, which the plan names. */
 export function readLibrary(path) {
   if (!isReplay(path)) return readFileSync(path, 'utf8')
   const [first] = readFileSync(join(dirname(path), 'plan'), 'utf8').split('\n')

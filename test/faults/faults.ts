@@ -1,7 +1,7 @@
 /**
- * What becomes of a command that is struck: every stage by every fault that this machine can act out, over fake tools.
- * After each, the sessions of before are untouched, what lies in the store is whole, what was finished is there where a
- * program had the time to save it, and with the next command no process and no hidden folder is left.
+ * Injects every fault that this machine can simulate into every stage of a command, over fake tools. Afterwards,
+ * earlier sessions must be unchanged and the store intact. Finished results must be saved if the program had time.
+ * After the next command, no process and no hidden folder may be left.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,12 +27,12 @@ import { putFakes } from '../fakes/program.mjs'
 const root = join(import.meta.dirname, '../..')
 const bundle = join(root, 'dist/cli/kernel-ladder.mjs')
 
-/** A machine of fakes with a store that holds one session. */
+/** A machine of fakes with a store that has one session. */
 interface Bench {
   dir: string
   store: string
   env: Record<string, string>
-  /** Hash of every file that the fault must not touch. */
+  /** Hash of every file that the fault must not change. */
   before: string
   /** Another machine, for the stage that runs there. */
   remote?: Remote
@@ -41,34 +41,34 @@ interface Bench {
 export interface Stage {
   name: string
   words: (bench: Bench) => string[]
-  /** Faults of the fake tools that make it last, until it is struck. */
+  /** Faults of the fake tools that prolong the stage until the fault is injected. */
   lasting?: Record<string, string>
-  /** What it says when it is there; else it is struck at moments spread over its usual time. */
+  /** Output that marks the stage's start; otherwise the fault is injected at times spread over its usual duration. */
   says?: string
-  /** Saves what is finished when it is asked to stop: rungs with a time. */
+  /** Rungs with a time, which the stage saves when asked to stop. */
   saves?: string[]
-  /** Runs on another machine. */
+  /** Whether it runs on another machine. */
   isRemote?: boolean
 }
 
 export interface Fault {
   name: string
   strike?: (child: ChildProcess, bench: Bench) => void
-  /** What its environment is for the whole command. */
+  /** Sets up an environment for the whole command. */
   around?: (bench: Bench) => Around | null
-  /** Over this stage alone. */
+  /** Applies only to these stages. */
   only?: string[]
-  /** It leaves a program the time to save. */
+  /** Whether a program has time to save. */
   graceful?: boolean
-  /** It strikes a command that lasts as long as it takes, since the program goes on after it. */
+  /** The command is not prolonged, because the program continues after the fault. */
   briefly?: boolean
 }
 
 interface Around {
   env?: Record<string, string>
-  /** Runs the program. */
+  /** Prefix that runs the program. */
   wrap?: string[]
-  /** How many at once. */
+  /** Number of simultaneous programs. */
   programs?: number
   after?: () => void
 }
@@ -136,7 +136,7 @@ const twice = (child: ChildProcess): void => {
   setTimeout(() => child.kill('SIGINT'), 1100)
 }
 
-/** A disk of its own at the store, of so many KiB. */
+/** Mounts a separate disk of this many KiB at the store. */
 function disk({ dir }: Bench, option: string): Around | null {
   const folder = join(dir, 'disk')
   mkdirSync(folder)
@@ -148,7 +148,7 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
-/** A file system of its own at the store that lets this much be written below one folder: root is held to it as well. */
+/** Mounts a separate file system at the store with a limit below one folder, which applies even to root. */
 function quota({ dir }: Bench, most: string): Around | null {
   const folder = join(dir, 'disk')
   const image = join(dir, 'image')
@@ -173,7 +173,7 @@ function quota({ dir }: Bench, most: string): Around | null {
   return null
 }
 
-/** Runs a program as if on a machine of its own. */
+/** Runs a program as if on a separate machine. */
 const elsewhere = [
   ...['unshare', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c'],
   ...['hostname "host-$(date +%N)"; exec "$@"', 'sh'],
@@ -187,7 +187,7 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // The shell that it runs under, and its streams with it: the program goes on, saves and ends.
+    // Kills the shell around it and its streams: the program continues, saves and ends.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -220,7 +220,7 @@ export const faults: readonly Fault[] = [
     name: 'clock set back',
     around: ({ dir }) => {
       const file = join(dir, 'clock.mjs')
-      // An hour, while it runs.
+      // By an hour, while it runs.
       writeFileSync(
         file,
         'const now = Date.now, from = now() + 700; Date.now = () => now() - (now() > from ? 36e5 : 0)\n',
@@ -261,7 +261,7 @@ function withStore(): string[] {
 export const applies = (stage: Stage, fault: Fault): boolean =>
   fault.only === undefined || fault.only.includes(stage.name)
 
-/** Every file below the folders, so that a changed byte changes it. */
+/** Returns a hash over every file below the folders. */
 function hashOf(...folders: string[]): string {
   const hash = createHash('sha256')
   for (const folder of folders)
@@ -316,7 +316,7 @@ async function until(what: () => boolean, ms: number): Promise<boolean> {
   return true
 }
 
-/** A machine with one saved session, warm caches and something to import and to grade. */
+/** Creates a machine with one saved session, warm caches, and something to import and to grade. */
 export async function openBench(): Promise<Bench> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-faults-'))
   const store = join(dir, 'sessions')
@@ -352,7 +352,7 @@ export async function closeBench({ dir, remote }: Bench): Promise<void> {
 const hidden = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
 
-/** What is wrong with the store now. */
+/** Returns what is wrong with the store. */
 async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   const wrong: string[] = []
   if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)
@@ -364,7 +364,7 @@ async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   return wrong
 }
 
-/** The rungs that have a time in the sessions that came. */
+/** Returns the rungs with a time in the new sessions. */
 async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Promise<string[]> {
   const folders = [store, join(dir, 'tmp'), join(dir, 'disk', 'sessions')].flatMap((place) =>
     existsSync(place)
@@ -382,7 +382,10 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
   )
 }
 
-/** Strikes the stage once, `share` of its usual time in if it does not say when it is there; what went wrong. */
+/**
+ * Injects the fault once, after `share` of the stage's usual time if nothing marks its start. Returns what went
+ * wrong.
+ */
 async function strike(
   bench: Bench,
   stage: Stage,
@@ -395,7 +398,7 @@ async function strike(
   const wrong: string[] = []
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
   const lasting = lasts ? stage.lasting : {}
-  // What its faults build must not be found by other commands.
+  // Other commands must not find its faulty builds.
   const apart: Record<string, string> = lasts
     ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
     : {}
@@ -424,7 +427,7 @@ async function strike(
       if (internal) wrong.push(internal[0])
       if (code !== null && ![0, 1, 2, 3].includes(code)) wrong.push(`exit code ${code}`)
     }
-    // An orphan ends by itself, and whatever it started with it.
+    // An orphan ends by itself, together with its children.
     if (!(await until(() => leftProcesses(bench.dir).length === 0, 40_000)))
       wrong.push(`processes are left: ${leftProcesses(bench.dir).join('; ').slice(0, 300)}`)
     if (fault.graceful && stage.saves) {
@@ -441,9 +444,9 @@ async function strike(
   return wrong
 }
 
-/** The next command clears away what a killed one left, and is not hindered by it. */
+/** Checks that the next command works and cleans up after a killed one. */
 async function recover(bench: Bench): Promise<string[]> {
-  // A driver that was lost is there again.
+  // Restores a lost driver.
   await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
   const { code, text } = await start(bench, run('--profile', 'none')).ended
   const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]
@@ -454,9 +457,9 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** What went wrong in this cell of the matrix; empty where nothing did. */
+/** Returns what went wrong in this cell of the matrix; empty if nothing did. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
-  // Half a second and more: a program of this size takes that to begin.
+  // At least half a second, which this program needs to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]
   const wrong: string[] = []
   if (stage.isRemote) {
@@ -466,7 +469,7 @@ export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise
   }
   for (const delay of moments) wrong.push(...(await strike(bench, stage, fault, delay)))
   wrong.push(...(await recover(bench)))
-  // There, what went on without a connection ends by itself.
+  // Remote processes that continued without a connection end by themselves.
   if (!(await until(() => (bench.remote?.left() ?? []).length === 0, 60_000)))
     wrong.push(`left on the other machine: ${bench.remote!.left().join('; ').slice(0, 300)}`)
   return [...new Set(wrong)]

@@ -1,4 +1,4 @@
-/** Another machine for the faults: an sshd on loopback with fake tools behind it, in a folder that is not the bench's own. */
+/** Another machine for the faults: an sshd on loopback with fake tools behind it, in a folder outside the bench's. */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -9,13 +9,13 @@ import { putFakes } from '../fakes/program.mjs'
 const sshd = '/usr/sbin/sshd'
 
 export interface Remote {
-  /** Of the machine that asks. */
+  /** The environment of the local machine. */
   env: Record<string, string>
-  /** Of `kernel-ladder machine add`. */
+  /** Arguments of `kernel-ladder machine add`. */
   add: string[]
-  /** Ends every connection, as a network that is gone. */
+  /** Closes every connection, like a lost network. */
   cut: () => void
-  /** Everything that runs on it is over, or the sentence of what is not. */
+  /** Returns a sentence for each process still running there. */
   left: () => string[]
   close: () => void
 }

@@ -1,4 +1,4 @@
-/** A few thousand damaged inputs, the same each time; `npm run fuzz` goes on from there. */
+/** Tests a few thousand damaged inputs, the same each time; `npm run fuzz` continues from there. */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { fuzz, inputOf, readers, type Tally } from './fuzz'
@@ -13,7 +13,7 @@ describe('every reader', () => {
       const tally = await fuzz(reader, 1, ({ inputs: done }) => done >= inputs)
       expect(tally.finds).toEqual([])
       expect(tally.inputs).toBe(inputs)
-      // Real inputs are read.
+      // Real inputs are accepted.
       expect(tally.refused).toBeLessThan(inputs)
     },
   )

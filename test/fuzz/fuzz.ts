@@ -1,4 +1,4 @@
-/** Feeds readers with damaged inputs, and looks at how each ends: read, refused in a sentence, or at fault. */
+/** Feeds damaged inputs to readers. Each input is parsed, rejected with a sentence, or counted as a bug. */
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { mutate, seeded } from './mutate'
 import type { Reader } from './reader'
@@ -7,7 +7,7 @@ import { readersOfInstructions } from './readers-of-instructions'
 import { readersOfMachines } from './readers-of-machines'
 import { readersOfTools } from './readers-of-tools'
 
-/** Every reader of what the program did not write itself, with real inputs to damage. */
+/** Every reader of data that the program did not write itself, with real inputs to damage. */
 export const readers: readonly Reader[] = [
   ...readersOfFiles,
   ...readersOfTools,
@@ -17,7 +17,7 @@ export const readers: readonly Reader[] = [
 
 export interface Find {
   reader: string
-  /** With the number of the input, it makes the input again. */
+  /** Reproduces the input, together with its number. */
   seed: number
   number: number
   what: string
@@ -31,10 +31,10 @@ export interface Tally {
   finds: Find[]
 }
 
-/** An input that takes longer is a find: some reader would block its host. */
+/** A slower input is a bug, because it would block the host. */
 export const mostMs = 5000
 
-/** Where a value has a number that is none, as JSON would lose it. */
+/** Returns a non-finite number in a value, which JSON would lose. */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
   if (typeof value !== 'object' || value === null || depth > 12) return null
@@ -45,10 +45,10 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** Where a reader has large inputs too, one in so many is one of them. */
+/** For readers with large inputs, one in this many is large. */
 const oneInLarge = 500
 
-/** The input of a number; the first ones are the seeds themselves, also the large ones. */
+/** Returns the input of a number. The first ones are the seeds themselves, including large ones. */
 export function inputOf(
   { seeds, large = () => [] }: Pick<Reader, 'seeds' | 'large'>,
   seed: number,
@@ -65,7 +65,7 @@ export function inputOf(
 const numbersIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
 
-/** A number of the value that the text does not have; 0 is what was not said. */
+/** Returns a number in the value that is not in the text; 0 stands for missing values. */
 function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
   if (typeof value === 'number')
     return value === 0 || written.has(Math.abs(value)) ? null : String(value)
@@ -99,7 +99,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** A reader's inputs are cut and unpacked once. */
+/** Returns a reader's inputs, cut and unpacked once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -109,18 +109,18 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   return own
 }
 
-/** A GiB more than what ran in this process before took is a find, once; `maxRSS` is in KiB. */
+/** Limit of memory: using a GiB more than the process did before is a bug, reported once. `maxRSS` is in KiB. */
 const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
-/** The megabytes that it grew to, if that is too much and was not before. */
+/** Returns the memory in megabytes if it newly exceeds the limit. */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]
   mostBefore = now
   return before <= mostKiB && now > mostKiB ? `${now >> 10} MiB` : null
 }
 
-/** Reads inputs until `enough` says so, from where `tally` ended. */
+/** Reads inputs until `enough` returns true, continuing from `tally`. */
 export async function fuzz(
   reader: Reader,
   seed: number,
@@ -148,8 +148,8 @@ export async function fuzz(
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds all of them in turn, until each has had `most` inputs or the seconds are over. `onTurn` is told before
- * each turn where it begins, so that an input that never ends can be found.
+ * Feeds all readers in turn until each has had `most` inputs or the time is over. `onTurn` is called before each turn
+ * with its start, to find an input that never ends.
  */
 export async function campaign(
   all: readonly Reader[],

@@ -1,8 +1,8 @@
 /** Damaged inputs, and small ones to damage. */
 
-// Seeded damage to real inputs: the same seed damages the same way, so that a find can be repeated.
+// Damage to real inputs depends on a seed, so that a bug can be reproduced.
 
-/** A number from 0 up to, not including, `below`. */
+/** Returns a number from 0 up to but not including `below`. */
 export type Random = (below: number) => number
 
 export function seeded(seed: number): Random {
@@ -18,7 +18,7 @@ export function seeded(seed: number): Random {
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random(of.length)]!
 
-/** What readers have stumbled over: numbers at the edge of their types, markup, escapes, names of JavaScript's own. */
+/** Tokens that have caused bugs: numbers at the limits of their types, markup, escapes, JavaScript's own names. */
 const tokens = [
   ...[
     '0',
@@ -128,14 +128,14 @@ const ofText: readonly Mutation<string>[] = [
       text.slice(0, at) + String.fromCharCode(random(random(2) ? 128 : 65536)) + text.slice(at + 1)
     )
   },
-  // Two lines change places.
+  // Swaps two lines.
   (text, random) => {
     const lines = text.split('\n')
     const [a, b] = [random(lines.length), random(lines.length)]
     ;[lines[a], lines[b]] = [lines[b]!, lines[a]!]
     return lines.join('\n')
   },
-  // A number becomes another.
+  // Changes a number.
   (text, random) => {
     const numbers = [...text.matchAll(/\d+/g)]
     const found = numbers[random(Math.max(1, numbers.length))]
@@ -146,9 +146,9 @@ const ofText: readonly Mutation<string>[] = [
   },
 ]
 
-/** Long texts take a reader a hundred times as long as others, so few inputs have one. */
+/** Mutations that make texts long. A long text takes a hundred times as long, so few inputs use one. */
 const bulky: readonly Mutation<string>[] = [
-  // One character many times, which a pattern may take quadratic time for.
+  // Repeats a character, on which a pattern may take quadratic time.
   (text, random) => {
     const at = random(text.length + 1)
     const long = pick(random, [...' \t=\'"-_.,:;#/\\0a(<[{']).repeat(
@@ -156,7 +156,7 @@ const bulky: readonly Mutation<string>[] = [
     )
     return text.slice(0, at) + long + text.slice(at)
   },
-  // A line many times.
+  // Repeats a line.
   (text, random) => {
     const lines = text.split('\n')
     const at = random(lines.length)
@@ -182,7 +182,7 @@ const ofBytes: readonly Mutation<Uint8Array>[] = [
       copy[random(copy.length)]! ^= 1 << random(8)
     return copy
   },
-  // A word becomes one at the edge of its type, as of a length or an offset.
+  // Sets a word to a limit of its type, like a length or an offset.
   (bytes, random) => {
     const copy = bytes.slice()
     if (copy.length < 8) return copy
@@ -225,7 +225,7 @@ function several<T>(
   return rare.length > 0 && random(1000) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
-/** Beyond that an input says nothing new. */
+/** Size limit: larger inputs reveal nothing new. */
 const mostLetters = 500_000
 
 export const mutate = <T extends string | Uint8Array>(input: T, random: Random): T =>
@@ -233,9 +233,10 @@ export const mutate = <T extends string | Uint8Array>(input: T, random: Random):
     ? several<string>(input, random, ofText, bulky).slice(0, mostLetters)
     : several<Uint8Array>(input, random, ofBytes)) as T
 
-// Real inputs cut to what they are made of: a reader takes microseconds for them, so that a campaign reaches a million.
+// Real inputs are cut to their essentials: a reader then takes microseconds for one, so a campaign can reach a
+// million.
 
-/** The first items of every list, and of records of many figures one in so many. */
+/** Keeps the first items of every list, and a fraction of records with many figures. */
 export function lean(value: unknown, items = 1, figures = 12): unknown {
   if (Array.isArray(value)) {
     // Three numbers are an extent.
@@ -251,7 +252,7 @@ export function lean(value: unknown, items = 1, figures = 12): unknown {
   return Object.fromEntries(kept.map(([key, one]) => [key, lean(one, items, figures)]))
 }
 
-/** A quoted table of ncu with its own first columns, then every `step`th one, and as many rows. */
+/** Returns a quoted ncu table with its own first columns, every `step`th other one, and as many rows. */
 export function fewColumns(
   csv: string,
   { own = 12, step, rows }: { own?: number; step: number; rows: number },
@@ -265,14 +266,14 @@ export function fewColumns(
   return [...lines.slice(0, Math.min(first, 3)), ...chosen, ''].join('\n')
 }
 
-/** An XML document without the elements that nothing is read from. */
+/** Returns an XML document without elements that are never read. */
 export const withoutElements = (xml: string, tags: readonly string[]): string =>
   tags.reduce(
     (text, tag) => text.replaceAll(new RegExp(`\\s*<${tag}>[^]*?</${tag}>`, 'g'), ''),
     xml,
   )
 
-/** Fields of a protobuf message, each with its tag and bytes as they are. */
+/** Yields the fields of a protobuf message, each with its tag and unchanged bytes. */
 function* fieldsOf(bytes: Uint8Array): Generator<{ number: number; whole: Uint8Array }> {
   let at = 0
   const varint = (): number => {
@@ -307,7 +308,7 @@ const sized = (bytes: Uint8Array): Uint8Array => {
   return concat([length, bytes])
 }
 
-/** A `uint32` field of five bytes, whatever its value. */
+/** Encodes a `uint32` field in five bytes, whatever its value. */
 const uint32Field = (number: number, value: number): Uint8Array =>
   Uint8Array.from([
     number << 3,
@@ -316,8 +317,8 @@ const uint32Field = (number: number, value: number): Uint8Array =>
   ])
 
 /**
- * A report of ncu with its last block's first launch, its first counters and the names that they have. Source code, machine code,
- * sections and advice are left out.
+ * Returns an ncu report with only the first launch of its last block, its first counters and their names. Source
+ * code, machine code, sections and advice are omitted.
  */
 export function smallReport(report: Uint8Array, counters = 12): Uint8Array {
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength)

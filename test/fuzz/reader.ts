@@ -1,19 +1,19 @@
-/** What is fuzzed, and the real inputs that are damaged. */
+/** A fuzzed reader, and the real inputs that are damaged. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { capture } from '../captures'
 
 export interface Reader {
   name: string
-  /** Small enough for a reader to take microseconds. */
+  /** Inputs small enough for a reader to take microseconds. */
   seeds: () => (string | Uint8Array)[]
-  /** Whole files, of which a few inputs are made. */
+  /** Whole files, used for a few inputs. */
   large?: () => (string | Uint8Array)[]
-  /** What was read; a number in it that is none is a misread. */
+  /** Returns what was read; a non-finite number in it is a misread. */
   read: (input: never) => unknown
-  /** How a library says that its input is damaged, where that is passed on. */
+  /** Matches a library's own error for damaged input, if it is passed on. */
   says?: RegExp
-  /** Whether each number that was read stands in the text, where none is calculated or converted. */
+  /** Whether every number that was read must be in the text, because none is calculated or converted. */
   literal?: boolean
 }
 
@@ -21,7 +21,7 @@ export const root = join(import.meta.dirname, '../..')
 
 export const file = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** What a tool printed, both streams. */
+/** Returns a tool's output, both streams. */
 export const both = (name: string): string => {
   const { stdout, stderr = '' } = capture(name)
   return `${stderr}\n${stdout}`
@@ -41,14 +41,14 @@ export const bytes = (
   more: Pick<Reader, 'large'> = {},
 ): Reader => ({ name, seeds, read: read as never, ...more })
 
-/** A value that does not come back as it was is a misread. */
+/** Throws if a value changed in a round trip. */
 export function alike(what: string, a: unknown, b: unknown): void {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)]
   if (one !== other)
     throw new Error(`${what}: ${one?.slice(0, 200)} is not ${other?.slice(0, 200)}`)
 }
 
-/** The session.json of a recording. */
+/** Returns the session.json of a recording. */
 export function sessionText(recording: string): string {
   const mark = `{"session":"${recording}",`
   const row = file('resources/recordings/sessions.jsonl')

@@ -1,4 +1,4 @@
-/** Readers of files that people write, send and publish: ladders, labs, sessions, reports, results of tuners. */
+/** Readers of files that people write, send and publish: ladders, labs, sessions, reports, tuner results. */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
@@ -35,7 +35,7 @@ const rungFiles = (): string[] =>
     file(`cuda-kernels/gemm/${id}.cu`),
   )
 
-/** The first lines, as a file without its kernels. */
+/** Returns the first lines, like a file without its kernels. */
 const beginning = (lines: number) => (whole: string) => whole.split('\n').slice(0, lines).join('\n')
 
 const withoutComments = (yaml: string): string => yaml.replaceAll(/^\s*#.*\n/gm, '')
@@ -89,13 +89,13 @@ Take \`row\`.
 
 const libraryOfLabs = { ladders: new Map(), rungs: new Map(), tasks: new Map() } as never
 
-/** A session with one rung and a few figures. */
+/** Returns a session with one rung and a few figures. */
 const smallSession = (): unknown => lean(JSON.parse(sessionText('softmax-lab-h200')), 1, 10)
 
 const page = (report: unknown): string =>
   `<!doctype html>\n<title>Report</title>\n<script type="application/json" id="kernel-ladder-report">${JSON.stringify(report).replaceAll('<', String.raw`\u003c`)}</script>\n`
 
-/** An HTML report of one session. */
+/** Returns an HTML report of one session. */
 const reportPage = (session: unknown): string =>
   page({ report: 2, date: null, sections: [], sessions: [{ session, sources: {} }] })
 
@@ -155,7 +155,7 @@ const t4 = JSON.stringify({
   ],
 })
 
-/** Written and read again, a document is the same. */
+/** Checks that a document is unchanged after being written and read again. */
 const again = <T>(what: string, read: (text: string) => T, json: string): T => {
   const value = read(json)
   alike(what, read(JSON.stringify(value)), value)

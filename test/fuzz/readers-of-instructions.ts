@@ -1,4 +1,4 @@
-/** Single instructions with damaged bits: each is refused, or every one of its bits is consumed. */
+/** Single instructions with damaged bits: each is either rejected, or every one of its bits has an effect. */
 import { controlOf, isControl } from '../../src-main/domain/emulator/control'
 import type { EmulatorState } from '../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../src-main/domain/emulator/steps'
@@ -13,7 +13,7 @@ import { specialRegister } from '../../src-main/domain/emulator/special-register
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
-/** A launch in which steps can be made; none is executed. */
+/** A launch for which steps can be created; none is executed. */
 const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),
@@ -35,7 +35,7 @@ const machine: EmulatorState = {
   trace: null,
 }
 
-/** Whether the emulator executes an instruction; false if it is refused. */
+/** Whether the emulator executes an instruction; false if it rejects it. */
 function isExecuted(instruction: Instruction): boolean {
   try {
     if (isControl(instruction)) controlOf(instruction, 1, machine)
@@ -47,17 +47,17 @@ function isExecuted(instruction: Instruction): boolean {
   }
 }
 
-/** What an instruction says, without the bits that only schedule it. */
+/** Returns an instruction's meaning, without its scheduling bits. */
 const saying = ({ guard, mnemonic, modifiers, operands }: Instruction): string =>
   JSON.stringify([guard, mnemonic, modifiers, operands])
 
-/** Whether an instruction stops the kernel whatever else it says. */
+/** Whether an instruction stops the kernel whatever its other parts are. */
 const stops = ({ mnemonic }: Instruction): boolean => mnemonic === 'BPT'
 
-/** A modifier that no step knows: one that a step executes all the same is not consumed. */
+/** A modifier unknown to all steps: a step that still executes ignores modifiers. */
 const unheardOf = 'UNHEARDOF'
 
-/** Throws where an instruction that is executed has a bit that means nothing. */
+/** Throws if an executed instruction has a bit without meaning. */
 function requireConsumed(words: Words): 'executed' {
   const own = decode(words)
   if (!own || !isExecuted(own)) throw inputError(message('checks.notBuilt'))

@@ -1,4 +1,4 @@
-/** Readers of what other machines, schedulers, git and this program's own other processes answer. */
+/** Readers of answers from other machines, schedulers, git and this program's other processes. */
 import { logEntries } from '../../src-main/adapters/catalog/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'
@@ -17,7 +17,7 @@ import { parseJsonWithin } from '../../src-main/parsers/json-within'
 import { alike, text, type Reader } from './reader'
 import { JobLine } from '../../src-main/domain/remote/job-protocol'
 
-/** Another machine on which every script prints this. */
+/** Returns a machine on which every script prints these lines. */
 const answering = (lines: readonly string[]): Shell => ({
   name: 'titan',
   run: () =>

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 /**
- * Every lab's starter and solution through `lab check` on a GPU, and a table of what each check came
- * to beside what it should: a solution passes all, a starter fails those that its lab names in
- * `starterFails` (at least one, where it names none). The attempts are kept as recordings of the labs.
+ * Checks every lab's starter and solution on a GPU with `lab check`, and prints a table of actual and expected results. A
+ * solution must pass all checks. A starter must fail those that its lab names in `starterFails`, or at least one if it
+ * names none. The attempts are stored as recordings of the labs.
  *
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]
  *
- * Exits 1 when a row is not as it should be.
+ * Exits 1 if a row is not as expected.
  */
 import { spawn } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -30,7 +30,7 @@ if (!values.out) throw new Error('Name a folder for the attempts with --out.')
 const out = resolve(values.out)
 mkdirSync(out, { recursive: true })
 
-/** A check takes seconds; a starter that hangs must not take the GPU with it. */
+/** A check takes seconds; the limit keeps a hanging starter from blocking the GPU. */
 const limitMs = 120_000
 
 function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.name}`)) {
@@ -58,14 +58,14 @@ function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.
       try {
         outcome = JSON.parse(stdout)
       } catch {
-        // The table says so.
+        // The table reports it.
       }
       done({ id, which, code, seconds, outcome, stderr })
     })
   })
 }
 
-/** The ids that `starterFails: [a, b]` names, or null. */
+/** Returns the ids in `starterFails: [a, b]`, or null. */
 function starterFails(id) {
   const text = readFileSync(join(values.labs, id, 'lab.md'), 'utf8').split(/^---$/m)[1] ?? ''
   const listed = /^starterFails:\s*\[([^\]]*)\]/m.exec(text)?.[1]
@@ -91,7 +91,7 @@ const ids = readdirSync(values.labs)
   .sort()
 const jobs = ids.flatMap((id) => ['starter', 'solution'].map((which) => ({ id, which })))
 
-// Compiles everything beside everything, without a GPU, so that the runs below find it built.
+// Compiles everything in parallel, without a GPU, so that the runs below find the builds.
 if (values.target === 'local') {
   const queue = [...jobs]
   const hidden = { CUDA_VISIBLE_DEVICES: '-1' }

@@ -1,15 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * For a person with a GPU: what `regress` says of code that is the same, and of code that is known to be slower.
+ * Tests `regress` on a GPU, with unchanged code and with code that is known to be slower. Run by hand.
  *
  *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
  * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
- * ladders against a session of the same code, over and over until the seconds are gone. `--part 1/4` takes every fourth
- * ladder, or amount of work, from the second on, for one of four GPUs. There the builds are the same machine code, of which regress says
- * neither slower nor faster: what counts is `byTimes`. Writes one JSON object per line to
- * regress.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
+ * ladders against a session of the same code, repeatedly until the seconds are over. `--part 1/4` takes every fourth
+ * ladder, or amount of work, from the second on, for one of four GPUs. With `same`, the builds have the same machine
+ * code, which regress calls neither slower nor faster, so `byTimes` counts. Writes one JSON object per line to
+ * regress.jsonl in DIR as each is measured; docs/RELIABILITY.md shows the stored ones.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -109,7 +109,10 @@ function planted() {
   }
 }
 
-/** Those with the shortest kernels first, because their times depend most on where code and data lie. */
+/**
+ * Ladders with the shortest kernels first, because their times depend most on the position of code and data in
+ * memory.
+ */
 const ladders = [
   ['reduction', '--at', 'N=4194304'],
   ['scan', '--at', 'N=4194304'],

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * For a person with a GPU and nvcc: rungs with a set-up of their own, and rungs that were compiled elsewhere, are run,
- * verified, timed, compared and sanitized on the GPU, and what is wrong with them is found. One line an expectation, exit 1
- * when one is not met.
+ * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc. They are run, verified,
+ * timed, compared and sanitized, and their faults must be found. Run by hand. Prints one line per expectation, and exits 1
+ * if one is not met.
  *
  *     node test/gpu/rungs.mjs <the one-file program>
  */
@@ -79,7 +79,7 @@ static void launch(const float* x, float* y, const KlTask* p, cudaStream_t strea
 const plain =
   'extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) { launch(p->x, p->y, p, s); return cudaGetLastError(); }'
 
-/** Host code of rungs, and what must become of each. @type {Record<string, [string, RegExp]>} */
+/** Host code of rungs, and the expected outcome of each. @type {Record<string, [string, RegExp]>} */
 const sources = {
   r0_copy: [
     `static float* copy;
@@ -108,7 +108,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) {
     `extern "C" cudaError_t kl_prepare(const KlTask*) { void* all; return cudaMalloc(&all, 1LL << 50); }\n${plain}`,
     /^failed .*kl_prepare failed: .*out of memory/i,
   ],
-  // Behind it, so that its inputs are there again.
+  // After the previous rung, to check that its inputs are restored.
   r3_plain: [plain, /^ok/],
   r4_beside: [
     `static __global__ void beside(float* p) { p[1LL << 40] = 0; }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# For a person with a GPU and nvcc: builds the runner, rungs of the shipped task and the small tasks of
-# runner-cases/, and holds what the runner says of each to what is right: results that pass, and one fault of
-# every kind that it must find. One line an expectation, exit 1 when one is not met; what needs no GPU is tried
-# first, and without a GPU the rest is left out and the exit code is 3.
+# Tests the runner on a GPU with nvcc: builds it, rungs of the shipped task and the small tasks of runner-cases/,
+# and compares its output with the expected one: results that pass, and one fault of every kind that it must find.
+# Run by hand. Prints one line per expectation, and exits 1 if one is not met. Tests without a GPU come first;
+# if there is no GPU, the rest is skipped and the exit code is 3.
 #
 #     bash runner-cases.sh [folder to build in]
 set -euo pipefail
@@ -16,7 +16,7 @@ sm=${capability:-90}
 [[ $sm -lt 90 ]] || sm=${sm}a
 failures=0
 
-# ---- Builds, one a core ------------------------------------------------------------------------
+# ---- Builds, one per core ----------------------------------------------------------------------
 
 library=(nvcc -std=c++17 -O3 -shared -Xcompiler -fPIC -gencode "arch=compute_$sm,code=sm_$sm" -I "$kernels/include" -I "$task")
 jobs=()
@@ -93,7 +93,7 @@ says() { # event, rung or - for none, what its line holds …
 
 verdict "$("$build/pure" >/dev/null; echo $?)" "small floats, permutations and uniform values"
 
-# ---- Arguments that are refused before a GPU is looked for -------------------------------------
+# ---- Arguments that are rejected before a GPU is searched for ----------------------------------
 
 refused=bad-argument # the kind of error
 refuses() { # what its message holds, arguments …
@@ -157,7 +157,7 @@ fi
 
 # ---- The shipped task --------------------------------------------------------------------------
 
-# Appends to `args` a case of the matrix product, as gemm/task.yaml has it.
+# Appends a case of the matrix product, as in gemm/task.yaml, to `args`.
 gemm_case() { # name m n k alpha beta dtype bias relu
   local m=$2 n=$3 k=$4 alpha=$5 beta=$6 dtype=0 access=out
   [[ $7 == f16 ]] && dtype=1
@@ -292,7 +292,7 @@ says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
 
-# Timed in one process and checked in another: launches that are wrong once nobody looks are found.
+# Timed in one process and checked in another, which finds launches that are wrong only when unchecked.
 echo "# blind: results of timed launches, with inputs that change"
 for which in right lazy replays wrong-at-one writes-input beyond; do
   passed=false

@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * Keeps encodings with the text that NVIDIA's disassembler prints for them, from listings of `cuobjdump -sass`:
+ * Stores encodings with their text by NVIDIA's disassembler, from listings of `cuobjdump -sass`:
  *
  *     node test/gpu/sass-pairs.mjs LISTING…
  *
- * writes test/captures/sass/pairs.tsv.br. Instructions that differ only in their registers, numbers and scheduling are
- * alike: of each kind twelve encodings are kept at most, with how many there were.
+ * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in their registers, numbers and scheduling are of
+ * one kind. At most twelve encodings of each kind are stored, with the total count.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Forty submissions to a lab of every bad kind at once, and what their rows must say. Each is real
- * CUDA: the lab's solution with a misbehaviour around its launch. The comment `// fault:` tells the fake
- * tools of test/fakes what that would do on a GPU, so that the same files serve with one and without.
+ * Forty submissions to a lab, with several of every bad kind, and the expected contents of their rows. Each is real
+ * CUDA: the lab's solution with a misbehavior around its launch. The comment `// fault:` tells the fake tools of
+ * test/fakes what that would do on a GPU, so the same files work with and without one.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,10 +13,10 @@ import { join } from 'node:path'
  * @property {string[]} status the row's, one of these
  * @property {'passed' | 'failed'} right the row's check of the result
  * @property {RegExp} reason
- * @property {string} [fault] what the fakes act out
- * @property {string} [before] C++ ahead of the launch, at file level
- * @property {string} [answers] what is handed in beside the code
- * @property {string} [launch] C++ in place of `return solution(p, stream);`
+ * @property {string} [fault] what the fakes simulate
+ * @property {string} [before] C++ before the launch, at file level
+ * @property {string} [answers] submitted next to the code
+ * @property {string} [launch] C++ instead of `return solution(p, stream);`
  */
 
 const passes = { status: ['passed'], right: /** @type {const} */ ('passed'), reason: /^$/ }
@@ -28,7 +28,7 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// Bounded, so that a grader that does not stop them is found out and not brought down.
+// Bounded, so that a grader that does not stop them fails the test without crashing the machine.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },
@@ -94,7 +94,7 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // Whichever limit it meets first: processes, their memory, or silence.
+    // The first limit that it reaches: processes, their memory, or silence.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -113,7 +113,7 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'stay',
-    // Once: a profiler would wait for the child that its own launch leaves.
+    // Once: a profiler would wait for the child left by its own launch.
     launch: `char mark[4096];
   snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
   const int first = open(mark, O_CREAT | O_EXCL, 0600);
@@ -141,7 +141,7 @@ export const kinds = {
   escape: {
     count: 2,
     ...passes,
-    // It fails where one attempt gets it anything; a child makes them, since threads may not unshare.
+    // It fails if any attempt succeeds. A child makes the attempts, since threads may not unshare.
     launch: `static bool tried = false;  // once: a fork in each launch would be timed
   const pid_t child = tried ? -1 : fork();
   tried = true;
@@ -194,7 +194,7 @@ export const kinds = {
   },
   eat: {
     count: 2,
-    // Memory, or silence where the machine is slow to give it.
+    // Memory, or silence if the machine is slow to provide it.
     status: ['stopped', 'failed'],
     right: 'failed',
     reason: /more than [\d.]+ GiB|Hung/,
@@ -224,7 +224,7 @@ export const submissionCount = Object.values(kinds).reduce((sum, { count }) => s
 export const kindOf = (student) => kinds[student.split('-')[0] ?? '']
 
 /**
- * Processes whose environment names a folder, as that of a submission names the grader's cache.
+ * Returns processes whose environment names a folder, as a submission's names the grader's cache.
  *
  * @param {string} folder
  */
@@ -262,7 +262,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
         ]
-  // Ahead of the first include: what the solution calls kl_launch is then another function.
+  // Before the first include: the solution's kl_launch then becomes another function.
   const body =
     launch === undefined
       ? source
@@ -302,7 +302,7 @@ export function writeSubmissions(folder, { starter, solution }, victims, most = 
 }
 
 /**
- * What a row has to say and does not.
+ * Returns what a row should contain but does not.
  *
  * @param {Record<string, string>} row of the CSV
  * @returns {string | null}
@@ -317,7 +317,7 @@ export function faultOfRow(row) {
   if (right !== kind.right) return `check right ${right}, and should be ${kind.right}`
   if (!kind.reason.test(reason))
     return `reason ${JSON.stringify(reason)} does not match ${String(kind.reason)}`
-  // Where nothing hung or fell, whatever was not checked is the grader's fault and not the submission's.
+  // If nothing hung or crashed, unfinished checks are the grader's fault, not the submission's.
   const open = Object.keys(row).filter(
     (name) => name.startsWith('check:') && row[name] === 'unavailable' && right === 'passed',
   )

@@ -1,19 +1,19 @@
 #!/usr/bin/env node
 /**
- * The best rung of each shipped ladder against its library, on a GPU: interleaved single launches with a cold L2 in three
- * sessions, and with a warm one; bursts and sustained launches. The sessions are rounds over all ladders, so that those of one
- * ladder lie minutes apart. Writes a line for each run: its arguments, its seconds and the document that it printed.
+ * Times the best rung of each shipped ladder against its library on a GPU: interleaved single launches with a cold L2 in
+ * three sessions, and with a warm one; bursts and sustained launches. Each round covers all ladders, so that the sessions
+ * of one ladder are minutes apart. Writes a line per run: its arguments, its seconds and the document that it printed.
  *
  *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--no-large] [--rounds all,cold,warm,cold]
  *
- * Exits 1 when a run did not end with 0.
+ * Exits 1 if a run did not exit with 0.
  */
 import { spawnSync } from 'node:child_process'
 import { appendFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /**
- * A ladder, its options, the rungs that its README row may name, and whether its problem is a large one.
+ * A ladder, its options, the rungs that its README row may name, and whether its problem is large.
  * @type {[ladder: string, options: string[], rungs: string[], large?: 'large'][]}
  */
 const ladders = [

@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * For a person with two GPUs: how much sooner a sweep ends on both than on one, with everything built before, and what its winner
- * gains over the rung's own values.
+ * Measures on two GPUs how much faster a sweep is on both than on one, with all builds cached, and what its winner gains
+ * over the rung's own values. Run by hand.
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *
- * printed-h200.md has what it printed last.
+ * printed-h200.md has its last output.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

@@ -1,16 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * For a person with a GPU: verifies every rung of every ladder at twelve shapes, ragged ones among them,
- * with alpha 1.5 and beta 0.5 and with alpha 1 and beta 0 (C poisoned), for each type of inputs that its header
- * names, and runs compute-sanitizer's four checkers over it at two small shapes. A variant that several ladders
- * share is verified once. One line a rung and type, exit 1 when one fails.
+ * Verifies every rung of every ladder on a GPU at twelve shapes, including ragged ones, with alpha 1.5 and beta 0.5 and
+ * with alpha 1 and beta 0 (C poisoned), for each input type that its header names. Also runs compute-sanitizer's four
+ * checkers at two small shapes. A variant that several ladders share is verified once. Run by hand. Prints one line per
+ * rung and type, and exits 1 if one fails.
  *
  *     node verify.mjs path/to/kernel-ladder.mjs [ladder | ladder:rung,rung …]
  *
- * Builds anew, or into $KERNEL_LADDER_CACHE where that is set.
- * Needs nvcc, and compute-sanitizer for the second part. verified-<gpu>.txt beside this file is what it
- * printed last.
+ * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Needs nvcc, and compute-sanitizer for the second part.
+ * verified-<gpu>.txt next to this file is its last output.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -30,7 +29,7 @@ const shapes = [
   [520, 776, 336],
   [1023, 1023, 1023],
   [1025, 1024, 1025],
-  // Enough blocks for the kernel that 14_shape_dispatch keeps for many waves, on 132 SMs.
+  // Enough blocks for the kernel that 14_shape_dispatch uses for many waves, on 132 SMs.
   [5000, 7000, 33],
 ]
 const scalars = [
@@ -38,7 +37,7 @@ const scalars = [
   [1, 0],
 ]
 const [program, ...words] = process.argv.slice(2)
-/** The rungs wanted of each ladder wanted, as `--rungs` takes them; all of it where undefined. */
+/** The wanted rungs by ladder, as `--rungs` takes them; undefined for all. */
 const wanted = new Map(
   words.map((word) => {
     const [ladder = '', rungs] = word.split(':')
@@ -71,7 +70,7 @@ const events = (text) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Builds a ladder through the program and finds what it built in the session's raw output.
+ * Builds a ladder with the program and finds its builds in the session's raw output.
  * @param {{ id: string }} ladder
  */
 function build(ladder) {
@@ -92,7 +91,7 @@ function build(ladder) {
     .find(({ key }) => key === 'runner/measure-1')
   /** @type {string[]} */
   const real = argv.map((/** @type {string} */ word) => word.replace('<cache>', cache))
-  /** `id=value` @param {string} word @returns {[string, string]} */
+  /** Splits `id=value`. @param {string} word @returns {[string, string]} */
   const split = (word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
   const pairs = (/** @type {string} */ option) =>
     new Map(real.filter((_word, index) => real[index - 1] === option).map(split))
@@ -160,9 +159,11 @@ function problem(rungs, reference, shape, scalar, dtype) {
 }
 
 /**
- * The verdicts on rungs at one problem, by id: null when right, else why not. All in one process, and
- * each in one of its own where that process did not come to its end.
- * @param {string} runner @param {Rung[]} rungs @param {(rungs: Rung[]) => string[]} argsOf
+ * Returns the verdicts on rungs at one problem, by id: null if right, else the reason. Runs all in one process, and
+ * each in a separate one if that process did not finish.
+ * @param {string} runner
+ * @param {Rung[]} rungs
+ * @param {(rungs: Rung[]) => string[]} argsOf
  * @returns {Map<string, { worst: number, why: string | null }>}
  */
 function verdicts(runner, rungs, argsOf) {
@@ -195,8 +196,11 @@ function verdicts(runner, rungs, argsOf) {
 }
 
 /**
- * What compute-sanitizer's checkers found over rungs, by id and checker: a count, or why there is none.
- * @param {string} ladder @param {string[]} ids @param {string} dtype @param {string[]} size
+ * Returns the findings of compute-sanitizer's checkers, by id and checker: a count, or why there is none.
+ * @param {string} ladder
+ * @param {string[]} ids
+ * @param {string} dtype
+ * @param {string[]} size
  * @returns {Map<string, { tool: string, found: number | string }[]>}
  */
 function sanitize(ladder, ids, dtype, size) {
@@ -231,12 +235,12 @@ try {
     `${shapes.length} shapes × ${scalars.length}: ${shapes.map((shape) => shape.join('×')).join(', ')}`,
   )
   let bad = 0
-  // Of an artifact and a type of inputs: ladders share rungs, and not always with the same type.
+  // Keyed by artifact and input type: ladders share rungs, but not always with the same type.
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.size > 0 && !wanted.has(ladder.id)) continue
     const { runner, reference, artifacts, cases, rungs } = build(ladder)
-    /** By type of inputs. @type {Map<string, Rung[]>} */
+    /** Rungs by input type. @type {Map<string, Rung[]>} */
     const ready = new Map()
     for (const { id, status, reason } of rungs) {
       const artifact = artifacts.get(id)
@@ -245,7 +249,7 @@ try {
         if (status !== 'unsupported') bad += 1
         continue
       }
-      // A rung that the ladder gives a type of its own has no other there.
+      // A rung with its own type in the ladder has no other type there.
       const listedRung = ladder.rungs.find((/** @type {any} */ rung) => rung.id === id)
       const own = listedRung.options.dtype !== ladder.options.dtype
       for (const dtype of own ? [listedRung.options.dtype] : listedRung.takes.dtype) {
@@ -265,9 +269,9 @@ try {
           by: verdicts(runner, own, (some) => problem(some, reference, shape, scalar, dtype)),
         })),
       )
-      // cuBLAS is not ours to check.
+      // We do not check cuBLAS.
       const ids = own.map(({ id }) => id).filter((id) => !id.includes('cublas'))
-      // Its own small shape, and one whose rows are not aligned, where rungs with wide accesses go another way.
+      // The usual small shape, and one with unaligned rows, for which rungs with wide accesses use another path.
       const findings = [[], ['--m', '131', '--n', '141', '--k', '45']].map((size) =>
         sanitize(ladder.id, ids, dtype, size),
       )

@@ -6,9 +6,10 @@
  *     node test/grades/show.mjs [--cli dist/cli/kernel-ladder.mjs] [--count 200] [--target emulated]
  *         [--jobs 2] [--only 'hostile kinds'] [--seconds LIMIT] [--before OTHER-CLI] [--out FOLDER]
  *
- * At least four and at most half are honest: the solution and the starter of the coalescing lab in turn, with names that are
- * hard to keep (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`. `--seconds` interrupts the grading, which keeps finished rows. `--before` grades two honest ones with another program, for its time. With
- * `--target local` it needs a GPU. Exits 1 when anything is not as it should be.
+ * At least four and at most half are honest: the solution and the starter of the coalescing lab alternately, with names
+ * that are hard to handle (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`.
+ * `--seconds` interrupts the grading, which keeps finished rows. `--before` grades two honest ones with another program,
+ * to compare the time. `--target local` needs a GPU. Exits 1 if anything is not as expected.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -37,7 +38,7 @@ const text = (...path) => readFileSync(join(kernels, ...path), 'utf8')
 const solution = text('labs/01-coalescing/solution.cu')
 const starter = text('labs/01-coalescing/starter.cu')
 
-// The lab at sizes that take a moment.
+// The lab with sizes that take a moment.
 const lab = join(out, 'lab', 'small-coalescing')
 mkdirSync(lab, { recursive: true })
 const full = text('labs/01-coalescing/lab.md')
@@ -83,7 +84,7 @@ function grade(cli, folder) {
   return { rows, status: result.status, seconds: (performance.now() - started) / 1000 }
 }
 
-/** @type {Map<string, { status: string, bytes?: Buffer }>} what each name's row must not or must be */
+/** @type {Map<string, { status: string, bytes?: Buffer }>} the required or forbidden row of each name */
 const expected = new Map()
 const folder = join(out, 'graded', 'submissions')
 mkdirSync(folder, { recursive: true })
@@ -112,7 +113,7 @@ const { rows, status, seconds } = grade(values.cli, folder)
 const key = (/** @type {string} */ student) => /^(honest|hostile)-\d+/.exec(student)?.[0] ?? student
 const byKey = new Map(rows.map((/** @type {{ student: string }} */ row) => [key(row.student), row]))
 const ungraded = [...expected.keys()].filter((name) => !byKey.has(name))
-// As the command `timeout` has it.
+// The exit code of the command `timeout`.
 const interrupted = status === 124
 const missing = interrupted ? [] : ungraded
 const forgedRows = rows.filter(

@@ -23,14 +23,14 @@ export interface FakeCore extends Core {
   calls: { name: CallName; input: unknown }[]
   listeners: Set<(message: RunMessage) => void>
   emit(message: RunMessage): void
-  /** `sessions.list` waits for this, to stand for a slow call. */
+  /** Releases `sessions.list`, which simulates a slow call. */
   release(): void
-  /** Paths that were handed over. */
+  /** Paths passed to the import. */
   imported: string[]
   closed: number
 }
 
-/** Answers `app.info`, fails `doctor.check` with a typed error, holds `sessions.list` back. */
+/** Creates a core that answers `app.info`, fails `doctor.check` with a typed error, and delays `sessions.list`. */
 export function createFakeCore(): FakeCore {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -69,7 +69,7 @@ export const indexHtml = '<!doctype html><title>Kernel Ladder</title><div id="ap
 export const script = `console.log(${JSON.stringify('ladder '.repeat(400))})\n`
 export const secret = 'nobody may read this'
 
-/** A built UI, with a file beside it and links to that, which no request may reach. */
+/** Creates a built UI with a file outside it and links to that file, which no request may reach. */
 export function createRendererDir(): { dir: string; remove(): void } {
   const base = mkdtempSync(join(tmpdir(), 'kl-host-'))
   const dir = join(base, 'renderer')

@@ -1,6 +1,6 @@
 /**
- * Every shipped lab without a GPU: its solution passes what the emulator can judge, and its starter fails exactly the
- * checks that the lab names, but for those that depend on time.
+ * Tests every shipped lab without a GPU: its solution passes everything that the emulator can judge, and its starter
+ * fails exactly the checks that the lab names, except those that depend on time.
  */
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
@@ -16,8 +16,8 @@ import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
- * As on a machine of one core, which is what a worker of the tests has for itself: each further thread of the emulator
- * compiles once more what the first one has compiled.
+ * As on a machine with one core, which is what a test worker has. Each additional emulator thread would compile again
+ * what the first has compiled.
  */
 const { availableParallelism } = os
 const cores = (own: () => number): void => {
@@ -59,7 +59,7 @@ const emulated = new Set([
   ),
 ])
 
-/** What depends on time. */
+/** Returns the checks that depend on time. */
 const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
   checks.flatMap((check) =>
     check.kind === 'time' || (check.kind === 'metric' && !emulated.has(check.metric))
@@ -67,12 +67,12 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/** One lab that sums products, one that adds up and one whose answer is a race. */
+/** One lab with sums of products, one that adds up, and one whose answer is a race. */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
   const unjudged = unjudgedOf(lab.lab)
-  // Nothing that the emulator can judge tells its starter from its solution.
+  // The emulator can judge nothing that distinguishes its starter from its solution.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
   it('is about time alone only if it is the lab on prefetching', () => {
@@ -89,7 +89,7 @@ const emulates = (id: string, lab: LabFolder): void => {
 
   it('fails its starter at the checks that it names', async () => {
     const fails = lab.lab.starterFails!
-    // What is wrong has failed at its time as well.
+    // A wrong result also fails its time.
     const left = fails.includes('right') ? [] : unjudged
     const outcome = await outcomeOf(lab, lab.starter)
     expect(idsOf(outcome, 'failed')).toEqual(fails.filter((check) => !left.includes(check)))
@@ -106,7 +106,7 @@ describe.each(each.filter(([id]) => !usual.has(id)))(
   emulates,
 )
 
-/** What comes of the lab's solution with a change. */
+/** Returns the outcome of the lab's solution with a change. */
 const changedSolution =
   (id: string) =>
   async (change: (text: string) => string): Promise<LabOutcome> => {

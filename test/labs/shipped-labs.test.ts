@@ -1,4 +1,6 @@
-/** The shipped labs: each is whole, and its code compiles. Whether it is right and fast needs a GPU: test/gpu. */
+/**
+ * Tests that each shipped lab is complete, and that its code compiles. Correctness and speed need a GPU: test/gpu.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import katex from 'katex'
@@ -113,7 +115,7 @@ describe('the shipped labs', () => {
     '%s says in its header what it does, and only a starter leaves something to do',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      // The type is that of lab.md; a rung of a ladder names its own.
+      // The type is that of lab.md; a ladder's rung names its own.
       const headed = text.includes('// @dtype')
         ? text
         : text.replace('// @idea', '// @dtype   f32\n// @idea')

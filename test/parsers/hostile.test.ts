@@ -1,6 +1,6 @@
 /**
- * What no tool wrote: texts and reports cut at any byte, with bytes flipped, with columns missing, far
- * too long, or made to take all memory. Nothing crashes or hangs, and nothing missing becomes a figure.
+ * Tests input that no tool wrote: texts and reports cut at any byte, with flipped bytes, with missing columns, far
+ * too long, or made to exhaust memory. Nothing may crash or hang, and nothing missing may become a figure.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
@@ -28,7 +28,7 @@ async function stream(text: string) {
   return { launches, ...result }
 }
 
-/** A small generator of our own, so that a failure can be repeated. */
+/** A simple generator, so that a failure can be reproduced. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -37,7 +37,7 @@ function generator(seed: number): (below: number) => number {
   }
 }
 
-/** The same text with some characters replaced, among them those that structure it. */
+/** Returns the text with some characters replaced, including structural ones. */
 function flipped(text: string, seed: number, flips: number): string {
   const random = generator(seed)
   const signs = [...'",;\n\r\t<>&=/(){}0-.eE\u0000\ufffd\ud800']
@@ -46,7 +46,7 @@ function flipped(text: string, seed: number, flips: number): string {
   return letters.join('')
 }
 
-/** Every figure of these launches is one: finite, text, or null. */
+/** Checks that every figure of these launches is finite, text, or null. */
 function expectSound(launches: readonly NcuLaunch[]): void {
   for (const { metrics, grid, block } of launches) {
     for (const { value } of Object.values(metrics))
@@ -70,7 +70,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
     for (const cut of [0, 1, text.length - 1, text.length - 2, ...cuts]) {
       const { launches } = await stream(text.slice(0, cut))
       for (const [index, launch] of launches.entries()) {
-        // The details page gives a launch in many rows: the last may have fewer metrics, never others.
+        // The details page has many rows per launch: the last launch may have fewer metrics, but no other ones.
         expect(whole[index]?.metrics, `cut at ${cut}`).toMatchObject(launch.metrics)
         const kept = launch.rules ?? []
         expect(whole[index]?.rules?.slice(0, kept.length) ?? []).toEqual(kept)
@@ -100,7 +100,7 @@ it('what a live ncu printed, cut or flipped, is read or refused as well', () => 
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The library that splits rows says so itself; a run keeps its times all the same.
+      // The CSV library reports this itself; a run keeps its times anyway.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -282,7 +282,7 @@ describe('a table with', () => {
         alive += 1
         mostAlive = Math.max(mostAlive, alive)
         yield await Promise.resolve(block)
-        // Asked for the next: whoever reads is done with this one.
+        // Requesting the next one means that the reader is done with this one.
         alive -= 1
       }
     }
@@ -303,7 +303,7 @@ describe('a table with', () => {
 describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
-  /** Thirty levels of ten: expanded, they would take more memory than there is. */
+  /** Thirty levels of ten: expanded, they would exceed all memory. */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,

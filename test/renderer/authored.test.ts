@@ -1,4 +1,4 @@
-/** What authors wrote of the ladders and labs that ship, in every language. */
+/** Tests that authors' texts in shipped ladders and labs exist in every language. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -35,12 +35,12 @@ const catalog = await readCatalog(join(root, 'cuda-kernels'))
 const labs = (await readShippedLabs(catalog)).labs
 
 interface Authored {
-  /** Where it stands. */
+  /** Its place. */
   at: string
   text: string
 }
 
-/** Strings under these keys are an author's words. */
+/** Keys whose strings are authors' text. */
 const keys = new Set(['title', 'summary', 'idea', 'note', 'conclusion', 'result'])
 const textsIn = (value: unknown, at: string, isText = false): Authored[] => {
   if (typeof value === 'string') return isText ? [{ at, text: value }] : []
@@ -60,7 +60,7 @@ type Recorded = { session: string; ladder: Ladder; rungs: RungResult[]; program?
 const recorded = [
   ...rows<Recorded>('sessions.jsonl'),
   ...rows<Recorded>('labs/sessions.jsonl'),
-  // Of a program there are the names of its kernels, which nobody translates.
+  // A program has the names of its kernels, which are not translated.
 ]
   .filter(({ program }) => !program)
   .flatMap(({ session, ladder, rungs }) => [
@@ -72,7 +72,7 @@ const templatesDir = join(root, 'resources/templates')
 const templates = readdirSync(templatesDir).flatMap((name): Authored[] => {
   const read = (file: string) => readFileSync(join(templatesDir, name, file), 'utf8')
   const { ladder, task } = parseLadderDocument(read('ladder.yaml'), name)
-  // That of GEMM is made of rungs that ship.
+  // The GEMM template consists of shipped rungs.
   const rungs = readdirSync(join(templatesDir, name)).filter((file) => /^\d.*\.cu$/.test(file))
   return textsIn([ladder, task, rungs.map((file) => parseRungHeader(read(file), file, task))], name)
 })
@@ -84,7 +84,7 @@ const ladderTexts = [
   ),
   ...textsIn(catalog.ladders, 'ladders'),
   ...textsIn([...catalog.tasks.values()], 'tasks'),
-  // As a sentence begins with it.
+  // At the beginning of a sentence.
   ...[...catalog.tasks.values()].flatMap(({ id, result }) =>
     result === undefined
       ? []
@@ -96,7 +96,7 @@ const ladderTexts = [
 ]
 
 const picture = /(?<=>)[^<>]+(?=<\/)/g
-/** A label that says more than a name or a number. */
+/** Whether a label is more than a name or a number. */
 const isWorded = (label: string): boolean =>
   /[a-z]{2}/i.test(label) && !/^(SM \d|d = \d)$/.test(label)
 
@@ -126,11 +126,11 @@ const labTexts = labs.flatMap(({ lab, pictures }): Authored[] => {
 const english = [...ladderTexts, ...labTexts]
 const known = new Set(english.map(({ text }) => hashOf(text)))
 
-/** Formulas without their words, names of code, and pictures: the same in every language. */
+/** Returns the parts that are equal in every language: formulas without their words, code names, and pictures. */
 const fixedParts = (text: string): string[] =>
   [...text.matchAll(/\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]+\)|^```[^]+?^```/gm)]
     .map(([part]) => part.replaceAll(/\\text\{[^}]*\}/g, '').replaceAll(/[^\x20-\x7e]|\s/g, ''))
-    // The order of factors beside words follows the language.
+    // The order of factors that contain words depends on the language.
     .map((part) => (part.startsWith('$$') ? [...part].sort().join('') : part))
     .sort()
 
@@ -187,7 +187,7 @@ describe('a text of an author', () => {
       false,
       true,
     ])
-    // A place that was never translated is not behind.
+    // A text that was never translated is not outdated.
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
@@ -227,7 +227,7 @@ describe('a text of an author', () => {
     expect(sections[0]).toMatch(/워프가 요청하는 것/)
     expect(sections[5]).toMatch(/Added since/)
     expect(shown.hints.shown[0]).toMatch(/[가-힣]/)
-    // What is code is left alone.
+    // Code is not translated.
     expect(shown.starter).toBe('blocks')
     expect(decodeURIComponent(shown.pictures['a.svg']!)).toContain('<text>float4 하나</text>')
     expect(shown.pictures['b.png']).toBe(view.pictures['b.png'])

@@ -1,4 +1,4 @@
-/** What tests of charts draw with, and how they read what is drawn. */
+/** Helpers of chart tests: a palette to draw with, and readers of drawings. */
 import type { Palette } from '../../src-renderer/charts/chart'
 
 export const palette: Palette = {

@@ -1,4 +1,4 @@
-/** What TypeScript alone knows of a component; `npm run typecheck` looks into them. */
+/** The type of a component for TypeScript alone; `npm run typecheck` checks components themselves. */
 declare module '*.vue' {
   import type { Component } from 'vue'
   const component: Component

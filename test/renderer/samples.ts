@@ -1,4 +1,4 @@
-/** Small sessions for tests of the UI's logic: what is not looked at is left plain. */
+/** Small sessions for tests of the UI's logic, with minimal content. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
@@ -110,7 +110,7 @@ export function session(rungs: RungResult[]): Session {
   }
 }
 
-/** The reference's time over that of the only other rung, by the ways of timing that the session has. */
+/** Returns a session with the reference's time divided by that of the only other rung, for each way of timing. */
 export function beside(ratios: { single?: number; burst?: number; sustained?: number }): Session {
   const own = rung('01_own', 1)
   const timing = { ...own.timing!, ratioToReference: ratios.single ?? null }
@@ -148,10 +148,10 @@ export const started: RunEvent = {
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
 
-/** What two languages must agree in: keys, and the placeholders of each sentence. */
+/** The parts that two languages must share: keys, and the placeholders of each sentence. */
 export type Words = { [key: string]: string | Words }
 
-/** What stands under a dotted key. */
+/** Returns the value at a dotted key. */
 export const wordAt = (words: Words, key: string): string | Words | undefined =>
   key
     .split('.')
@@ -165,7 +165,7 @@ export interface Sentence {
   text: string
 }
 
-/** Every sentence of a locale under its dotted key; a key may itself hold dots or signs. */
+/** Returns every sentence of a locale with its dotted key; a key may itself contain dots or signs. */
 export const sentences = (words: Words, path: readonly string[] = []): Sentence[] =>
   Object.entries(words).flatMap(([key, value]) =>
     typeof value === 'string'
@@ -173,11 +173,11 @@ export const sentences = (words: Words, path: readonly string[] = []): Sentence[
       : sentences(value, [...path, key]),
   )
 
-/** The values of a message, and the `$` of the editor's own phrases. */
+/** Returns the values of a message, and the `$` of the editor's phrases. */
 export const placeholders = (text: string): string[] =>
   [...valueNames(text), ...(text.includes('$') ? ['$'] : [])].sort()
 
-/** What is wrong with a translation, a sentence a fault; none where it agrees with the original. */
+/** Returns the faults of a translation, one sentence each; none if it matches the original. */
 export function translationFaults(original: Words, translated: Words): string[] {
   const wanted = new Map(sentences(original).map(({ key, text }) => [key, text]))
   const found = new Map(sentences(translated).map(({ key, text }) => [key, text]))
@@ -201,7 +201,7 @@ export function translationFaults(original: Words, translated: Words): string[] 
 let rows: readonly string[] | null = null
 const recordings = join(import.meta.dirname, '../../resources/recordings/sessions.jsonl')
 
-/** A recording that ships. */
+/** Returns a shipped recording. */
 export const recording = (name: string): Session => {
   const beginning = `{"session":"${name}",`
   rows ??= readFileSync(recordings, 'utf8').split('\n')

@@ -1,4 +1,4 @@
-/** Every language has every word, and every theme has legible colors. */
+/** Tests that every language has every word, and every theme has legible colors. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe('words and colors', () => {
 
     it('are in the locale for each status, unit and format', () => {
       for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
-      // A unit may hold a dot.
+      // A unit may contain a dot.
       for (const unit of units)
         expect((at('unit') as Record<string, string>)[unit], unit).toBeTypeOf('string')
       for (const { unit } of metricDefinitions) expect(units).toContain(unit)
@@ -107,7 +107,7 @@ describe('words and colors', () => {
       ['“타일”(으)로, 1024³(으)로', '“타일”로, 1024³으로'],
       ['SVG(으)로 저장, HTML(으)로 저장', 'SVG로 저장, HTML로 저장'],
       ['titan(이)라는 머신', 'titan이라는 머신'],
-      // How a reader says them cannot be told from the letters.
+      // Their pronunciation cannot be derived from the letters.
       ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
       ['을(를)', '을(를)'],
     ])('of %s', (both, one) => {

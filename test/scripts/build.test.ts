@@ -1,4 +1,4 @@
-/** Builds and benchmarks: what is stale, and what is over budget. */
+/** Tests of builds and benchmarks: stale targets, and exceeded budgets. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

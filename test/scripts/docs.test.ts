@@ -1,4 +1,4 @@
-/** Reference documents say what the registries say. */
+/** Tests that reference documents match the registries. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -41,7 +41,7 @@ describe('a generated part', () => {
   })
 })
 
-// docs/RELIABILITY.md and docs/SECURITY.md say what was measured, kept and locked.
+// Tests that docs/RELIABILITY.md and docs/SECURITY.md match the stored measurements and locked packages.
 
 it('the reliability is what `npm run readme -- reliability` writes', async () => {
   const text = readFileSync(join(root, 'docs/RELIABILITY.md'), 'utf8')

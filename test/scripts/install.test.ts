@@ -1,4 +1,4 @@
-/** Programs that the scripts find, install and run. */
+/** Tests of programs that the scripts find, install and run. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -206,7 +206,7 @@ describe('Electron', () => {
       rmSync(folder, { recursive: true })
     })
 
-    /** Downloads from a server of this machine, with these ways to answer and to be patient. */
+    /** Downloads from a local server with this response and these timeouts. */
     async function download(
       answer: (response: ServerResponse) => void,
       options: Parameters<typeof downloader>[0] = {},

@@ -1,4 +1,4 @@
-/** From a session folder to a recording that ships, and the store that recordings share. */
+/** Tests the conversion of a session folder to a shipped recording, and the store that recordings share. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ import { recordedRaw } from '../../src-main/adapters/tools/recorded-raw'
 
 const shipped = 'seed-t4-h200'
 
-/** What a replay reads of a recording. */
+/** Returns what a replay reads of a recording. */
 async function read(folder: string) {
   const session = await readSession(folder)
   const raw = await openRaw(folder)
@@ -48,7 +48,7 @@ async function read(folder: string) {
   return { session, ...(await readSources(folder, session)), calls }
 }
 
-/** The sources of all recordings and one recording, as they ship. */
+/** Returns a folder with the sources of all recordings, and one recording, as they ship. */
 async function someRecordings(): Promise<{ dir: string; folder: string }> {
   const dir = await tempDir()
   const folder = join(dir, shipped)
@@ -183,7 +183,7 @@ describe('keeping a session as a recording', () => {
     const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
     const file = join(out, 'attempt.json')
     const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
-    // As older attempts have it: the verdicts in a file of their own.
+    // Like older attempts, with the verdicts in a separate file.
     await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
     await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
@@ -200,11 +200,11 @@ describe('keeping a session as a recording', () => {
       clean: [{ tool: 'memcheck', status: 'clean' }],
     })
 
-    // One that lies there as a folder is taken in.
+    // A recording that is a folder there is converted.
     await cp(join(out, 'session'), kept, { recursive: true })
     expect(await looseRecordings(dir)).toEqual([kept])
 
-    // Again, as an attempt and where it is.
+    // Again, as an attempt and in place.
     const list = await readFile(attemptListFile(dir), 'utf8')
     await keepRecording(out, dir)
     expect(await keepRecording(kept, dir)).toBe(kept)

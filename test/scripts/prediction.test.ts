@@ -1,4 +1,4 @@
-/** How far predicted times are from recorded ones, by the kept comparison. */
+/** Tests the error of predicted times, from the stored comparison. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

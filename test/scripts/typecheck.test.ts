@@ -1,4 +1,4 @@
-/** What is wrong in a component is told at its place, be it in the script, the template, a prop or an event. */
+/** Tests that errors in a component have a location, whether in the script, the template, a prop or an event. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -33,7 +33,7 @@ emit('done', 'text')
 </template>
 `
 
-/** What is said of a component, without the sentence. */
+/** Returns the errors of a component, without their sentences. */
 async function faultsOf(files: Record<string, string>): Promise<string[]> {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const base = mkdtempSync(join(root, '.cache', 'components-'))

@@ -1,4 +1,6 @@
-/** The workflows of CI, which no test here can run: what they start is there, and they may do no more than they must. */
+/**
+ * Tests of the CI workflows, which cannot be run here: whatever they start exists, and their permissions are minimal.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** A ladder folder with `build:`: what nvcc is given, what the session keeps, and what a machine may lack. */
+/** Tests of a ladder folder with `build:`: nvcc's arguments, the stored session, and what a machine may lack. */
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -43,7 +43,7 @@ describe('a ladder with `build`', () => {
     expect(rung(session, 'b').buildWords).toEqual([
       ...['-std=c++20', '--use_fast_math', '-maxrregcount=64', '-DN=4', '-lcuda'],
     ])
-    // What results are checked against is not compiled for speed.
+    // References are not compiled for speed.
     const reference = builtAs(machine, 'reference.cu')[0]!
     expect(reference).toContain('-DN=4')
     expect(reference).not.toContain('--use_fast_math')

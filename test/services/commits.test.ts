@@ -1,4 +1,4 @@
-/** The commits of a rung as a ladder, in repositories that the tests make. */
+/** Tests of a rung's commits as a ladder, in repositories that the tests create. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ interface Repository extends Machine {
   commit: (subject: string, files: Record<string, string>) => Promise<void>
 }
 
-/** `like`: a repository to begin with a copy of. */
+/** Creates a repository; `like` is one to copy. */
 async function repository(like?: string): Promise<Repository> {
   const machine = await fakeMachine()
   const folder = await sumsFolder(machine)
@@ -46,7 +46,7 @@ async function repository(like?: string): Promise<Repository> {
   return { ...machine, folder, commit }
 }
 
-/** What `write` leaves, made once: a repository is copied faster than its commits are made again. */
+/** The repository that `write` makes, made once: copying it is faster than making its commits again. */
 const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
 afterAll(() => rmSync(pattern, { recursive: true }))
 let isWritten = false
@@ -124,7 +124,7 @@ describe('the commits of a rung', () => {
     expect([first, second, third].map(deep)).toEqual([undefined, '// 1\n', '// 2\n'])
     expect(merge!.source).toContain('// 16')
     expect(first!.rung.file).toBe(`sums/${first!.rung.id}/b.cu`)
-    // The reference is today's.
+    // The reference is the current one.
     expect(plan.reference?.rung.file).toBe('sums/a.cu')
     expect([
       git(made.folder, 'rev-parse', 'HEAD'),
@@ -213,7 +213,7 @@ describe('the commits of a rung', () => {
 })
 
 describe('the recorded commits', () => {
-  /** The repository that they were recorded of. */
+  /** Creates the repository of the recordings. */
   async function recordedHistory() {
     const { dir, setup } = await fakeMachine()
     const folder = join(dir, 'sum-history')
@@ -244,7 +244,7 @@ describe('the recorded commits', () => {
     expect(session.rungs.map(({ status }) => status)).toEqual(
       rungs.map((id) => (catalog.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
     )
-    // What changed between two rungs is what their commit changed.
+    // The change between two rungs is that of their commit.
     for (const [index, after] of rungs.slice(1).entries()) {
       const before = rungs[index]!
       const own = diffSources(texts[before]!, texts[after]!).flatMap(({ lines }) => lines)
@@ -314,7 +314,7 @@ describe('refused are', () => {
       'sub',
     )
     await made.commit('Add a submodule', { 'b.cu': '#include "sub/k.cu"\n' })
-    // What it includes there is not followed: the build says that the file is missing.
+    // Its includes there are not followed: the build reports the missing file.
     const { catalog, rungs } = await ladderOf(made, 'HEAD~1..')
     expect(catalog.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
     const own = await ladderOf(made, 'HEAD~1..', join(made.folder, 'sub/k.cu'))

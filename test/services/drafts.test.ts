@@ -1,4 +1,4 @@
-/** Edited copies of rungs: kept over a restart, private, built, and run after the rung they came from. */
+/** Tests of edited copies of rungs: kept across restarts, private, built, and run after their original rung. */
 import { mkdir, readdir, stat, writeFile, chmod, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -29,7 +29,7 @@ const open = (core: Core, from = rung): Promise<Draft> =>
   core.call('drafts.open', { session, rung: from })
 const body = ({ schema: _schema, ...draft }: Draft) => draft
 
-/** With the word that lets the fake tools answer as they did for the rung it was copied from. */
+/** Returns the draft with the comment that lets the fake tools answer as for its original rung. */
 const known = (draft: Draft) => ({ ...body(draft), source: `${draft.source}\n// like: ${rung}\n` })
 
 async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<RunMessage[]> {
@@ -216,7 +216,7 @@ describe('running a copy', () => {
     const sources = await core.call('sessions.sources', { ref: finished.session })
     expect(sources[draft.rung]).toBe(mine.source)
 
-    // A copy of the copy counts on, and runs after the same rung of the ladder.
+    // A copy of the copy gets the next number, and runs after the same rung of the ladder.
     const second = await core.call('drafts.open', { session: finished.session, rung: draft.rung })
     expect(second).toMatchObject({ base: rung, rung: '05_thread_tile_2d-edit2' })
   })
@@ -258,7 +258,7 @@ it('the header of a copy drops statements about another step, and the code stays
   ])
 })
 
-// Source lines in the user's editor: its command is the user's alone, and the file is one of the rung's.
+// Tests of source lines in the user's editor: only the user sets the command, and only the rung's files are opened.
 
 describe('the command', () => {
   it.each([
@@ -266,7 +266,7 @@ describe('the command', () => {
     ['"/opt/my editor/subl" {file}:{line}', ['/opt/my editor/subl', '/a b/x.cu:7']],
     ["emacsclient -n +{line} '{file}'", ['emacsclient', '-n', '+7', '/a b/x.cu']],
     ['gvim', ['gvim', '/a b/x.cu']],
-    // No shell is asked.
+    // No shell is used.
     ['code; rm -rf {file}', ['code;', 'rm', '-rf', '/a b/x.cu']],
   ])('%s gets the file and the line', (setting, expected) => {
     expect(editorCommand(setting, '/a b/x.cu', 7)).toEqual(expected)
@@ -296,7 +296,7 @@ async function desk(setting: string | null) {
   return { dir, setup, session, rung, open: { session, folder: dir } }
 }
 
-/** An editor that writes down what it was asked. */
+/** Creates an editor that records its arguments. */
 async function editor(dir: string): Promise<string> {
   const file = join(dir, 'my editor')
   await writeFile(file, `#!/bin/sh\nprintf '%s' "$*" > '${dir}/asked'\n`)

@@ -1,4 +1,4 @@
-/** Ladder folders as a UI works with them, over fake tools. */
+/** Tests of ladder folders as a UI uses them, over fake tools. */
 import {
   chmod,
   mkdir,

@@ -1,4 +1,7 @@
-/** `init --from`: a ladder from a file with a kernel. Each file is compiled by a real nvcc, and main() is run. */
+/**
+ * Tests of `init --from`, which makes a ladder from a file with a kernel. Each file is compiled by a real nvcc, and
+ * main() is run.
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -45,7 +48,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
 
   interface From extends Finished {
     ladder: string
-    /** Of ladder.yaml and the rung; empty where there is none. */
+    /** The texts of ladder.yaml and the rung; empty if there are none. */
     yaml: string
     rung: string
   }

@@ -1,4 +1,4 @@
-/** A user’s ladder folder: read, built, run, and begun from a template. */
+/** Tests of a user's ladder folder: read, built, run, and created from a template. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
@@ -34,7 +34,7 @@ import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
 import { trustFolder } from '../../src-main/services/folders/folder-trust'
 
 describe('a ladder folder', () => {
-  /** Rungs of a vector's sum that the fake tools know by the part that they play. */
+  /** Returns a rung that sums a vector; the fake tools recognize it by the rung that it replays. */
   const rungText = (id: string, more = ''): string =>
     `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
 
@@ -55,7 +55,7 @@ reference_rung: a
 rungs: [{ id: a }, { id: b }]
 `
 
-  /** A folder that its user trusts. */
+  /** Creates a folder that its user trusts. */
   async function folderOn(machine: Machine, change: (yaml: string) => string = (all) => all) {
     const folder = join(machine.dir, 'own')
     await mkdir(folder)
@@ -91,7 +91,7 @@ rungs: [{ id: a }, { id: b }]
     const { sources } = await openNamed(machine.setup, saved!)
     expect(sources.a).toBe(rungText('a'))
     expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
-    // A build is known by what it includes.
+    // A build is identified by what it includes.
     await writeFile(join(folder, 'parts.cuh'), '// another')
     const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
     const before = built()
@@ -356,7 +356,7 @@ def kl_reference(task):
     task.count[0] = task.count_in[0] + task.ROWS + (2 if task.type == "bf16" else 0)
 `
 
-  /** As the runner: fills the struct, calls, and tells what came back. */
+  /** Acts like the runner: fills the struct, calls, and returns the result. */
   const caller = `
 import ctypes, json, sys
 Progress = ctypes.CFUNCTYPE(None, ctypes.c_double)

@@ -1,4 +1,6 @@
-/** What a copy counts while it is edited: built, emulated at a small size, and held beside its original. */
+/**
+ * Tests the counters of a copy while it is edited: built, emulated at a small size, and compared with its original.
+ */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** Advice for opened sessions: which rung or kernel is worth a change first, and the first step of each. */
+/** Tests of advice for opened sessions: the rung or kernel worth changing first, and the first step of each. */
 import { describe, expect, it } from 'vitest'
 import { adviseOn, adviseFirst, rungToChange } from '../../src-main/services/next/advise'
 import { openSession, type OpenedSession } from '../../src-main/services/sessions/open-session'
@@ -8,7 +8,7 @@ import type { Session } from '../../src-main/domain/session/session'
 import { setupIn, shippedKernels, tempDir } from './support'
 
 const setup = setupIn(await tempDir(), { kernelsDir: shippedKernels })
-/** The first step of each rung that is right. */
+/** Returns the first step of each correct rung. */
 async function firstSteps(opened: OpenedSession): Promise<Record<string, FirstStep>> {
   const found: Record<string, FirstStep> = {}
   for (const rung of opened.session.rungs)

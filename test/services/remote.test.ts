@@ -18,7 +18,7 @@ async function counters({ setup }: Machine): Promise<DoctorCheck> {
   return checks.find(({ id }) => id === 'counters')!
 }
 
-// Whether this very process may read counters is the machine's affair, so only the trial is looked at.
+// Whether this process may read counters depends on the machine, so only the probe is tested.
 describe("the doctor's trial of the counters", () => {
   it('reads one of a small kernel, through one ncu', async () => {
     const machine = await fakeMachine()
@@ -56,11 +56,11 @@ describe("the doctor's trial of the counters", () => {
   })
 })
 
-// The calls about other machines, over an ssh that answers as OpenSSH 9.2 does and connects to nothing.
+// Tests of calls about other machines, over an ssh that answers like OpenSSH 9.2 without connecting.
 
 const key = 'ssh-ed25519 SHA256:0aPZ4sQXo1nCkLwY7mD2b8RfTgVhUjEiKoNpMqSrWtE'
 
-/** Its key is trusted once it has been accepted; `down` is a host that refuses. */
+/** Creates a core. The key is trusted once accepted; `down` is a host that refuses connections. */
 async function core() {
   const dir = await tempDir()
   const bin = join(dir, 'bin')
@@ -125,7 +125,7 @@ describe('machines of the UI', () => {
     await writeFile(file, 'machines: 1\n')
     const { machines, error } = await call('machines.list', {})
     expect([machines, error?.kind]).toEqual([[], 'input'])
-    // As messages, so that each language says them.
+    // As messages, so that they can be translated.
     const faulty =
       'kernel_ladder_machines: 1\nmachines:\n  titan: { ssh: "-x" }\n  other: { shh: titan }\n'
     await writeFile(file, faulty)

@@ -1,4 +1,4 @@
-/** A machine of fakes: its own PATH, cache, store and copy of the kernels, gone after each test. */
+/** A machine of fakes with its own PATH, cache, store and copy of the kernels, removed after each test. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
 export const shippedKernels = join(root, 'cuda-kernels')
 
-/** The rungs that the file of the ladder most tests climb names, in its order. */
+/** The rungs in the file of the ladder that most tests use, in order. */
 export const ladderRungs = (
   JSON.parse(
     readFileSync(join(root, 'cuda-kernels', 'gemm', 'ladders', 'gemm-fp32.json'), 'utf8'),
@@ -37,18 +37,18 @@ export const ladderRungs = (
 
 export interface Machine {
   dir: string
-  /** A copy of its own, to be edited. */
+  /** A separate copy to edit. */
   readonly kernelsDir: string
   store: string
-  /** What a host would hand down. */
+  /** The setup that a host would pass down. */
   setup: Setup
-  /** Every call of a fake tool, its name first. */
+  /** Returns every call of a fake tool, each with its name first. */
   calls(tool?: string): string[][]
-  /** Puts a line at the top of a rung's source. */
+  /** Adds a line at the top of a rung's source. */
   addFault(rung: string, fault: string): Promise<void>
   editRung(rung: string, edit: (text: string) => string): Promise<void>
   run(request?: Partial<RunRequest>, options?: Partial<StartRunOptions>): Promise<FinishedRun>
-  /** The same for a plan that no request of the contract makes. */
+  /** Runs a plan that no request of the contract can make. */
   runPlan(plan: RunPlan): Promise<FinishedRun>
 }
 
@@ -65,20 +65,20 @@ export function setEnv(values: Record<string, string>): void {
 
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
-  // What a test has cancelled may still write there.
+  // Work that a test has cancelled may still be writing there.
   afterTest(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }))
   return dir
 }
 
-/** This machine, with the fake tools called in the process of the test. */
+/** Returns this machine with in-process fake tools. */
 export const machineOfFakes = (): HostMachine => ({
   ...localMachine(),
   toolbox: (recorder) => liveToolbox(recorder, runFake),
 })
 
 /**
- * `without` leaves tools out, as on a machine that lacks them. `processes`: the fakes are programs of their
- * own, for tests of what becomes of a process.
+ * Creates a machine of fakes. `without` omits tools. `processes`: the fakes are real programs, for tests about
+ * processes.
  */
 export async function fakeMachine(
   without: readonly string[] = [],
@@ -115,7 +115,7 @@ export async function fakeMachine(
     appArmorProfile: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
-  /** A copy, from when a test first asks where the kernels are, which it may do to edit them. */
+  /** Copies the kernels when a test first asks for them, possibly to edit them. */
   const ownKernels = (): string => {
     if (assets.kernelsDir === shippedKernels) {
       assets.kernelsDir = join(dir, 'cuda-kernels')
@@ -132,7 +132,7 @@ export async function fakeMachine(
     appVersion: '0.0.0-test',
     emit: () => undefined,
     signal: new AbortController().signal,
-    // How long a busy machine takes to start a program says nothing of it.
+    // The time that a busy machine takes to start a program means nothing.
     settings: { idleSeconds: processes ? 600 : 2 },
   }
   return {
@@ -161,7 +161,7 @@ export async function fakeMachine(
       startRun(
         {
           ladder: 'gemm-fp32',
-          // What the fakes replay was recorded at.
+          // The size of the recording that the fakes replay.
           size: 1024,
           params: {},
           target: 'local',
@@ -174,7 +174,7 @@ export async function fakeMachine(
   }
 }
 
-/** The shipped recordings, and stores below a folder. */
+/** Returns a setup with the shipped recordings, and stores below a folder. */
 export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup => {
   const machine = localMachine()
   const folders = {
@@ -204,12 +204,12 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
 export const statuses = (session: Session): Record<string, string> =>
   Object.fromEntries(session.rungs.map(({ id, status }) => [id, status]))
 
-/** What ncu counted of each launch in the recording that the fakes replay, by kernel. */
+/** ncu's counts for each launch in the recording that the fakes replay, by kernel. */
 const { launches: replayed } = parseNcuRawCsv(
   (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
-/** Whether ncu says the same of all kernels of a rung: only then can one figure be derived without it. */
+/** Whether ncu's figure is equal for all kernels of a rung: only then can one figure be derived without ncu. */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(
     replayed
@@ -223,7 +223,7 @@ export const rung = (session: Session, id: string): RungResult => {
   return found
 }
 
-/** Collects events and lets a test act when one comes. */
+/** Collects events and lets a test act on each. */
 export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): {
   events: RunEvent[]
   emit: (event: RunEvent) => void
@@ -241,14 +241,15 @@ export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): 
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A zombie still has a pid; it is not alive.
+    // A zombie still has a pid but is not alive.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }
 }
 
-// A ladder folder that is no template: rungs of a vector's sum that the fake tools know by the part that they play.
+// Returns a rung that sums a vector, for a ladder folder that is not a template. The fake tools recognize it by the
+// rung that it replays.
 
 export const rungText = (id: string, more = '', like = '02_coalesced'): string =>
   `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: ${like}\n${more}\n#include "parts.cuh"\n`
@@ -285,7 +286,7 @@ export interface SumsOptions {
   yaml?: string
 }
 
-/** Three rungs, of which the first is the reference. */
+/** Creates a folder with three rungs, of which the first is the reference. */
 export async function sumsFolder(
   { dir, setup }: Machine,
   { trusted = true, yaml = sumsYaml }: SumsOptions = {},

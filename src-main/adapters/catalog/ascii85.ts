@@ -1,11 +1,11 @@
-/** Bytes as printable ASCII, five characters for four bytes: a sixteenth shorter than base64. */
+/** Bytes as printable ASCII, five characters per four bytes: a sixteenth shorter than base64. */
 
-/** The first of the 85 characters; none of them ends a line or is outside of ASCII. */
+/** The first of the 85 characters. All are ASCII, and none is a line break. */
 const first = 33
 const base = 85
 const [groupBytes, groupCharacters] = [4, 5]
 
-/** Encodes bytes. The text has no padding: a last group of n bytes has n + 1 characters. */
+/** Encodes bytes. The text has no padding: a final group of n bytes has n + 1 characters. */
 export function toAscii85(bytes: Uint8Array): string {
   const characters = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupCharacters)
   let to = 0
@@ -22,7 +22,7 @@ export function toAscii85(bytes: Uint8Array): string {
   return characters.toString('latin1', 0, to - missing)
 }
 
-/** Decodes what `toAscii85` encoded. Throws a RangeError for any other character. */
+/** Decodes the output of `toAscii85`. Throws a RangeError for any other character. */
 export function fromAscii85(text: string): Uint8Array {
   const characters = Buffer.from(text, 'latin1')
   const missing = (groupCharacters - (characters.length % groupCharacters)) % groupCharacters

@@ -29,7 +29,7 @@ export interface Assets {
   reportTemplate: string
   /** The desktop program, for Electron; the one-file program does not contain it. */
   desktopMain: string
-  /** Lets Electron make its sandbox where AppArmor would not. */
+  /** Lets Electron create its sandbox if AppArmor would prevent it. */
   appArmorProfile: string
 }
 
@@ -47,7 +47,7 @@ const below = (root: string): Assets => ({
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
-/** The nearest parent folder that contains the kernels: the checkout, or the packaged resources. */
+/** Returns the nearest parent folder that contains the kernels: the checkout, or the packaged resources. */
 function checkoutRoot(): string | null {
   const packaged = (process as { resourcesPath?: string }).resourcesPath
   if (packaged && holdsAssets(packaged)) return packaged
@@ -57,11 +57,11 @@ function checkoutRoot(): string | null {
   }
 }
 
-/** Packs a recording again, quickly: the program does this once, when it unpacks its files. */
+/** Recompresses a recording quickly; done once, when the program unpacks its files. */
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
-/** The archive of scripts/vite/assets.ts, the last line of this very program, file by file. */
+/** Yields the files of the archive that scripts/vite/assets.ts puts into this program's last line. */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
   const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)
@@ -92,7 +92,7 @@ async function unpackInto(folder: string): Promise<void> {
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process was faster; its content is the same.
+      // Another process was faster and has unpacked the same content.
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
@@ -106,7 +106,7 @@ let found: Promise<Assets> | undefined
 
 async function locate(): Promise<Assets> {
   if (pack) {
-    // In its own checkout, the current files are used, so that a rung is added by adding a file.
+    // A checkout uses its current files, so that adding a file adds a rung.
     const root = checkoutRoot()
     if (root) return below(root)
     const name = join('assets', pack.hash.slice(0, 16))
@@ -121,5 +121,5 @@ async function locate(): Promise<Assets> {
   throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
-/** The location of the files, determined once. */
+/** Returns the location of the files, determined once. */
 export const assets = (): Promise<Assets> => (found ??= locate())

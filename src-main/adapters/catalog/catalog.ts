@@ -1,4 +1,4 @@
-/** The kernels on disk: every task, its rungs' headers and sources, and its ladders. Only reads them. */
+/** Reads the kernels on disk: every task, the headers and sources of its rungs, and its ladders. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { together, type Statement } from '../../domain/messages/message'
@@ -17,43 +17,43 @@ export interface RungSource {
   /** Relative to cuda-kernels, with `/`. */
   file: string
   text: string
-  /** The contents of a file that is not text, which `text` then describes. */
+  /** The contents of a binary file, which `text` then describes. */
   bytes?: Uint8Array
-  /** What it is built with in place of its task's headers, text by path. */
+  /** Headers that replace those of the task, by path. */
   headers?: ReadonlyMap<string, string>
 }
 
 /** A source file of a task that is not a rung. */
 export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
-  /** Where its author has it, for messages; absent for a shipped one, whose `file` says it. */
+  /** Its location for messages, as the author knows it; absent for a shipped file, whose `file` is enough. */
   shown?: string
 }
 
 export interface Catalog {
   root: string
-  /** The ladder folder that it is of; absent for the shipped library. */
+  /** The ladder folder that the library comes from; absent for the shipped library. */
   own?: string
   /** By id, which is also the name of the task's folder. */
   tasks: Map<string, Task>
   /** The references that rungs are checked against, by task id. */
   references: Map<string, TaskSource>
-  /** The folders of the files that fill buffers, by task id. */
+  /** The folders of files that fill buffers, by task id. */
   folders: Map<string, string>
-  /** The headers that a task's rungs can include besides the shared ones: text by path, by task id. */
+  /** Headers that a task's rungs can include besides the shared ones: text by path, by task id. */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
   /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
   faults: Map<string, Statement>
-  /** What a run of it should say. */
+  /** Notes that a run of the library reports. */
   notes?: readonly Statement[]
 }
 
 const taskFile = 'task.yaml'
 
 /**
- * What a file was last parsed into, for as long as its text and what it was parsed with are the same: a host reads the
- * library at every call, and hardly any file changes between two.
+ * Caches a file's parsed form while its text and the parse context stay the same. A host reads the library on every
+ * call, and few files change between two calls.
  */
 function remembering<With, Parsed>(
   parse: (text: string, file: string, using: With) => Parsed,
@@ -79,7 +79,7 @@ const ladderOf = remembering(
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
-/** Only the tasks, by id; unusable ones are skipped and passed to `onFault`. */
+/** Reads only the tasks, by id; unusable ones are skipped and passed to `onFault`. */
 export async function readTasks(
   root: string,
   onFault: (id: string, fault: Statement) => void = () => undefined,
@@ -107,7 +107,7 @@ export async function readTasks(
   return tasks
 }
 
-/** What an error says, its remedy with it. */
+/** Returns an error's message and remedy. */
 export function sentenceOf(error: unknown): Statement {
   const { message: fault, remedy } = toErrorShape(error)
   return together(fault, remedy)
@@ -181,12 +181,15 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
   }
 }
 
-/** A Python rung is built with the program's own files alone; `root` is that of the shipped library. */
+/**
+ * Returns the headers that replace a task's for this file. A Python rung is built only with this program's files;
+ * `root` is the shipped library.
+ */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
-/** The compiled files of a library folder, for hashing and for storing with a session. */
+/** Returns the compiled files of a library folder, for hashing and for storing with a session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
@@ -197,7 +200,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Text by path relative to the library. */
+/** Reads files of the library; returns texts by relative path. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))
@@ -205,10 +208,10 @@ async function readTexts(root: string, files: readonly string[]): Promise<Map<st
 
 export { faultLine }
 
-/** What a rung's source says about its compile-time parameters. */
+/** Reads a rung's compile-time parameters from its source. */
 export { parseRule, rulesOf } from '../../parsers/kernels/integer-constants'
 
-/** Whether a source or header mentions the macro, outside of comments. */
+/** Whether a source or header mentions the macro outside comments. */
 export const mentionsMacro = (texts: Iterable<string>, name: string): boolean =>
   [...texts].some((text) =>
     new RegExp(`\\b${name}\\b`).test(text.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, ' ')),

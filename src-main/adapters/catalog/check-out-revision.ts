@@ -1,4 +1,4 @@
-/** Writes a folder as it was at a git revision; neither work tree nor index is touched. */
+/** Writes a folder as of a git revision, without touching the work tree or the index. */
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { makeFolder } from '../disk/disk'
@@ -8,11 +8,11 @@ import { gitIn } from './git'
 interface Revision {
   /** The full hash of the commit. */
   commit: string
-  /** The folder's files as of then. */
+  /** The folder with its files as of that revision. */
   folder: string
 }
 
-/** `into`: an empty folder for the files and git's index of them. */
+/** Checks out a revision. `into`: an empty folder for the files and git's index. */
 export async function checkOutRevision(
   folder: string,
   revision: string,

@@ -1,4 +1,4 @@
-/** The commits that changed a source file or what it includes. Texts are read from git: no work tree is touched. */
+/** The commits that changed a source file or its includes. Texts are read from git, without a work tree. */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { isPythonFile, type RungHeader } from '../../domain/ladder/rung'
@@ -9,25 +9,25 @@ import { gitIn, type Git } from './git'
 import { shownPath } from './ladder-folder'
 
 export interface FileCommit {
-  /** Abbreviated. */
+  /** Abbreviated hash. */
   hash: string
   subject: string
   /** The first paragraph of the body; empty if it has none. */
   body: string
-  /** The file and what it includes from its repository, text by path; none of it if the commit removed the file. */
+  /** The file and its includes from the repository, by path; empty if the commit removed the file. */
   texts: ReadonlyMap<string, string>
   /** Path of the file in `texts`. */
   file: string
 }
 
 interface FileHistory {
-  /** Oldest first. */
+  /** Commits, oldest first. */
   commits: FileCommit[]
-  /** The file or something beside it was changed since the last commit; no commit has that. */
+  /** Whether the file or something it includes has uncommitted changes. */
   isDirty: boolean
 }
 
-/** Old headers may not be what a header is today, and a file of any repository has none. */
+/** Returns the header of a rung at a commit. Old headers may be invalid today, and other repositories have none. */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
   const text = commit.texts.get(commit.file)!
   try {
@@ -48,24 +48,24 @@ export function headerAt(commit: FileCommit, task: Task): RungHeader {
 
 const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
 
-/** More would be days of measuring. */
+/** Limit of commits; more would take days to measure. */
 const mostCommits = 100
 
-/** Fields of an entry are separated by U+0000, entries end with U+0001; neither can stand in a commit's message. */
+/** Fields of an entry are separated by U+0000, and entries end with U+0001. A commit message can contain neither. */
 const logFormat = '%H%x00%h%x00%P%x00%s%x00%b%x00%x01'
 
 interface LogEntry {
   hash: string
-  /** Abbreviated. */
+  /** Abbreviated hash. */
   short: string
-  /** Undefined for a commit without one. */
+  /** Undefined for a commit without a parent. */
   parent: string | undefined
   subject: string
-  /** The first paragraph of the body, in one line. */
+  /** The first paragraph of the body, on one line. */
   paragraph: string
 }
 
-/** What git prints in `logFormat`. */
+/** Parses git's output in `logFormat`. */
 export const logEntries = (log: string): LogEntry[] =>
   log
     .split('\u0001')
@@ -79,7 +79,10 @@ export const logEntries = (log: string): LogEntry[] =>
       return { hash, short, parent, subject, paragraph: first.replaceAll(/\s+/g, ' ') }
     })
 
-/** `range`: A..B of git; B is HEAD where it is left out. Merges count as one commit, of all that they bring. */
+/**
+ * Returns the commits that changed a file. `range` is git's A..B; B defaults to HEAD. A merge counts as one commit
+ * with all its changes.
+ */
 export async function fileHistory(
   path: string,
   range: string,
@@ -146,7 +149,10 @@ async function nothingIn(
 const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): boolean =>
   a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
 
-/** By path in the repository. What is included and not found there belongs to the compiler, or to the program. */
+/**
+ * Returns the file and its includes by path in the repository. Missing includes belong to the compiler or to this
+ * program.
+ */
 async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   const read = async (path: string): Promise<boolean> => {
@@ -165,7 +171,7 @@ async function textsAt(git: Git, commit: string, own: string): Promise<Map<strin
   return texts
 }
 
-/** The texts below the folder that they have in common. */
+/** Returns the texts with paths relative to their common folder. */
 function placed(
   texts: ReadonlyMap<string, string>,
   own: string,

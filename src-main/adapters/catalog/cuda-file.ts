@@ -1,4 +1,4 @@
-/** The functions that a CUDA file and its headers define. */
+/** Returns the functions defined by a CUDA file and its headers. */
 import { readFile } from 'node:fs/promises'
 import type { SourceFunction } from '../../domain/proposal/source'
 import { sourceFunctions } from '../../parsers/kernels/cuda-source'

@@ -20,7 +20,7 @@ export const copiedSource = (
     idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
-/** Throws a sentence beginning with file and line if the header is invalid. */
+/** Returns a draft as a rung. Throws a sentence beginning with file and line if the header is invalid. */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,
@@ -35,7 +35,7 @@ export function draftRung(
   )
 }
 
-/** The message of such a sentence, without its location. */
+/** Returns the message of such a sentence, without its location. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')

@@ -9,7 +9,10 @@ import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
 interface ReadFile {
-  /** With `\n` line ends, as in the editor. */
+  /**
+   * The text with `
+   * ` line endings, as in the editor.
+   */
   text: string
   /** SHA-256 of the bytes, in hex. */
   version: string
@@ -33,7 +36,7 @@ function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> 
   }
 }
 
-/** null if there is no such file; throws if it cannot be used. */
+/** Reads a file; null if it does not exist. Throws if it cannot be used. */
 export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
   const why = await refusalOf(folder, name)
   if (why !== null) {
@@ -53,7 +56,7 @@ const isAbsent = (path: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) === 'ENOENT',
   )
 
-/** Only files of a ladder are written: its ladder file, sources and headers. */
+/** Whether a file may be written: only ladder files, sources and headers. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
     /\.(cu|py|ptx)$/.test(name) ||
@@ -64,7 +67,7 @@ const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.te
 
 type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
 
-/** Writes nothing if the file is no longer at `version`, which is null if there was none. */
+/** Saves a file. Writes nothing unless it is still at `version`, which is null if there was no file. */
 export async function saveFolderFile(
   folder: string,
   name: string,
@@ -79,7 +82,7 @@ export async function saveFolderFile(
   if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
   try {
     const root = await realpath(folder)
-    // A link within the folder stays a link: write its target.
+    // A link within the folder stays a link: write to its target.
     const target = now ? await realpath(join(root, name)) : join(root, name)
     const above = await realpath(dirname(target))
     if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))

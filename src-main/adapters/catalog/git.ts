@@ -1,15 +1,15 @@
-/** Runs git, as far as old code needs it: it only reads, and runs nothing from the repository. */
+/** Runs git to read old code. It only reads, and runs nothing from the repository. */
 import { missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { runProcess } from '../tools/process'
 
 const settings = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false'],
-  // Fetches what a partial clone lacks, through a program that its configuration names.
+  // Prevents git from fetching missing objects of a partial clone through a configured program.
   'protocol.allow=never',
 ].flatMap((setting) => ['-c', setting])
 
-/** Programs that a repository's configuration has git run on the content of files, each emptied. */
+/** Returns settings that empty the filter programs which a repository's configuration would run on file contents. */
 function withoutFilters(keys: readonly string[]): Record<string, string> {
   const names = new Set(keys.flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? []))
   const emptied = [...names].flatMap((name): [string, string][] => [
@@ -30,9 +30,9 @@ const timeoutMs = 120_000
 
 interface GitAnswer {
   ok: boolean
-  /** Without its last line break. */
+  /** stdout without the final line break. */
   text: string
-  /** The last line of what it said. */
+  /** The last line of stderr. */
   message: string
 }
 
@@ -41,7 +41,7 @@ export type Git = (
   more?: { env?: Record<string, string>; cwd?: string },
 ) => Promise<GitAnswer>
 
-/** git in a folder; `what` could not be read where there is no git. */
+/** Returns git for a folder. `what` is named in the error if git is missing. */
 export function gitIn(folder: string, what: string, signal: AbortSignal): Git {
   let filters: Promise<Record<string, string>> | null = null
   const call = async (args: readonly string[], cwd: string, env: Record<string, string>) => {

@@ -1,6 +1,6 @@
 /**
- * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. It may come from anywhere, so nothing
- * outside it is followed and nothing large is read; only the files that it names are, and its headers.
+ * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. The folder may come from anyone. Links
+ * out of it are not followed, large files are not read, and only headers and the named files are read.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
@@ -35,20 +35,20 @@ export { addVariant } from '../../parsers/kernels/ladder-edit'
 export { allowValues } from '../../parsers/kernels/rung-header-edit'
 
 export interface LadderFolder {
-  /** Absolute. */
+  /** Absolute path. */
   folder: string
   ladder: LadderFile
   task: Task
-  /** Its ladder and everything that needs; the runner and the shared headers are the program's. */
+  /** The ladder and everything it needs. The runner and the shared headers are this program's. */
   catalog: Catalog
-  /** Every file read from it, relative, ladder.yaml first. */
+  /** Every file that was read, relative, ladder.yaml first. */
   files: string[]
 }
 
-/** A folder has one of them. */
+/** The possible names of the ladder file; a folder has exactly one. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
-/** In a rung's folder, such a file would be included instead of the generated one. */
+/** Files with these names in a rung's folder would be included instead of the generated ones. */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
 /** A header, by its name; programs include .c files too. */
@@ -57,7 +57,7 @@ export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 const maxTextBytes = 1024 * 1024
 const maxHeaders = 200
 
-/** Relative to the current folder, for messages. */
+/** Returns a path relative to the current folder, for messages. */
 export function shownPath(path: string): string {
   const near = relative(process.cwd(), path)
   return near === '' ? '.' : near.startsWith('..') ? path : near
@@ -68,11 +68,11 @@ async function ladderFilesIn(folder: string): Promise<string[]> {
   return ladderFileNames.filter((_, index) => found[index])
 }
 
-/** The ladder file in a folder; null if there is none. */
+/** Returns the ladder file in a folder; null if there is none. */
 export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
-/** Why a file in the folder cannot be used, or null. */
+/** Returns why a file in the folder cannot be used; null if it can. */
 export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })
@@ -86,7 +86,7 @@ export async function refusalOf(folder: string, name: string): Promise<AnyMessag
 
 const maxBinaryBytes = 256 * 1024 * 1024
 
-/** Throws for too much of it. */
+/** Reads a file; throws if it is too large. */
 async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
   const { size } = await stat(join(folder, name))
   if (size > maxBinaryBytes)
@@ -97,13 +97,13 @@ async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
 const describeBytes = (name: string, bytes: Uint8Array): string =>
   `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
 
-/** A file as it is shown before its folder is trusted: its text, or what identifies it. */
+/** Returns a file as shown before its folder is trusted: its text, or a description that identifies it. */
 export async function shownFile(folder: string, name: string): Promise<string> {
   const bytes = await readFile(join(folder, name))
   return isBinaryFile(name) ? describeBytes(name, bytes) : bytes.toString('utf8')
 }
 
-/** Throws for what is no text, or too much of it. */
+/** Reads a text file; throws if it is binary or too large. */
 export async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
   if (size > maxTextBytes)
@@ -116,7 +116,7 @@ export async function readTextIn(folder: string, name: string): Promise<string> 
   return bytes.toString('utf8')
 }
 
-/** Headers anywhere in the folder, except in hidden folders. */
+/** Returns the headers in the folder and its subfolders, except hidden ones. */
 export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
@@ -135,14 +135,14 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
 }
 
 interface LadderText {
-  /** Absolute. */
+  /** Absolute path. */
   path: string
-  /** The ladder file's name, and its text. */
+  /** The ladder file's name and text. */
   file: string
   text: string
 }
 
-/** The only ladder file of a folder; throws where there is none, or several. */
+/** Reads the only ladder file of a folder; throws if there is none, or several. */
 export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
   const shown = shownPath(path)
@@ -169,7 +169,10 @@ async function readOwn(folder: string, name: string): Promise<string> {
   return readTextIn(folder, name)
 }
 
-/** Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault of the library. */
+/**
+ * Reads a ladder folder. Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault
+ * of the library.
+ */
 export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)
   const shown = shownPath(path)
@@ -235,7 +238,7 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   return { folder: path, ladder, task, files, catalog }
 }
 
-/** What an entry says that does not go with the rung's file; `path` is in the entry. */
+/** Returns what conflicts between an entry and the rung's compiled file; `path` is inside the entry. */
 function compiledFault(
   file: string,
   { launch, build }: Pick<LadderEntry, 'launch' | 'build'>,
@@ -249,7 +252,7 @@ function compiledFault(
     : null
 }
 
-/** Throws if the ladder has the id of one that ships, or names files that cannot be used. */
+/** Throws if the ladder has a shipped ladder's id, or names unusable files. */
 async function requireUsable(
   { task, ladder, at }: ParsedLadder,
   folder: string,
@@ -287,7 +290,7 @@ async function requireUsable(
   if (first !== undefined) throw inputErrors([first, ...more])
 }
 
-/** What a rung's header and its entry in the ladder say of each other, and of the other rungs. */
+/** Checks each rung's header against its ladder entry and the other rungs. */
 function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: string): void {
   const names = ladder.rungs.map(({ as, id }) => as ?? id)
   const report = (what: string, fault: AnyMessage): void => {
@@ -330,7 +333,7 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** The file of a rung: a source, or what was compiled elsewhere if there is none. */
+/** Returns the file of a rung: its source or, without one, its compiled file. */
 export async function rungFile(folder: string, id: string): Promise<string> {
   const those = async (endings: readonly string[]): Promise<string[]> => {
     const names = endings.map((ending) => `${id}${ending}`)
@@ -367,11 +370,11 @@ async function readRung(
   catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
 }
 
-/** The architecture that PTX needs: the one that it names. */
+/** Returns the architecture that PTX names. */
 const targetOf = (ptx: string): string | null =>
   /^\.target\s+(sm_\d{2,3}[af]?)\b/m.exec(ptx)?.[1] ?? null
 
-/** A rung without a header. What is not text is described, so that a session tells one build from another. */
+/** Reads a rung without a header. Binary files are described, so that a session can distinguish builds. */
 async function readCompiled(
   catalog: Catalog,
   { task, ladder, at }: Pick<ParsedLadder, 'task' | 'ladder' | 'at'>,

@@ -1,4 +1,6 @@
-/** A ladder folder of programs: its ladder, and the texts that its commands name. Nothing outside of the folder is read. */
+/**
+ * A ladder folder of programs: its ladder, and the texts that its commands name. Nothing outside the folder is read.
+ */
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import type { Ladder } from '../../domain/ladder/ladder'
@@ -8,17 +10,17 @@ import { message } from '../../domain/messages/message'
 import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
 
 export interface ProgramFolder {
-  /** Absolute. */
+  /** Absolute path. */
   folder: string
   ladder: Ladder
   programs: ProgramSettings
   /** The texts that commands name, by their path relative to the folder. */
   sources: ReadonlyMap<string, string>
-  /** Every file read from it, relative, ladder.yaml first. */
+  /** Every file that was read, relative, ladder.yaml first. */
   files: string[]
 }
 
-/** Null where the folder's ladder is of kernels, or cannot be read as one of programs. */
+/** Reads the folder. Null if its ladder is of kernels, or cannot be read as one of programs. */
 export async function readProgramFolder(
   folder: string,
   isShipped: (id: string) => boolean,
@@ -72,7 +74,7 @@ const isRelative = (name: string): boolean =>
   name.split('/').every((part) => !['', '.', '..'].includes(part)) &&
   !basename(name).startsWith('.')
 
-/** Null for a word that is no text of the folder: an option, a binary. */
+/** Returns a text of the folder; null for other words, such as an option or a binary. */
 async function textOf(folder: string, name: string): Promise<string | null> {
   if ((await refusalOf(folder, name)) !== null) return null
   return readTextIn(folder, name).catch(() => null)

@@ -39,7 +39,7 @@ export const KeptBuild = z.object({
 })
 export type KeptBuild = z.infer<typeof KeptBuild>
 
-/** The folder of an entry's sources, beside its artifact; cuda-kernels/python/kl_rung.h looks there too. */
+/** The folder of an entry's sources, next to its artifact; cuda-kernels/python/kl_rung.h uses it too. */
 const sourcesOf = 'src'
 
 interface BuildSlot {
@@ -48,16 +48,16 @@ interface BuildSlot {
   artifact: string
   /** Set if the artifact already exists. */
   kept: KeptBuild | null
-  /** Path the compiler must write to; `keep` then renames it, so that a killed build leaves no artifact. */
+  /** The path that the compiler must write to. `keep` renames it, so that a killed build leaves no artifact. */
   pending: string
   keep(build: KeptBuild): Promise<void>
-  /** Removes what a failed compiler left behind. */
+  /** Removes the leftovers of a failed compiler. */
   discard(): Promise<void>
 }
 
 /**
- * A copy of an artifact in a new folder, and its path. The linker knows a library by its file: a copy is loaded beside it
- * as another one. It finds its sources where the artifact does, since a rung in Python runs its script from there.
+ * Copies an artifact to a new folder and returns its path. The linker identifies a library by its file, so a copy can
+ * be loaded next to the original. The sources are linked, since a Python rung runs its script from them.
  */
 export async function copyBuilt(artifact: string, folder: string): Promise<string> {
   const copy = join(folder, basename(artifact))
@@ -68,10 +68,10 @@ export async function copyBuilt(artifact: string, folder: string): Promise<strin
 }
 
 export interface BuildCache {
-  /** The folder of the builds that ship with the program, for a machine without nvcc. */
+  /** The folder of shipped builds, for a machine without nvcc. */
   readonly shippedFolder?: string
   slot(inputs: BuildInputs): Promise<BuildSlot>
-  /** The output of `nvcc --version`, refreshed only if the file behind the path has changed. */
+  /** Returns the output of `nvcc --version`, refreshed only if the file behind the path has changed. */
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
 
@@ -85,12 +85,12 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
 }
 
-/** Line information names the time of each source: a fixed one makes the same machine code of the same text. */
+/** Line information contains each source's time; a fixed one makes builds reproducible. */
 const sourceTime = new Date('1980-01-01')
 
 /**
- * Fills a folder that appears with all of its files or not at all. If it is there, from a build that failed, each file is
- * put in place of the one of its name.
+ * Writes sources to a folder that appears atomically. If a failed build left the folder, replaces its files one by
+ * one.
  */
 async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (
@@ -112,7 +112,7 @@ async function writeSources(folder: string, sources: BuildInputs['sources']): Pr
     await rename(staged, folder)
   } catch (error) {
     await rm(staged, { recursive: true, force: true }).catch(() => undefined)
-    // Another process has built the same meanwhile.
+    // Another process has built the same in the meantime.
     if (!(await pathExists(folder))) throw error
   }
 }
@@ -122,7 +122,7 @@ const KeptEntry = KeptBuild.extend({ artifact: z.string() })
 
 const hashOf = async (artifact: string): Promise<string> => sha256(await readFile(artifact))
 
-/** What an entry keeps of its build; null if that or the artifact is absent or damaged, so that it is rebuilt. */
+/** Reads an entry's stored build. Null if it or the artifact is missing or damaged, so that it is rebuilt. */
 async function readKept(folder: string, artifact: string): Promise<KeptBuild | null> {
   try {
     const text = await readFile(join(folder, keptName), 'utf8')
@@ -133,7 +133,7 @@ async function readKept(folder: string, artifact: string): Promise<KeptBuild | n
   }
 }
 
-/** A build in a read-only cache; null if it has none. */
+/** Returns a build in a read-only cache; null if it has none. */
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
   const artifact = join(folder, inputs.output)
@@ -149,7 +149,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
-/** `shared` is a read-only cache that is consulted first. */
+/** Returns a cache on disk. `shared` is a read-only cache that is consulted first. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
     async slot(inputs) {
@@ -170,7 +170,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Without this file it is recompiled next time, which is no reason to fail now.
+            // Without this file the source is recompiled next time; do not fail now.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -199,7 +199,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
   }
 }
 
-/** Puts a library that was built elsewhere into the cache, where it stays as it is now; returns its path there. */
+/** Copies a library that was built elsewhere into the cache, to freeze its contents. Returns its path there. */
 export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
   const slot = await cache.slot({
     sources: new Map([['rung.so', library]]),
@@ -215,13 +215,13 @@ export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promi
 }
 
 /**
- * A source's name in the session, derived from the path recorded by the compiler: sources are compiled inside the
- * cache. For any other file, its bare name, so that its location stays private.
+ * Returns a source's name in the session, derived from the path recorded by the compiler, which compiles inside the
+ * cache. Other files keep only their bare name, so that their location stays private.
  */
 export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
-/** For a replay: always empty and never written, so that each build comes from the recording. */
+/** The cache of a replay: always empty and never written, so that each build comes from the recording. */
 export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>
     Promise.resolve({

@@ -24,7 +24,10 @@ export const errorCode = (error: unknown): string | undefined =>
 type Doing = keyof (typeof templates)['doing']
 export type Elsewhere = keyof (typeof templates)['elsewhere']
 
-/** Converts a file system error to a sentence with the path and a remedy; `elsewhere` says how to choose another place. */
+/**
+ * Converts a file system error to a sentence with the path and a remedy. `elsewhere` explains how to choose another
+ * place.
+ */
 export function diskError(
   error: unknown,
   path: string,
@@ -60,7 +63,7 @@ export function diskError(
 
 export const pathExists = (path: string): Promise<boolean> => Promise.resolve(existsSync(path))
 
-/** Syncs a file or folder to disk; folders cannot be synced everywhere, so that may fail silently. */
+/** Syncs a file or folder to disk. Fails silently, because not every system can sync folders. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -73,8 +76,8 @@ export async function sync(path: string): Promise<void> {
 }
 
 /**
- * Creates a folder and its missing parents, one at a time: Node's recursive mkdir does not return if a file system
- * answers ENOENT for a folder it refuses to create (/proc).
+ * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file systems that answer
+ * ENOENT for a folder they refuse to create (/proc).
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return
@@ -85,13 +88,16 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 export const mebibyte = 2 ** 20
-/** More than anything that this program writes; a larger file came from elsewhere and would fill the memory. */
+/** Larger than any file that this program writes. A larger file came from elsewhere and would fill the memory. */
 const mostMebibytes = 256
 
-/** Read at once: through the thread pool each step takes longer than the file, which ten thousand sessions show. */
+/**
+ * Files up to this size are read synchronously: with ten thousand sessions, the thread pool costs more than the
+ * reads.
+ */
 const smallBytes = mebibyte
 
-/** A file's bytes. Anything but a regular file, such as a pipe, is rejected, since reading it could block forever. */
+/** Reads a file's bytes. Rejects anything but a regular file, since reading a pipe could block forever. */
 export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
@@ -114,19 +120,19 @@ export const readPlainFile = async (path: string, most?: number): Promise<string
   (await readPlainBytes(path, most)).toString('utf8')
 
 /**
- * Writes a file beside its place and renames it, so that a reader, a full disk or a kill finds the old content or the new.
- * Its folder must exist.
+ * Writes a temporary file and renames it, so that readers see the old or the new content even after a kill or on a
+ * full disk. The folder must exist.
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | Iterable<string>,
   options: { mode?: number; flush?: boolean } = {},
 ): Promise<void> {
-  // Hidden, so that no list of the folder takes it for one of its files.
+  // Hidden, so that listings of the folder skip it.
   const staged = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}`)
   try {
     await writeFile(staged, content, options)
-    // The process's umask does not apply to a mode that was asked for.
+    // The process's umask must not apply to an explicit mode.
     if (options.mode !== undefined) await chmod(staged, options.mode)
     await rename(staged, path)
   } catch (error) {

@@ -1,13 +1,13 @@
-/** A file as a source of bytes. It is open only while it is read, so that nobody has to close it. */
+/** A file as a source of bytes. It is open only during each read, so it needs no closing. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ByteSource } from '../../parsers/byte-source'
 
-/** Small reads that follow each other share one read of the file. */
+/** Consecutive small reads share one read of the file. */
 const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {
   const { size } = statSync(path)
-  // One buffer for all reads: ten thousand of them would wait for the garbage collector.
+  // One buffer for all reads, to reduce garbage collection.
   let buffer = new Uint8Array(windowBytes)
   let [start, end] = [0, 0]
   return {
@@ -25,7 +25,7 @@ export function fileSource(path: string): ByteSource {
   }
 }
 
-/** Returns how many bytes were read; fewer than requested at the end of the file. */
+/** Reads bytes and returns their number, which is smaller than requested at the end of the file. */
 function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')
   try {

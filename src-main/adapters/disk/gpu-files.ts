@@ -1,4 +1,4 @@
-/** Parameter files of GPUs: the user's own, which `machine calibrate` writes, before those that ship. */
+/** Parameter files of GPUs. The user's own, written by `machine calibrate`, take precedence over shipped ones. */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
@@ -9,13 +9,13 @@ import {
 import { diskError, errorCode, makeFolder, replaceFile } from './disk'
 
 export interface GpuFolders {
-  /** Of the program: `assets.gpusDir`. */
+  /** Shipped files: `assets.gpusDir`. */
   shipped: string
-  /** Of the user: `gpus` in the configuration folder. */
+  /** The user's files: `gpus` in the configuration folder. */
   own: string
 }
 
-/** Where the parameter files of a host are. */
+/** Returns the folders of a host's parameter files. */
 export const gpuFolders = ({
   assets,
   machine,
@@ -43,7 +43,10 @@ async function readIn(folder: string, name: string): Promise<GpuParameters | nul
   }
 }
 
-/** The parameters of a GPU by its id, such as `h200`; null if there is no file. Throws an input error if the file is faulty. */
+/**
+ * Returns the parameters of a GPU by its id, such as `h200`; null if there is no file. Throws an input error if the
+ * file is faulty.
+ */
 export async function findGpu(
   { shipped, own }: GpuFolders,
   name: string,
@@ -56,7 +59,7 @@ export async function findGpu(
   return null
 }
 
-/** The ids of all GPUs with a file, in order. */
+/** Returns the ids of all GPUs with a file, in order. */
 export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> {
   const names = await Promise.all(
     [own, shipped].map((folder) => readdir(folder).catch((): string[] => [])),
@@ -65,7 +68,7 @@ export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> 
   return [...new Set(ids.map((name) => name.slice(0, -'.json'.length)))].sort()
 }
 
-/** Writes the user's own file of a GPU and returns its path. */
+/** Writes the user's file of a GPU and returns its path. */
 export async function saveGpu(own: string, parameters: GpuParameters): Promise<string> {
   const file = join(own, `${parameters.name}.json`)
   try {

@@ -1,8 +1,7 @@
 /**
- * A journal: a file of JSON lines that records what a long job has finished.
+ * A journal: a file of JSON lines that records the finished parts of a long job.
  *
- * A line that was cut off by a kill or a full disk is dropped when the file is opened again, and so is a file that
- * begins with anything but our first line.
+ * Opening it drops a line that was cut off by a kill or a full disk. A file with another first line is discarded.
  */
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,7 +9,7 @@ import type { z } from 'zod'
 import { diskError, makeFolder } from './disk'
 
 interface Journal<Row> {
-  /** The rows that were there when it was opened. */
+  /** The rows that the file had when it was opened. */
   readonly rows: readonly Row[]
   /** Resolves when the row has been handed to the system; throws a sentence if the disk refuses. */
   append(row: Row): Promise<void>
@@ -19,14 +18,14 @@ interface Journal<Row> {
 
 interface JournalRequest<Row> {
   path: string
-  /** The first line; a file that begins otherwise is begun anew. */
+  /** The first line; a file with another one is restarted. */
   header: object
   row: z.ZodType<Row>
-  /** Forget what is there. */
+  /** Discard existing rows. */
   fresh?: boolean
 }
 
-/** The rows, and the length in bytes of what is whole. */
+/** Returns the rows, and the length in bytes of the complete lines. */
 function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
   const rows: Row[] = []
   const first = `${JSON.stringify(header)}\n`
@@ -48,7 +47,7 @@ function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
   return { rows, bytes: Buffer.byteLength(text.slice(0, end)) }
 }
 
-/** The rows of a journal that another program writes, as far as it is written. */
+/** Returns the complete rows of a journal that another process is writing. */
 export const journalRows = async <Row>(request: JournalRequest<Row>): Promise<Row[]> =>
   readRows(await readFile(request.path, 'utf8').catch(() => ''), request).rows
 
@@ -66,7 +65,7 @@ export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Jo
   const file: FileHandle = await guard(open(path, begun ? 'r+' : 'w', 0o600))
   if (begun) await guard(file.truncate(bytes))
   let at = bytes
-  /** One after another: each knows where the one before ended. */
+  /** Writes are sequential, since each needs the end of the previous one. */
   let last: Promise<void> = Promise.resolve()
   const write = (line: string): Promise<void> => {
     const bytesOfLine = Buffer.from(line)

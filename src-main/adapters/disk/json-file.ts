@@ -1,4 +1,4 @@
-/** A small JSON file that this program keeps for its user, such as the folders that the user trusts. */
+/** A small JSON file that this program maintains for its user, such as the list of trusted folders. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
@@ -7,14 +7,14 @@ import { diskError, makeFolder, replaceFile, type Elsewhere } from './disk'
 export interface JsonFile<T> {
   /** Returns `empty` if the file is absent or damaged. */
   read(): Promise<T>
-  /** Writes what `next` makes of the current value. A crash leaves the old value or the new one. */
+  /** Writes the result of `next` for the current value. A crash leaves the old value or the new one. */
   change(next: (value: T) => T): Promise<T>
 }
 
-/** By path: changes within this process take turns, so that none of them is lost. */
+/** The last change by path. Changes within this process take turns, so that none is lost. */
 const turns = new Map<string, Promise<unknown>>()
 
-/** `elsewhere` says how to choose another place if the file cannot be written. */
+/** Returns the file. `elsewhere` explains how to choose another place if it cannot be written. */
 export function jsonFile<T>(
   path: string,
   schema: z.ZodType<T>,

@@ -7,14 +7,14 @@ export interface RowText {
   place: string
 }
 
-/** The rows of a file's text. */
+/** Returns the rows of a file's text. */
 export const rowsIn = (text: string, path: string): RowText[] =>
   text
     .split('\n')
     .map((row, index) => ({ text: row, place: `${path}:${index + 1}` }))
     .filter((row) => row.text !== '')
 
-/** The rows of a file; null if there is no such file. */
+/** Returns the rows of a file; null if it does not exist. */
 export async function rowsOf(path: string): Promise<RowText[] | null> {
   try {
     return rowsIn(await readPlainFile(path), path)

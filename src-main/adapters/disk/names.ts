@@ -1,10 +1,12 @@
-/** File names that are not text: a name may hold any bytes, and Node gives arguments and names as UTF-8. */
+/**
+ * File names that are not valid UTF-8. A name may contain any bytes, but Node decodes arguments and names as UTF-8.
+ */
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from './disk'
 import { scratchFolder } from './owned-folder'
 
-/** Different names have different texts: where anything is escaped, so are backslashes. */
+/** Returns a unique text for a name. If anything is escaped, backslashes are escaped too. */
 export function nameText(name: Buffer): string {
   const text = name.toString('utf8')
   const isText = Buffer.from(text, 'utf8').equals(name)
@@ -35,8 +37,8 @@ interface GivenFile {
 }
 
 /**
- * A file named on the command line. Where its name is not UTF-8, the bytes are taken from the system, and the path is that
- * of a copy with a name that is text.
+ * Opens a file named on the command line. If its name is not UTF-8, the bytes are read from the system, and the path
+ * is that of a copy with a valid name.
  */
 export async function givenFile(argument: string): Promise<GivenFile> {
   const asGiven = { path: argument, remove: () => Promise.resolve() }

@@ -1,8 +1,8 @@
 /**
- * Hidden folders that belong to a process while it works and are removed after it is gone.
+ * Hidden folders that a process owns while it works, removed after the process ends.
  *
- * Several machines and containers may share the disk, where a process id alone is meaningless: an owner file in the
- * folder identifies the owner and is touched as long as that process lives.
+ * Several machines and containers may share the disk, where a process id alone is meaningless. An owner file in the
+ * folder identifies the owner, which touches it regularly.
  */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises'
@@ -15,10 +15,10 @@ const ownerFile = '.owner.json'
 
 const Owner = z.object({
   schema: z.literal(1),
-  /** Where the process id is valid: a running kernel and one of its pid namespaces; null if unknown. */
+  /** The scope of the process id: a running kernel and one of its pid namespaces; null if unknown. */
   realm: z.string().nullable(),
   pid: z.number().int(),
-  /** In kernel clock ticks: another process with the same id would have started later. */
+  /** Start time in kernel clock ticks: another process with the same id would have started later. */
   started: z.string().nullable(),
   /** For information only. */
   host: z.string(),
@@ -28,14 +28,19 @@ type Owner = z.infer<typeof Owner>
 
 const heartbeatMs = 60_000
 
-/** Without a heartbeat for this long, a folder counts as abandoned; it is long because a laptop may sleep for days. */
+/**
+ * Without a heartbeat for this long, a folder counts as abandoned. It is long because a laptop may sleep for days.
+ */
 const abandonedMs = 7 * 24 * 3600 * 1000
 
 const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
-/** Only the running kernel's id distinguishes two containers made from one image. */
+/**
+ * Returns an id of this kernel and pid namespace. Only the running kernel's id distinguishes containers made from one
+ * image.
+ */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
   const boot = await orNull(readFile('/proc/sys/kernel/random/boot_id', 'utf8'))
@@ -43,11 +48,11 @@ async function ownRealm(): Promise<string | null> {
   return boot === null || namespace === null ? null : `${boot.trim()} ${namespace}`
 }
 
-/** null if unknown: without /proc, or with the /proc of another pid namespace. */
+/** Returns a process's start time; null without /proc, or with the /proc of another pid namespace. */
 async function startOf(pid: number): Promise<string | null> {
   if ((await orNull(readlink('/proc/self'))) !== String(process.pid)) return null
   const stat = await orNull(readFile(`/proc/${pid}/stat`, 'utf8'))
-  // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
+  // The command name in parentheses may contain anything, so count fields after the last parenthesis.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
 }
 
@@ -66,7 +71,7 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Whether the process is certainly gone; for another machine or container that is never certain. */
+/** Whether the process has certainly ended; never certain for another machine or container. */
 async function isGone(owner: Owner): Promise<boolean> {
   if (owner.realm === null || owner.realm !== (await ownRealm())) return false
   if (!isRunning(owner.pid)) return true
@@ -74,7 +79,7 @@ async function isGone(owner: Owner): Promise<boolean> {
   return started !== null && owner.started !== null && started !== owner.started
 }
 
-/** Null if it is missing or incomplete: the folder is just being created, or its disk was full. */
+/** Reads the owner. Null if it is missing or incomplete: the folder is just being created, or its disk was full. */
 async function readOwner(folder: string): Promise<Owner | null> {
   try {
     return Owner.parse(JSON.parse(await readFile(join(folder, ownerFile), 'utf8')))
@@ -100,7 +105,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return Date.now() - lastSign > abandonedMs
 }
 
-/** Removes what dead processes left in `parent`. Housekeeping: what cannot be removed is silently kept. */
+/** Removes what dead processes left in `parent`. Ignores folders that cannot be removed. */
 export async function sweepAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => []))
     if (named.test(name)) {
@@ -112,9 +117,9 @@ export async function sweepAbandoned(parent: string): Promise<void> {
 
 export interface OwnedFolder {
   readonly path: string
-  /** Makes it an ordinary folder, without the owner file. */
+  /** Turns it into an ordinary folder, without the owner file. */
   disown(): Promise<void>
-  /** Never fails: what cannot be removed now is swept after this process is gone. */
+  /** Removes the folder and never fails. Leftovers are swept after this process ends. */
   remove(): Promise<void>
 }
 
@@ -150,7 +155,7 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
   }
 }
 
-/** For files that a tool leaves while it runs; the next call sweeps what a killed program left. */
+/** Creates a folder for files that a tool leaves while it runs. The next call sweeps those of killed programs. */
 export async function scratchFolder(): Promise<OwnedFolder> {
   try {
     return await ownFolder(tmpdir(), 'kernel-ladder')

@@ -4,7 +4,10 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-/** Throws for a user of a container, say, who has none: a relative folder would depend on where a command is run. */
+/**
+ * Returns the home directory. Throws if the user has none, as in some containers: a relative folder would depend on
+ * the current directory.
+ */
 function home(): string {
   let found = ''
   try {
@@ -17,7 +20,9 @@ function home(): string {
   return found
 }
 
-/** An empty variable counts as unset, and the specification requires relative paths to be ignored. */
+/**
+ * Returns a base folder. An empty variable counts as unset, and the specification requires ignoring relative paths.
+ */
 function base(own: string, xdg: string, ...fallback: string[]): string {
   const moved = process.env[own]
   if (moved) return resolve(moved)
@@ -31,28 +36,28 @@ const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.loca
 /** Build results and unpacked assets; may be deleted at any time. `KERNEL_LADDER_CACHE` overrides it. */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
-/** What users write by hand. `KERNEL_LADDER_CONFIG` overrides it. */
+/** Files that users write. `KERNEL_LADDER_CONFIG` overrides it. */
 const configDir = (): string => base('KERNEL_LADDER_CONFIG', 'XDG_CONFIG_HOME', '.config')
 
-/** According to the current environment. */
+/** Returns the folders according to the current environment. */
 export const userFolders = () => ({
   home: home(),
-  /** machines.yaml. */
+  /** Contains machines.yaml. */
   config: configDir(),
   cache: cacheDir(),
   sessions: join(dataDir(), 'sessions'),
   /** Edited copies of rungs. */
   drafts: join(dataDir(), 'drafts'),
-  /** Which ladder folders were opened, and which are trusted. */
+  /** Lists of opened and of trusted ladder folders. */
   ladders: join(dataDir(), 'ladders'),
-  /** What sweeps have measured so far. */
+  /** Results of sweeps so far. */
   tunes: join(dataDir(), 'tunes'),
-  /** A student's work, and which third-party labs are trusted. */
+  /** A student's work, and the list of trusted third-party labs. */
   labs: join(dataDir(), 'labs'),
 })
 
 /**
- * A read-only cache in addition to the normal one: a graded submission has its own cache, and finds common builds
- * here. Set by `KERNEL_LADDER_SHARED_CACHE`.
+ * A read-only cache besides the normal one. A graded submission has its own cache and finds shared builds here. Set
+ * by `KERNEL_LADDER_SHARED_CACHE`.
  */
 export const sharedCacheDir = (): string | null => process.env.KERNEL_LADDER_SHARED_CACHE || null

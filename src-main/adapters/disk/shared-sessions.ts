@@ -1,7 +1,7 @@
 /**
- * The file that sessions share: `session.json` of shipped recordings, as rows of one file.
+ * The file that shipped recordings share: `session.json` of each, as rows of one file.
  *
- * Lab attempts among the recordings are rows there, too. A row begins with the name of its session:
+ * Shipped lab attempts are rows there too. A row begins with its session's name:
  * `{"session":"gemm-fp32-h200-4096",…}`. A `session.json` in a folder of that name takes precedence.
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[
 
 type BySession = ReadonlyMap<string, RowText>
 
-/** The rows by session, each as if in a file of its own. */
+/** Returns the rows by session, each without the name, as if it were a separate file. */
 async function readBySession(file: string): Promise<BySession> {
   const found = new Map<string, RowText>()
   for (const { text, place } of (await rowsOf(file)) ?? []) {
@@ -26,7 +26,7 @@ async function readBySession(file: string): Promise<BySession> {
   return found
 }
 
-/** Each file as it was last read, because a list of recordings opens many sessions of one file. */
+/** The latest version read of each file, because a list of recordings opens many sessions of one file. */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 
 async function bySession(file: string): Promise<BySession> {
@@ -42,18 +42,17 @@ async function bySession(file: string): Promise<BySession> {
   return rows
 }
 
-/** The shared `session.json` of the session whose folder would be `folder`. */
+/** Returns the shared `session.json` of the session whose folder would be `folder`. */
 export const sharedSession = async (folder: string): Promise<RowText | null> =>
   (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 
-/** The sessions that have a row in a file. */
+/** Returns the sessions that have a row in a file. */
 export const sharingSessions = async (file: string): Promise<string[]> => [
   ...(await bySession(file)).keys(),
 ]
 
 /**
- * Adds a session's row to those of the sessions beside it, or replaces it. Rows are sorted by name, so that one more
- * session is one more line.
+ * Adds or replaces a session's row in the shared file. Rows are sorted by name, so that a new session adds one line.
  */
 export async function shareSessionRow(folder: string, row: string): Promise<void> {
   const file = join(dirname(folder), sharedSessions)

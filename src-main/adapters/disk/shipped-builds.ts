@@ -1,9 +1,9 @@
 /**
- * Builds that ship with the program, for a machine without nvcc: libraries whose kernels are emulated and whose host code
- * runs here. They have the keys of the build cache, so a changed source or header finds none.
- * `npm run kernels -- ship` writes them.
+ * Builds that ship with the program, for a machine without nvcc: libraries whose kernels are emulated and whose host
+ * code runs here. They use the keys of the build cache, so a changed source or header finds none. `npm run kernels --
+ * ship` writes them.
  *
- * The file of a platform is a Brotli stream: one line of JSON, an `Index`, and then the artifacts in its order.
+ * The file of a platform is a Brotli stream: one line of JSON, an `Index`, followed by the artifacts in its order.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ export const shippedPlatform = (): boolean => platform === 'linux-x64'
 const fileIn = (folder: string): string => join(folder, `${platform}.br`)
 
 export function packBuilds({ compiler, byKey }: ShippedBuilds): Uint8Array {
-  // Builds of one file with other parameters have much in common.
+  // Builds of one file with different parameters compress well next to each other.
   const sorted = [...byKey].sort(([, a], [, b]) =>
     a.kept.argv.join() < b.kept.argv.join() ? -1 : 1,
   )
@@ -61,7 +61,7 @@ function unpackBuilds(packed: Uint8Array): ShippedBuilds {
 
 const opened = new Map<string, Promise<ShippedBuilds | null>>()
 
-/** Those of a folder, read once; null where there are none for this platform. */
+/** Opens a folder's builds, read once; null if there are none for this platform. */
 export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null> {
   const file = fileIn(folder)
   const known = opened.get(file) ?? readFile(file).then(unpackBuilds, () => null)
@@ -72,7 +72,7 @@ export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null>
 export const writeShippedBuilds = (folder: string, packed: Uint8Array): Promise<void> =>
   writeFile(fileIn(folder), packed)
 
-/** The same cache, which takes what it lacks from the builds that ship. */
+/** Returns a cache that falls back to the shipped builds. */
 export const withShippedBuilds = (cache: BuildCache, { byKey }: ShippedBuilds): BuildCache => ({
   ...cache,
   async slot(inputs) {

@@ -1,4 +1,4 @@
-/** Folders that appear atomically under their name or not at all, and never overwrite anything. */
+/** Folders that are created atomically under their name and never overwrite anything. */
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, basename, dirname } from 'node:path'
@@ -12,27 +12,27 @@ interface StagedFolder {
   /** The path to write to until `commit`. */
   readonly path: string
   /**
-   * Syncs everything and renames the folder to its name, or to that name with a number if the name has been taken in
-   * the meantime; returns the final path.
+   * Syncs everything and renames the folder to its name. Adds a number if the name has been taken in the meantime.
+   * Returns the final path.
    */
   commit(): Promise<string>
   discard(): Promise<void>
 }
 
-/** True even for a dangling link. */
+/** Whether a path is taken, even by a dangling link. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   )
 
-/** A folder named by the user must not exist yet; names chosen by this program get a number instead. */
+/** Throws if a folder named by the user exists. Names chosen by this program get a number instead. */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(message('files.exists', { file: path }), message('files.otherFolder'))
 }
 
-/** For a folder named by the user: an error if its contents ended up in another folder. */
+/** Returns an error if the contents of a folder named by the user ended up in another folder. */
 export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | null =>
   folder === wanted
     ? null
@@ -45,7 +45,10 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
 /** Error codes of a rename onto a nonempty folder, onto a file, and onto any folder on Windows. */
 const takenCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM', 'EACCES']
 
-/** If several processes request the same name at once, the rename gives it to one and the next names to the others. */
+/**
+ * Renames the folder to the next free name. If several processes request one name, the rename gives it to only one of
+ * them.
+ */
 async function nameFreely(path: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {
     const name = n === 1 ? wanted : `${wanted}-${n}`
@@ -60,8 +63,8 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
 }
 
 /**
- * Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. What killed programs left
- * there goes, and in the temporary folder, where not every command has files of its own.
+ * Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. Also sweeps
+ * leftovers of killed programs there and in the temporary folder.
  */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder

@@ -1,4 +1,6 @@
-/** Finished sweeps in the data folder, a file each beside the journals of points; written once and never edited. */
+/**
+ * Finished sweeps in the data folder: one file each, next to the journals of points, written once and never edited.
+ */
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -8,7 +10,7 @@ import { KeptTuning } from '../../domain/tune/kept-tuning'
 
 const ending = '.tuning.json'
 
-/** Keeps it under its id or, if that is taken, under one like it; returns the id. */
+/** Stores a sweep under its id or, if that is taken, a similar one; returns the id. */
 export async function keepTuning(folder: string, tuning: KeptTuning): Promise<string> {
   try {
     await makeFolder(folder)
@@ -28,7 +30,7 @@ export async function keepTuning(folder: string, tuning: KeptTuning): Promise<st
   }
 }
 
-/** Throws if there is none of this id, or its file is damaged. */
+/** Reads a sweep. Throws if the id is unknown, or the file is damaged. */
 export async function readTuning(folder: string, id: string): Promise<KeptTuning> {
   const path = join(folder, id + ending)
   let text: string
@@ -45,7 +47,7 @@ export async function readTuning(folder: string, id: string): Promise<KeptTuning
   }
 }
 
-/** The ids, unordered. */
+/** Returns the ids, unordered. */
 export async function tuningIds(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))

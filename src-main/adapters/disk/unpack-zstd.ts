@@ -1,11 +1,11 @@
-/** Unpacks zstd, block by block: Node.js has it since 22.15 only. */
+/** Unpacks zstd in blocks; Node.js supports zstd only since 22.15. */
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs'
 import { Decompress } from 'fzstd'
 
 export const isZstd = (start: Uint8Array): boolean =>
   [0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)
 
-/** Why unpacking stopped before the end; what came before it is in the file. */
+/** How unpacking ended. On failure, the file contains everything before the fault. */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
 
 class TooLarge extends Error {}
@@ -38,7 +38,7 @@ function unpack(stream: Decompress, bytes: Uint8Array, isLast = false): void {
   try {
     stream.push(bytes, isLast)
   } catch (error) {
-    // A full disk has a code of its own, and so has the decoder, but a number.
+    // A full disk has an error code that is a string; the decoder's codes are numbers.
     if (error instanceof TooLarge || typeof (error as { code?: unknown }).code === 'string')
       throw error
     throw new Damaged()

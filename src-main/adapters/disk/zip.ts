@@ -7,7 +7,10 @@ interface ZippedFile {
   content: string | Uint8Array
 }
 
-/** The same files yield the same bytes: the date is the earliest that a zip can represent, in any time zone. */
+/**
+ * Returns a zip. The same files yield the same bytes: the date is the earliest that a zip can represent in any time
+ * zone.
+ */
 export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
   zipSync(
     Object.fromEntries(

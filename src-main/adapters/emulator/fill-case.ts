@@ -1,4 +1,4 @@
-/** Fills the buffers of a case as the runner does, in memory that threads share. */
+/** Fills the buffers of a case like the runner does, in memory shared between threads. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -11,7 +11,7 @@ import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface FilledBuffer extends CaseBuffer {
   bytes: number
-  /** null for what is only written, and NaN until then. */
+  /** null for a buffer that is only written; its initial value is NaN. */
   contents: Uint8Array | null
 }
 
@@ -39,14 +39,14 @@ function ruleOf(
 }
 
 /**
- * Bytes of an element that nobody wrote, where NaN may be right: in every floating-point type a number, far from
- * what is computed. The runner has the same.
+ * Byte of unwritten elements if NaN may be a right result. In every floating-point type it makes a number far from
+ * typical results. The runner uses the same.
  */
 const unwritten = 0x7b
 
 const headerAt = 8
 
-/** What follows the header of a .npy file, whose type and shape were checked when the ladder was read. */
+/** Returns the data after the header of a .npy file, whose type and shape were checked when the ladder was read. */
 async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   const file = await readFile(path).catch(() => null)
   const start =
@@ -60,7 +60,7 @@ async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   return file.subarray(start)
 }
 
-/** `folder` has the files that fill buffers. */
+/** Fills the buffers of a case. `folder` contains the files that fill buffers. */
 export async function fillCase(
   task: Task,
   own: Case,
@@ -74,7 +74,7 @@ export async function fillCase(
       if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
       if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
-      // Computed from the others once those are filled.
+      // Computed from the other buffers once those are filled.
       if (fill.kind === 'computed') return { ...buffer, bytes, contents }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))

@@ -1,6 +1,6 @@
 /**
- * Emulators, one a core. A job is a rung: results are the same on any number of threads, since the blocks of
- * a launch run in their order on one of them.
+ * A pool of emulators, one per core. A job is one rung. Results do not depend on the number of threads, since the
+ * blocks of a launch run in order on one of them.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -14,18 +14,20 @@ import type { Emulator, EmulatorRequest, StartEmulator } from '../tools/emulator
 
 export interface EmulatorPool {
   /**
-   * Throws if cancelled, or if an emulator ends without an answer. `onProgress` is told how many warp instructions were
-   * executed, at most about once a second.
+   * Emulates a job. Throws if cancelled, or if an emulator ends without an answer. `onProgress` gets the number of
+   * executed warp instructions, at most about once a second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
-  /** Throws like `run`. */
+  /** Predicts a job's time. Throws like `run`. */
   predict(job: EmulationJob, gpu: PredictionGpu): Promise<PredictionAnswer>
   close(): Promise<void>
 }
 
-/** Memory of a thread besides that of its emulated GPU: counts and decoded code. */
+/** Memory of a thread besides that of its emulated GPU, for counts and decoded code. */
 export const heapMegabytes = 1024
-/** Node's own, whatever the program has been told: what several threads use makes each start of another program slow. */
+/**
+ * Node's default, enforced here: a larger young generation in several threads slows each start of another program.
+ */
 const youngMegabytes = 48
 
 const startThread: StartEmulator = () => {
@@ -45,8 +47,8 @@ const startThread: StartEmulator = () => {
 }
 
 /**
- * Emulators of pools that were closed. For a while they wait for the next one: a check has several pools, and so has an
- * editor, and an emulator that has run a job is warm.
+ * Emulators of closed pools, kept for a while. A check or an editor opens several pools, and a warm emulator is
+ * faster.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000
@@ -56,7 +58,7 @@ function spares(emulator: Emulator, start: StartEmulator): void {
     spare.delete(emulator)
     void emulator.end()
   }, spareMs)
-  // Neither keeps the program from ending.
+  // Let the program exit despite the timer and the emulator.
   leave.unref()
   emulator.hold(false)
   spare.set(emulator, { start, leave })
@@ -74,7 +76,7 @@ function takeSpare(start: StartEmulator): Emulator | undefined {
 
 export interface PoolOptions {
   size?: number
-  /** Given where emulators are not threads of this program. */
+  /** Starts emulators that are not threads of this program. */
   start?: StartEmulator | undefined
 }
 

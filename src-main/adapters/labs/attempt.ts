@@ -1,6 +1,6 @@
 /**
  * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts if it ran), lab.cu,
- * and session/ if something was measured. Written once, never edited.
+ * and session/ if anything was measured. Written once, never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ export const sessionFolder = (folder: string): string => join(folder, 'session')
 
 const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
 
-/** Writes everything but the session, which the run has already saved there. */
+/** Writes everything except the session, which the run has already saved there. */
 export async function writeAttempt(
   folder: string,
   attempt: LabAttempt,
@@ -68,7 +68,7 @@ type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 const refuse = (path: string, why: Statement) =>
   inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
 
-/** Upgrades and validates a document of the file at `path`; a newer or damaged one is rejected with the reason. */
+/** Upgrades and validates a document of the file at `path`. Rejects a newer or damaged one with the reason. */
 export function parseAs<T>(
   value: unknown,
   path: string,
@@ -99,7 +99,7 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** The version of an attempt is its outcome's. */
+/** Upgrades an attempt by upgrading its outcome, which has the version. */
 const upgradedAttempt: Upgrade = (value) => {
   const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
   if (!attempt.success) return { refused: message('sessions.noAttempt') }
@@ -115,7 +115,7 @@ const parseSanitizerFile = (value: unknown, path: string): SanitizerVerdicts =>
 
 const noVerdicts = { schema: sanitizerFileVersion, verdicts: {} }
 
-/** The verdicts within an attempt. */
+/** Returns the verdicts in an attempt. */
 export const parseVerdicts = (value: unknown, path: string): SanitizerVerdicts => {
   const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
   return parseSanitizerFile(attempt.data?.sanitized ?? noVerdicts, path)
@@ -129,13 +129,13 @@ export async function readAttempt(folder: string): Promise<LabAttempt> {
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
-/** What an attempt's checks are judged by. */
+/** The evidence that an attempt's checks are judged by. */
 export interface AttemptEvidence {
   session: Session
   sanitized: SanitizerVerdicts
 }
 
-/** The attempts in a folder by name, oldest first; unreadable ones are skipped. */
+/** Returns the attempts in a folder by name, oldest first; unreadable ones are skipped. */
 export async function listAttempts(
   folder: string,
 ): Promise<{ id: string; folder: string; attempt: LabAttempt }[]> {

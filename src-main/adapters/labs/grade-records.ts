@@ -1,5 +1,5 @@
 /**
- * What is kept of each graded submission, for appeals: everything needed to judge it again and get the same row. One
+ * Records of graded submissions, for appeals: everything needed to judge a submission again and get the same row. One
  * JSON file per row, in a folder per grading.
  */
 import { randomBytes } from 'node:crypto'
@@ -18,7 +18,7 @@ export const gradeRecordVersion = 1
 export const GradeRecord = z.object({
   schema: z.literal(gradeRecordVersion),
   student: z.string(),
-  /** Id of a shipped lab, or the folder of another one. */
+  /** Id of a shipped lab, or the folder of another lab. */
   lab: z.string(),
   /** Hash of the lab's files at the time. */
   labHash: z.string(),
@@ -26,10 +26,10 @@ export const GradeRecord = z.object({
   /** answers.yaml as it was submitted; null if there was none. */
   answers: z.string().nullable(),
   target: z.string(),
-  /** Of the inputs. */
+  /** Seed of the inputs. */
   seed: z.number().int(),
   appVersion: z.string(),
-  /** SHA-256 of the machine code that was judged; null if it did not compile. */
+  /** SHA-256 of the judged machine code; null if the submission did not compile. */
   cubin: z.string().nullable(),
   /** The work that the host code described, by problem. */
   descriptions: z.array(Description),
@@ -37,13 +37,13 @@ export const GradeRecord = z.object({
 })
 export type GradeRecord = z.infer<typeof GradeRecord>
 
-/** A new folder for the records of a grading. */
+/** Returns a new folder for the records of a grading. */
 export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-/** A student's name may hold anything; a file name holds the harmless part of it. */
+/** Returns a file name from a student's name, which may contain any characters. */
 const fileName = (student: string): string => student.replace(/[^\w.@+-]+/g, '_').slice(0, 60)
 
 export const recordPath = (folder: string, index: number, student: string): string =>

@@ -1,9 +1,9 @@
 /**
  * The rows of an interrupted grading, so that the next one resumes from there.
  *
- * The journal has one JSON object per line, in the cache, by what was graded and on what. The rows of a part of the
- * submissions are in a file of their own, which every grading of the same folder reads. A complete grading removes them
- * all.
+ * The journal is in the cache, keyed by the graded content and the grading machine, with one JSON object per line. A
+ * grading of a part has a separate file, which every grading of the same folder reads. A complete grading removes all
+ * of them.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,11 +15,11 @@ import { GradeRow } from '../../domain/labs/grade-row'
 
 const Finished = z.object({ submission: z.string(), row: GradeRow })
 
-/** What a row depends on: rows of anything else are no rows of this grading. */
+/** Everything that a row depends on. A grading ignores rows with any other value. */
 interface Grading {
   /** The folder of the submissions. */
   folder: string
-  /** The lab's content and the program that judges, by hash. */
+  /** Hashes of the lab's content and of the program that judges. */
   lab: string
   program: string
   target: string
@@ -29,18 +29,18 @@ interface Grading {
   isolated: unknown
 }
 
-/** What was handed in, by hash. */
+/** Returns a hash of the submitted files. */
 export const submissionHash = (source: string, answers: string | null): string =>
   createHash('sha256')
     .update(JSON.stringify([source, answers]))
     .digest('hex')
 
 interface FinishedRows {
-  /** The row of this student for this very submission, if an earlier grading finished it. */
+  /** Returns the row of this student for this exact submission, if an earlier grading finished it. */
   find: (student: string, submission: string) => GradeRow | undefined
-  /** A cache that cannot be written to costs only grading again. */
+  /** Adds a row. Ignores a cache that cannot be written, which costs only grading again. */
   add: (submission: string, row: GradeRow) => Promise<void>
-  /** Once everything is graded. */
+  /** Removes the rows once everything is graded. */
   forget: () => Promise<void>
 }
 
@@ -48,7 +48,7 @@ const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch {
-    // The line that was being written when the grader was killed.
+    // The grader was killed while writing this line.
     return null
   }
 }
@@ -83,7 +83,7 @@ export async function openFinishedRows(
     find: (student, submission) => known.get(JSON.stringify([student, submission])),
     async add(submission, row) {
       await quietly(makeFolder(dirname(file)))
-      // On a line of its own, also after one that was cut off.
+      // Starts a new line, in case the previous one was cut off.
       await quietly(appendFile(file, `\n${JSON.stringify({ submission, row })}`, { mode: 0o600 }))
     },
     forget: async () => {

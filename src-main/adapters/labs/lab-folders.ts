@@ -1,6 +1,6 @@
 /**
- * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from anywhere, so nothing
- * outside its folder is followed and nothing large is read.
+ * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from anyone, so links out
+ * of its folder are not followed, and large files are not read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -34,13 +34,13 @@ export interface LabFolder {
   id: string
   folder: string
   lab: Lab
-  /** What has its ladder: the shipped library, or that of the ladder folder inside the lab. */
+  /** The library with its ladder: the shipped one, or that of the ladder folder inside the lab. */
   catalog: Catalog
   starter: string
   solution: string
-  /** Bytes by the path used in the text. */
+  /** Bytes of each picture by the path used in the text. */
   pictures: ReadonlyMap<string, Uint8Array>
-  /** SHA-256 over every file of the folder, hex: different content means a different lab. */
+  /** SHA-256 over every file of the folder, hex. Different content means a different lab. */
   contentHash: string
   /** Every file, relative to the folder, in order. */
   files: string[]
@@ -56,7 +56,7 @@ const maxFileBytes = 1024 * 1024
 const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
-/** `path`: what the lab calls the one ladder of a folder, in place of its id. */
+/** Returns what a lab may refer to. `path`: the lab's name for the only ladder of a folder, in place of its id. */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   ladders: new Map(
     catalog.ladders.map(({ id, rungs }) => [
@@ -73,7 +73,7 @@ const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   rungs: new Set(catalog.rungs.keys()),
 })
 
-/** Every file in a folder with its size; links and anything but regular files are faults. */
+/** Returns every file in a folder with its size. Links and anything but regular files are faults. */
 async function survey(
   folder: string,
   shown: string,
@@ -135,7 +135,7 @@ interface LabLadder {
   faults: string[]
 }
 
-/** The library of a lab's ladder. Its folder is a part of the lab: shown, trusted and hashed with it. */
+/** Reads the library of a lab's ladder. The ladder folder is part of the lab: shown, trusted and hashed with it. */
 async function readLadderOf(
   folder: string,
   text: LabText | null,
@@ -156,7 +156,7 @@ async function readLadderOf(
   }
 }
 
-/** The library in which the lab's task has the inputs that the lab asks for. */
+/** Returns the library in which the lab's task has the inputs that the lab requests. */
 function withLabInputs(catalog: Catalog, lab: LabFile): Catalog {
   const ladder = catalog.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   const task = ladder && catalog.tasks.get(ladder.task)
@@ -235,7 +235,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 }
 
 /**
- * A folder of labs, or a single lab. Prerequisites are looked up among these labs and `known`. Throws if the folder
+ * Reads a folder of labs, or a single lab. Prerequisites may be among these labs or `known`. Throws if the folder
  * itself cannot be read; faults inside it are in `faults`.
  */
 export async function readLabs(
@@ -284,7 +284,7 @@ export async function readLabs(
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** The single lab of a folder; throws all its faults as one error. */
+/** Reads the single lab of a folder; throws all its faults as one error. */
 export async function readLab(folder: string, catalog: Catalog): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, catalog)
   if (faults.length > 0)
@@ -302,14 +302,14 @@ export async function readLab(folder: string, catalog: Catalog): Promise<LabFold
 
 export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 
-/** The shipped labs; none if the program ships without them. */
+/** Reads the shipped labs; none if the program ships without them. */
 export async function readShippedLabs(catalog: Catalog): Promise<LabLibrary> {
   const folder = labsDir(catalog.root)
   const entries = await readdir(folder).catch(() => [])
   return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, catalog)
 }
 
-/** What one shipped lab is, without reading the others; null if none has this id. */
+/** Reads one shipped lab without the others; null if none has this id. */
 export async function readShippedLab(catalog: Catalog, id: string): Promise<LabLibrary | null> {
   const folder = labsDir(catalog.root)
   const ids = await readdir(folder).catch((): string[] => [])

@@ -1,4 +1,4 @@
-/** A student's saved work on a lab: draft, answers, hints seen, and every attempt. */
+/** A student's saved work on a lab: draft, answers, viewed hints, and every attempt. */
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
@@ -13,25 +13,25 @@ export const LabProgress = z.object({
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),
-  /** Attempts before this time belong to before the last reset. */
+  /** Time of the last reset; earlier attempts do not count. */
   since: z.string().default(''),
 })
 
 export type LabProgress = z.infer<typeof LabProgress>
 
-/** `key` is the lab's ref, converted to a valid folder name. */
+/** Returns a lab's progress folder. `key` is the lab's ref, converted to a valid folder name. */
 const progressDir = ({ labs }: Folders, key: string): string => join(labs, key.replace(':', '-'))
 
 export const attemptsDir = (folders: Folders, key: string): string =>
   join(progressDir(folders, key), 'attempts')
 
-/** `20261121-030507-1a2b`: sorts by time. */
+/** Returns a new folder such as `20261121-030507-1a2b`, which sorts by time. */
 export function newAttemptFolder(folders: Folders, key: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   return join(attemptsDir(folders, key), `${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-/** A damaged file is replaced by a new one; the attempts, which matter more, are stored separately. */
+/** Returns the progress file. A damaged one is replaced; the attempts, which matter more, are stored separately. */
 const progressFile = (folders: Folders, key: string): JsonFile<LabProgress> =>
   jsonFile(join(progressDir(folders, key), 'progress.json'), LabProgress, LabProgress.parse({}))
 

@@ -1,7 +1,7 @@
 /**
- * The lab attempts that ship, in `labs/` of the recordings.
+ * Shipped lab attempts, in `labs/` of the recordings.
  *
- * `attempts.jsonl` has a row for each, the attempt with its name, which is its session's in the files beside it
+ * `attempts.jsonl` has a row per attempt with its name. The files next to it store the session under the same name
  * (disk/shared-sessions.ts).
  */
 import { readFile } from 'node:fs/promises'
@@ -23,21 +23,21 @@ export const recordedLabs = (recordings: string): string => join(recordings, 'la
 export const attemptListFile = (recordings: string): string =>
   join(recordedLabs(recordings), 'attempts.jsonl')
 
-/** The name is a folder's, so it leads to no other place. */
+/** The pattern keeps the name from leaving the folder. */
 const Row = z.looseObject({ name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/) })
 
 export type AttemptRow = z.infer<typeof Row>
 
 export interface RecordedAttempt {
   name: string
-  /** What its session is read by. */
+  /** The folder by which the session is read. */
   folder: string
   row: AttemptRow
   /** File and row, for messages. */
   place: string
 }
 
-/** By name; throws if a row is damaged. What is in a row is checked when it is asked for. */
+/** Returns attempts by name; throws if a row is damaged. A row's content is validated only when used. */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)
   const text = await readFile(file, 'utf8').catch((error: unknown) => {

@@ -1,6 +1,6 @@
-/** Paths to submissions, whose names may be any bytes. */
+/** Paths of submissions, whose names may contain any bytes. */
 
-/** A path may hold any bytes; text stands for those that are UTF-8. */
+/** A path: text if it is valid UTF-8, else bytes. */
 export type Path = string | Buffer
 
 export const below = (folder: Path, name: Buffer): Buffer =>

@@ -11,9 +11,9 @@ import { message, type Statement } from '../../domain/messages/message'
 import { below, type Path, submissionFile } from './submission-path'
 
 export interface FoundSubmission {
-  /** The name as one line of text: bytes that are no UTF-8 and control characters are escaped, as in `\\xff`. */
+  /** The name on one line. Invalid UTF-8 and control characters are escaped, as in `\\xff`. */
   student: string
-  /** null if there is none; `reason` says why. */
+  /** null if there is none; `reason` explains why. */
   file: Path | null
   reason: Statement | null
 }
@@ -41,7 +41,7 @@ async function inFolder(folder: Path, student: string): Promise<FoundSubmission>
     : { student, file: below(folder, chosen), reason: null }
 }
 
-/** Sorted by name. Hidden entries and other kinds of files are ignored. */
+/** Returns submissions sorted by name. Hidden entries and other kinds of files are ignored. */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
   let names: Buffer[]
   try {

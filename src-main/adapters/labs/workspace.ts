@@ -1,4 +1,4 @@
-/** A student's files: the folder that a lab is started in, and the submission. */
+/** A student's files: the folder in which a lab is started, and the submission. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -13,7 +13,7 @@ const maxBytes = 1024 * 1024
 /** Enough for several lines per prediction and question. */
 const maxAnswerBytes = 64 * 1024
 
-/** A student's text file: a regular file of reasonable size. */
+/** Reads a student's text file: a regular file of reasonable size. */
 async function readOwn(at: Path, most = maxBytes): Promise<string> {
   const path = typeof at === 'string' ? at : nameText(at)
   let found
@@ -44,7 +44,7 @@ async function readOwn(at: Path, most = maxBytes): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-/** The code and the answers beside it, as submitted and unparsed. */
+/** Reads the code and the answers next to it, as submitted and unparsed. */
 export async function readHandedIn(
   file: Path,
 ): Promise<{ source: string; answers: string | null }> {
@@ -61,7 +61,9 @@ interface Submission {
   answers: LabAnswers
 }
 
-/** The code, and the answers in the given file or, if it exists, in answers.yaml beside the code. */
+/**
+ * Reads the code and the answers. Answers are in the given file or, if it exists, in answers.yaml next to the code.
+ */
 export async function readSubmission(
   file: string,
   lab: Lab,
@@ -91,7 +93,7 @@ const readme = ({ lab, id }: LabFolder): string =>
     '',
   ].join('\n\n')
 
-/** Writes a student's starting files to a folder; nothing is overwritten. */
+/** Writes a student's starting files to a folder; never overwrites. */
 export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
   const texts: [string, string | Uint8Array][] = [
     [submissionFile, lab.starter],

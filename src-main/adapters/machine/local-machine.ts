@@ -24,7 +24,7 @@ export function localMachine(): HostMachine {
   }
 }
 
-/** The setup of every host. */
+/** Returns the setup for every host. */
 export const setUp: SetUp = async () => {
   const own = await assets()
   const machine = localMachine()

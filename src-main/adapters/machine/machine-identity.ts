@@ -1,4 +1,4 @@
-/** What identifies this machine and its user; reports reveal neither. */
+/** Names that identify this machine and its user, which reports must not contain. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 
 export interface Privates {

@@ -1,7 +1,7 @@
 /**
  * A machine that rungs are built and run on: this one, or a recording of one.
  *
- * Programs, build results and files are accessed only through it.
+ * It is the only access to programs, build results and files.
  */
 import { type BuildCache } from '../disk/build-cache'
 import { type Assets } from '../catalog/assets'
@@ -42,11 +42,11 @@ export interface HostMachine extends Machine {
   readonly folders: Folders
 }
 
-/** Created once by a host and passed down: the program's files and the host's machine. */
+/** The program's files and the host's machine, created once by a host and passed down. */
 export interface Setup {
   assets: Assets
   machine: HostMachine
 }
 
-/** Called when a command first needs it: finding the files may unpack them. */
+/** Called when a command first needs the setup, since finding the files may unpack them. */
 export type SetUp = () => Promise<Setup>

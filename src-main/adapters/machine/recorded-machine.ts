@@ -1,4 +1,4 @@
-/** The machine of a recording: its tools repeat their recorded output, and nothing is on disk. */
+/** The machine of a recording. Its tools repeat their recorded output, and it has no disk. */
 import { emptyBuildCache } from '../disk/build-cache'
 import type { Machine } from './machine'
 import { recordedToolbox } from '../tools/recorded-toolbox'

@@ -12,7 +12,7 @@ import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
 import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 
 export interface PrintOptions {
-  /** Only for locating headings: without tags and outline, which take half of the time. */
+  /** Prints only to locate headings: without tags and outline, which take half of the time. */
   draft?: boolean
 }
 
@@ -22,7 +22,7 @@ export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8
 export { placesInPdf, stablePdf }
 
 const names = [
-  // Debian packages the same engine without a window for servers.
+  // Debian's package of the same engine without a window, for servers.
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
 ]
@@ -46,7 +46,7 @@ function usualPlaces(): string[] {
   return ['/opt/google/chrome/chrome', '/snap/bin/chromium']
 }
 
-/** The user's choice, then PATH, then the usual locations; null if none is found. */
+/** Returns the browser: the user's choice, then PATH, then the usual locations; null if none is found. */
 async function findChromium(): Promise<string | null> {
   const {
     KERNEL_LADDER_CHROMIUM: own,
@@ -72,7 +72,7 @@ async function findChromium(): Promise<string | null> {
   return null
 }
 
-/** For a complete print; a report of hundreds of pages takes a few seconds. */
+/** Time limit of a print; a report of hundreds of pages takes a few seconds. */
 const timeoutMs = 120_000
 
 interface Work {
@@ -81,7 +81,7 @@ interface Work {
   /** The output file name; null if the output is on stdout. */
   output: string | null
   text: string
-  /** The end of a complete file: on a full disk, the browser silently leaves a partial one. */
+  /** The end of a complete file, because on a full disk the browser silently leaves a partial one. */
   ending?: string
   /** The fragment of the document's address. */
   hash?: string
@@ -111,7 +111,7 @@ async function run(
         '--disable-background-networking',
         '--disable-extensions',
         '--no-first-run',
-        // A separate profile: the user's may be in use, and is private.
+        // A separate profile: the user's is private and may be in use.
         `--user-data-dir=${join(dir, 'profile')}`,
         // Chromium's sandbox does not work for root; the document has no scripts, so it is not needed.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
@@ -155,7 +155,7 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
   )
 }
 
-/** A document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+/** Prints a document without scripts as a PDF, tagged and with an outline unless it is a draft. */
 export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
   run('PDF', { input: 'report.html', output: 'report.pdf', ending: '%%EOF', text: html }, (out) => [
     `--print-to-pdf=${out}`,
@@ -166,7 +166,7 @@ export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
 /** Resolution of a picture for print, in dpi. */
 const dotsPerInch = 300
 
-/** A drawing in SVG, of this size in CSS pixels, as a PNG for print. */
+/** Draws an SVG of this size in CSS pixels as a PNG for print. */
 export const drawPng = (
   svg: string,
   { width, height }: { width: number; height: number },
@@ -187,17 +187,17 @@ export const drawPng = (
     ],
   )
 
-/** Far more than a page needs; the browser's virtual clock skips idle time. */
+/** More than a page needs; the browser's virtual clock skips idle time. */
 const patienceMs = 20_000
 
-/** Has one of our pages, whose policy allows its own scripts, draw these charts. */
+/** Draws these charts in one of our pages, whose policy allows its own scripts. */
 export type PageDrawer = (html: string, words: readonly string[]) => Promise<DrawnPage>
 
 export const drawInPage: PageDrawer = async (html, words) => {
   const hash = drawingAddress(words)
   const work = { input: 'report.html', output: null, text: html, hash }
   const dom = await run('picture', work, () => [
-    // The text in a picture does not depend on the user's language.
+    // Makes the text in a picture independent of the user's language.
     '--lang=en-US',
     `--virtual-time-budget=${patienceMs}`,
     '--dump-dom',

@@ -1,4 +1,4 @@
-/** The program itself, as one file, and a Node for machines without one. */
+/** The program as one file, and Node for machines without it. */
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -13,7 +13,7 @@ interface AgentFile {
 
 const bundleName = 'kernel-ladder.mjs'
 
-/** A file at this path, in this module's folder or in one above it. */
+/** Returns a file at this path, in this module's folder or one above it. */
 function above(path: string): string | null {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     if (existsSync(join(folder, path))) return join(folder, path)
@@ -26,7 +26,7 @@ async function fileOf(path: string): Promise<AgentFile> {
   return { hash: sha256(bytes).slice(0, 16), bytes }
 }
 
-/** The one-file program: the one that runs now, or the one built in this checkout. */
+/** Returns the one-file program: the running one, or the one built in this checkout. */
 export async function agentProgram(): Promise<AgentFile> {
   const running =
     process.argv[1] === undefined ? '' : await realpath(process.argv[1]).catch(() => '')
@@ -39,10 +39,10 @@ export async function agentProgram(): Promise<AgentFile> {
   return fileOf(path)
 }
 
-/** By what `uname -m` prints. */
+/** Node's architecture names by the output of `uname -m`. */
 const architectures: Record<string, string> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }
 
-/** A Node for Linux on this architecture: the one that runs this program, if it fits. Never fetched by the other side. */
+/** Returns Node for Linux on this architecture: the running one, if it fits. The other machine never downloads it. */
 export async function nodeFor(name: string, machine: string): Promise<AgentFile> {
   const fits =
     process.platform === 'linux' &&

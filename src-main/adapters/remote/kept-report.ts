@@ -1,7 +1,7 @@
 /**
- * ncu's report of a session that ran on another machine. It can be larger than the rest of the session together and is
- * for Nsight Compute alone, so it is left there under its hash, with a note of it in the session, and fetched when asked
- * for. A fetch that was cut goes on from the bytes that are here.
+ * ncu's report of a session that ran on another machine. It can be larger than the rest of the session and is only
+ * for Nsight Compute. It therefore stays there under its hash, with a note in the session, and is fetched on request.
+ * An interrupted fetch resumes.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -22,14 +22,14 @@ export const KeptReport = z.object({
   schema: z.literal(1),
   /** A name in machines.yaml. */
   machine: z.string(),
-  /** Absolute, there. */
+  /** Absolute remote path. */
   path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().nonnegative(),
 })
 export type KeptReport = z.infer<typeof KeptReport>
 
-/** Links the report of a job's session into a folder that outlives the job; null if it has none. */
+/** Links the report of a job's session into a folder that outlives the job; null if there is no report. */
 export async function keepReport(
   shell: Shell,
   machine: string,
@@ -58,7 +58,7 @@ export async function keepReport(
   })
 }
 
-/** The note in a session's folder; null if there is none. */
+/** Reads the note in a session's folder; null if there is none. */
 export async function readKeptReport(folder: string): Promise<KeptReport | null> {
   try {
     return KeptReport.parse(JSON.parse(await readFile(join(folder, keptReportFile), 'utf8')))
@@ -75,7 +75,7 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** How many of its bytes are here. */
+/** Returns how many of its bytes have been fetched. */
 export const fetchedBytes = (folder: string): Promise<number> => sizeOf(partOf(folder))
 
 const hashOf = async (path: string): Promise<string> => {
@@ -84,12 +84,12 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** Kept in memory before they are written. */
+/** Bytes buffered in memory before they are written. */
 const flushBytes = 256 * 1024
 
 /**
- * Appends what is missing of the report to the part that is here; `lost` if the connection ended before all of it came.
- * Throws if it is gone there, or not the one that was kept.
+ * Appends the missing bytes of the report to the local part; `lost` if the connection ended early. Throws if the
+ * remote report is gone or differs.
  */
 export async function fetchReport(
   shell: Shell,
@@ -162,7 +162,7 @@ async function fetchRest(
       },
       signal,
     })
-    // Also of half a line the bytes are the report's next ones.
+    // Even half a line contains the next bytes of the report.
     flush()
     await work.catch((error: unknown) => {
       throw diskError(error, part, 'write')

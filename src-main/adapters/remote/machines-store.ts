@@ -1,4 +1,4 @@
-/** The user's machines.yaml, read anew each time: it is written by hand as well. */
+/** The user's machines.yaml, read each time because users also edit it. */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MachinesFile, WrittenMachine } from '../../domain/remote/machine-file'
@@ -16,14 +16,14 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Throws with file, line and column if the file is not valid. */
+/** Reads the machines. Throws with file, line and column if the file is invalid. */
 export async function readMachines(config: string): Promise<MachinesFile['machines']> {
   const path = machinesPath(config)
   const text = await readText(path)
   return text === null ? {} : parseMachines(text, path).machines
 }
 
-/** Sets one machine, or removes it if `entry` is null; the rest of the file stays as it was written. */
+/** Sets one machine, or removes it if `entry` is null. The rest of the file is unchanged. */
 export async function writeMachine(
   config: string,
   name: string,

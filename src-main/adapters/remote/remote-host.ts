@@ -1,6 +1,6 @@
 /**
- * What is done on another machine by shell scripts: look at it, send files by hash, and fetch what a job made. Files
- * are staged, checked and renamed.
+ * Work on another machine through shell scripts: probe it, send files by hash, and fetch a job's results. Files are
+ * staged, checked and renamed.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -16,9 +16,9 @@ import { quoted, type Shell, type ShellResult } from './ssh'
 export interface RemoteFacts {
   os: string
   arch: string
-  /** Absolute: agents, ladders and jobs lie below it. */
+  /** Absolute path of the folder that contains agents, ladders and jobs. */
   root: string
-  /** Path of a Node that is new enough; null if there is none. */
+  /** Path of a recent enough Node; null if there is none. */
   node: string | null
   freeKiB: number | null
   /** How far its clock is ahead of ours, in seconds. */
@@ -26,12 +26,12 @@ export interface RemoteFacts {
 }
 
 export interface RemoteFile {
-  /** Relative, with `/`. */
+  /** Relative path with `/`. */
   path: string
   bytes: Uint8Array
 }
 
-/** Shell commands of the user's own. */
+/** The user's shell commands before and after a run. */
 export interface Around {
   before: readonly string[]
   after: readonly string[]
@@ -50,12 +50,12 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Answers are lists and short texts. */
+/** Limits for answers, which are lists and short texts. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
-/** A script is silent while it takes in data, over a slow connection for minutes; any other says something soon. */
+/** A script that receives data may be silent for minutes on a slow connection; any other answers soon. */
 const silenceMs = 60_000
 
-/** Runs a script that is not followed, and returns its lines. Throws if the connection is lost or the script fails. */
+/** Runs a script to completion and returns its lines. Throws if the connection is lost or the script fails. */
 export async function answer(
   shell: Shell,
   what: string,
@@ -85,8 +85,8 @@ const isNewEnough = (version: string): boolean => {
 }
 
 /**
- * The commands around a run are run around the look as well: they may say where the root is, and what they pause goes
- * on again. Throws if it is no Linux, or if its home cannot be written to.
+ * Probes a machine. The commands around a run also run around the probe, because they may set the root, and whatever
+ * they pause must resume. Throws if it is not Linux, or if its home is not writable.
  */
 export async function lookAt(
   shell: Shell,
@@ -126,7 +126,7 @@ export async function lookAt(
   }
 }
 
-/** Sends one file unless it is there; returns its path. `place` is below the root and names the content. */
+/** Sends one file unless it is there, and returns its path. `place` is relative to the root and names the content. */
 export async function sendFile(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -152,7 +152,7 @@ export async function sendFile(
   return path
 }
 
-/** The hash that names a folder's content. */
+/** Returns the hash that names a folder's content. */
 const contentHash = (files: readonly RemoteFile[]): string => {
   const hash = createHash('sha256')
   for (const { path, bytes } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1)))
@@ -160,7 +160,7 @@ const contentHash = (files: readonly RemoteFile[]): string => {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Sends a folder unless its content is there; returns its path. */
+/** Sends a folder unless its content is there, and returns its path. */
 export async function sendFolder(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -168,7 +168,7 @@ export async function sendFolder(
   files: readonly RemoteFile[],
   signal?: AbortSignal,
 ): Promise<string> {
-  // The last part is what the ladder is called in messages.
+  // Messages use the last part of the path as the ladder's name.
   const path = `${root}/ladders/${contentHash(files)}/${name.replaceAll(/[^\w.-]/g, '_')}`
   const there = await answer(
     shell,
@@ -189,7 +189,7 @@ export async function sendFolder(
   return path
 }
 
-/** Sends everything that the ladder is made of, as it is now, unless it is there; returns its folder there. */
+/** Sends all current files of the ladder unless they are there, and returns the remote folder. */
 export async function sendLadder(
   shell: Shell,
   facts: RemoteFacts,
@@ -203,7 +203,7 @@ export async function sendLadder(
 
 const mostBytes = 256 * 2 ** 20
 
-/** Sends all files below a folder, links left out. Throws if they are too large to send. */
+/** Sends all files below a folder except links. Throws if they are too large to send. */
 export async function sendTree(
   shell: Shell,
   facts: RemoteFacts,
@@ -224,7 +224,7 @@ export async function sendTree(
   return sendFolder(shell, facts, basename(root), files, signal)
 }
 
-/** Fetches the files below a folder but those named `leave`, the small ones first; each is checked. */
+/** Fetches the files below a folder except those named `leave`, small ones first; each is checked. */
 export async function fetchFolder(
   shell: Shell,
   folder: string,

@@ -1,13 +1,13 @@
 /**
- * Jobs on another machine, in shell scripts: start one in a process group of its own, follow its lines from any byte on,
- * end it, and find those that were left.
+ * Jobs on another machine, through shell scripts: start one in its own process group, follow its lines from any byte,
+ * end it, and find leftover jobs.
  */
 import type { Statement } from '../../domain/messages/message'
 import { answer, type Around, type RemoteFacts } from './remote-host'
 import { quoted, type Shell } from './ssh'
 
 export interface JobPlace {
-  /** Absolute, there. */
+  /** Absolute remote path. */
   folder: string
 }
 
@@ -19,8 +19,8 @@ export interface StartJob extends Around {
 }
 
 /**
- * What runs a job in its folder: the commands before, the program, the commands after. A job that is started over
- * begins its lines anew on a line of their own. A task of an array has its own files, which end in its number.
+ * Returns the script of a job: the commands before, the program, the commands after. A restarted job begins a new
+ * line before it appends. An array task has its own files, whose names end in its number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
@@ -35,15 +35,15 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     '[ ! -f stop ] || exit 1',
     `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
     'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
-    // A signal ends the first wait, and the program still has to save.
+    // A signal ends the first wait, but the program still has to save.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
-    // Stopped by other than its user: it may be started over.
+    // Not stopped by its user, so the job may be restarted.
     '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
 
-/** Writes the job's files into a new folder; `then` runs there. Returns the lines of `then`. */
+/** Writes the job's files into a new folder and runs `then` there. Returns the lines of `then`. */
 export async function placeJob(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -63,34 +63,34 @@ export async function placeJob(
   return { place: { folder }, lines }
 }
 
-/** How it is told there whether a job goes on, in `sh` within its folder. */
+/** Shell code that detects whether a job is running, in `sh` within its folder. */
 export interface Watch {
-  /** Once, at the start. */
+  /** Runs once, at the start. */
   first?: string
-  /** Before each look at the job's lines; sets `a` while the job may still write some. */
+  /** Runs before each read of the job's lines; sets `a` while the job may still write. */
   each: string
-  /** Once, at the end. */
+  /** Runs once, at the end. */
   last?: string
-  /** Between two looks, in seconds. */
+  /** Seconds between two reads. */
   pause: string
 }
 
 interface Followed {
-  /** `ended`: the job is gone, and all its lines have come. */
+  /** `ended`: the job has ended, and all its lines have arrived. */
   outcome: 'ended' | 'lost' | 'cancelled'
-  /** Where to go on after a lost connection. */
+  /** Where to resume after a lost connection. */
   offset: number
-  /** Of an ended job: why it could not begin, and what its program said beside its lines. */
+  /** Of an ended job: why it could not start, and its program's other output. */
   lines: string[]
 }
 
 interface Follower {
   onLine: (line: unknown) => void
-  /** The job's folder is there; its lines follow as they come. */
+  /** Called when the job's folder was found and its lines start to arrive. */
   onConnected?: () => void
 }
 
-/** Passes on the lines of a job's events from a byte on, until it ends or the connection is lost. */
+/** Forwards the lines of a job's events from an offset, until it ends or the connection is lost. */
 export async function follow(
   shell: Shell,
   { folder }: JobPlace,
@@ -100,7 +100,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /** Bytes of lines that are not whole: of a cut connection, or of a job that was killed while it wrote. */
+  /** Bytes of incomplete lines, from a lost connection or a job that was killed while it wrote. */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({
@@ -137,7 +137,7 @@ export async function follow(
         torn += Buffer.byteLength(line) + 1
         return
       }
-      // What was torn before a whole line was complete in the file.
+      // The torn part was completed in the file.
       at += torn + Buffer.byteLength(line) + 1
       torn = 0
       onLine(value)
@@ -149,26 +149,26 @@ export async function follow(
   return { outcome, offset: at, lines }
 }
 
-/** A job that was started, however. */
+/** A started job, detached or in a queue. */
 export interface StartedJob {
   place: JobPlace
-  /** Its number in the queue of a scheduler; null without one. */
+  /** Its number in the scheduler's queue; null without a scheduler. */
   number: string | null
   follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
-  /** Asks its program to stop and save, or ends everything that it started. */
+  /** Asks its program to stop and save, or kills everything that it started. */
   stop(force: boolean): Promise<unknown>
-  /** Of an ended job, what a scheduler says of its end; null without one. */
+  /** For an ended job, the scheduler's explanation; null without one. */
   ending(): { early: boolean; statement: Statement } | null
 }
 
 /**
- * Whether the job's process group is there: not after a reboot, whoever has its number now. `kill -s`, because dash
- * takes no negative number after `kill -0 --`.
+ * Whether the job's process group exists. After a reboot it does not, even if its number is in use. `kill -s`,
+ * because dash takes no negative number after `kill -0 --`.
  */
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
 
-/** A job that was started in a process group of its own, now or by an earlier call. */
+/** Returns a job that runs in its own process group, started now or by an earlier call. */
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,
   number: null,
@@ -185,7 +185,7 @@ export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   ending: () => null,
 })
 
-/** Starts a job that no hang-up reaches. */
+/** Starts a job that survives a hang-up. */
 export async function startDetached(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -200,18 +200,18 @@ export async function startDetached(
   return detachedJob(shell, place)
 }
 
-/** A job's folder that is still there. */
+/** A job whose folder still exists. */
 export interface FoundJob {
   id: string
   /** `ended` with all its results; `gone` without. */
   state: 'running' | 'ended' | 'gone'
-  /** What sbatch printed; null for a job that was not submitted to Slurm. */
+  /** The output of sbatch; null for a job that was not submitted to Slurm. */
   submission: string[] | null
   /** The job's document. */
   job: string
 }
 
-/** The jobs whose results were not brought home, the oldest first. Arrays are not among them. */
+/** Returns the jobs whose results were not copied back, oldest first, without arrays. */
 export async function findJobs(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,

@@ -1,6 +1,6 @@
 /**
- * An array of jobs of Slurm: one program on many GPUs, each task with its number in its words. What a task printed last
- * says whether it is done; the queue says what the others wait for.
+ * A Slurm job array: one program on many GPUs, with the task's number in its arguments. A task's last line tells
+ * whether it is done. The queue explains why others wait.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -14,18 +14,18 @@ export interface ArrayProgress {
   tasks: number
   done: number
   running: number
-  /** Waiting or held, with the reasons that are given. */
+  /** Number of waiting or held tasks, with the reasons. */
   waiting: number
   reasons: string[]
   nodes: string[]
 }
 
 export interface EndedTask {
-  /** From 1. */
+  /** Counts from 1. */
   task: number
   /** Its last line; null if it left none. */
   last: unknown
-  /** The last states that queue and accounting gave; null where there is none. */
+  /** The last states from queue and accounting; null if there are none. */
   queue: string | null
   accounting: string | null
 }
@@ -33,7 +33,7 @@ export interface EndedTask {
 export interface StartedArray {
   place: JobPlace
   number: string
-  /** Resolves when no task runs or waits any more; null if the connection was lost. Throws nothing. */
+  /** Resolves when no task runs or waits; null if the connection was lost. Never throws. */
   follow(
     onProgress: (progress: ArrayProgress) => void,
     signal: AbortSignal,
@@ -74,7 +74,7 @@ export async function submitArray(
               const [job = '', state = ''] = rest.split('|')
               accounting.set(Number(job.split('_')[1]), state)
             }
-            // The last line of a look.
+            // The last line of a poll.
             if (kind === 'done') {
               const done = new Set(rest.split(' ').filter(Boolean).map(Number))
               onProgress(progressOf(number, tasks, done, lines))
@@ -99,7 +99,7 @@ export async function submitArray(
         'stopping the jobs',
         [
           `cd ${quoted(place.folder)} && touch stop`,
-          // Those that wait never begin; those that run save first.
+          // Waiting tasks never start; running ones save first.
           `scancel${at(cluster)} -t PENDING ${number}`,
           `scancel${at(cluster)} ${force ? '' : '-b -s TERM '}${number}`,
           'true',
@@ -134,14 +134,17 @@ function progressOf(
   }
 }
 
-/** Tells lines of the queue that changed; over when every task left its mark, or none was in the queue twice in a row. */
+/**
+ * Returns the shell code that prints changed lines of the queue. It ends when every task left its mark, or none was
+ * in the queue twice in a row.
+ */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`
   return {
     pause: '1',
     first: 'woken=; next=0; every=1; gone=0; over=; : > queue.old',
     each: [
-      // Someone waits for the end now.
+      // The user is waiting for the end: poll at the shortest interval.
       'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       't=$(date +%s)',
       '  m=$(ls | sed -n "s/^done[.]//p"); n=$(printf "%s" "$m" | grep -c .)',

@@ -1,6 +1,6 @@
 /**
- * A job of Slurm, by its own commands in plain text: sbatch, squeue, sacct, scancel. Its lines come from the folder that
- * login node and compute node share; squeue is asked less often the longer nothing changes.
+ * A Slurm job, through sbatch, squeue, sacct and scancel in plain text. Its lines come from the folder that login
+ * node and compute node share. squeue is polled less often the longer nothing changes.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -25,12 +25,12 @@ import {
 } from './remote-jobs'
 import { quoted, type Shell } from './ssh'
 
-/** Seconds after which squeue is asked at the latest. */
+/** Longest interval between squeue polls, in seconds. */
 const slowest = 30
-/** Seconds that the lines of a job may take through a shared file system after its end. */
+/** Seconds to wait after a job's end for its lines to arrive through a shared file system. */
 const settling = 15
 
-/** sbatch's options for a site; each is one word. */
+/** Returns sbatch's options for a site, one word each. */
 export function sbatchWords(options: SlurmOptions): string[] {
   const named = (['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const).flatMap(
     (name) => (options[name] === undefined ? [] : [`--${name}=${options[name]}`]),
@@ -39,8 +39,8 @@ export function sbatchWords(options: SlurmOptions): string[] {
 }
 
 /**
- * Nothing of the submitting shell's variables goes along, so that a job is the same from wherever it is submitted; the
- * commands before it set what it needs. A requeued job appends to the output of its earlier start.
+ * Returns our own sbatch options. No variables of the submitting shell are exported, so that a job does not depend on
+ * where it is submitted; commands before the run set what it needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
@@ -49,7 +49,7 @@ const ownWords = (name: string): string[] => [
 
 const line = (words: readonly string[]): string => words.map(quoted).join(' ')
 
-/** stderr of sbatch → whose turn it is. */
+/** Returns the error for sbatch's stderr, depending on who has to act. */
 function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
   const errors =
     lines
@@ -78,7 +78,10 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
   )
 }
 
-/** Runs sbatch with these words in the current folder; `rc`, `out` and `err` begin its lines. */
+/**
+ * Returns a script that runs sbatch with these words in the current folder. Its lines begin with `rc`, `out` and
+ * `err`.
+ */
 const submitScript = (words: readonly string[]): string =>
   [
     `sbatch ${line(words)} > sbatch.out 2> sbatch.err < /dev/null; rc=$?`,
@@ -91,7 +94,7 @@ function submitted(lines: readonly string[]) {
   return { status: Number(of('rc')[0] ?? NaN), out: of('out'), err: of('err') }
 }
 
-/** Has Slurm say whether it would take a job with these options. Throws if it would not. */
+/** Asks Slurm whether it would accept a job with these options. Throws if it would not. */
 export async function tryOptions(
   shell: Shell,
   options: SlurmOptions,
@@ -112,7 +115,10 @@ export async function tryOptions(
   if (status !== 0) throw refused(shell, status, err)
 }
 
-/** Asks for the job's line; sets `over` once it is final, or was absent, twice in a row. `%` begins what is told. */
+/**
+ * Returns the shell code that polls the job's line. It sets `over` once the state is final, or the job was absent,
+ * twice in a row. Reported lines begin with `%`.
+ */
 function watchOf(name: string, id: string, cluster: string | null): Watch {
   const where = at(cluster)
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${where} 2>/dev/null`
@@ -120,7 +126,7 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
     pause: '1',
     first: 'woken=; next=0; every=1; old=x; same=0; over=',
     each: [
-      // Someone waits for the end now.
+      // The user is waiting for the end: poll at the shortest interval.
       'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       'if [ -f done ]; then over=1; fi',
       '  t=$(date +%s)',
@@ -134,35 +140,37 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // The end of a job can be known before its last lines are: they come by another way.
+      // The end of a job may be known before its last lines arrive, since they take another path.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Of the last start alone: the output of earlier ones is above it.
+      // Only the last start: the output of earlier ones precedes it.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }
 }
 
-/** LeadContext what the queue says of a job, once each time that it changes. */
+/** Called with a job's queue state, once per change. */
 export type OnState = (state: JobState, before: JobState | null, number: string) => void
 
 const jobName = (id: string): string => `kernel-ladder-${id}`
 
 interface Submitted {
   place: JobPlace
-  /** The job's name, by which the queue is asked. */
+  /** The job's name, used to query the queue. */
   name: string
   number: string
   cluster: string | null
 }
 
-/** For Slurm's commands about a job of another cluster than the login node's own. */
+/** Returns the option for Slurm's commands if a job is in another cluster than the login node's. */
 export const at = (cluster: string | null): string =>
   cluster === null ? '' : ` -M ${quoted(cluster)}`
 
-/** Places a job's files and submits it; `more` are further words for sbatch. Throws what sbatch says if it refuses. */
+/**
+ * Places a job's files and submits it; `more` are additional words for sbatch. Throws sbatch's message if it refuses.
+ */
 export async function submit(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -211,7 +219,7 @@ export async function submitJob(
   return slurmJob(shell, await submit(shell, facts, id, start, options), onState)
 }
 
-/** The job of an earlier call, by what sbatch printed then; null if it printed no number. */
+/** Returns the job of an earlier call, from what sbatch printed then; null if it printed no number. */
 export function submittedJob(
   shell: Shell,
   place: JobPlace,
@@ -258,7 +266,7 @@ function slurmJob(
         shell,
         'stopping the job',
         [
-          // The note is for a job that is about to start, which no signal reaches yet.
+          // The file `stop` is for a job about to start, which no signal can reach yet.
           `cd ${quoted(place.folder)} && touch stop`,
           force
             ? `scancel${onCluster} ${number}`
@@ -273,7 +281,7 @@ function slurmJob(
   }
 }
 
-/** What is told of a change; null if nothing is. */
+/** Returns the notice for a state change; null if there is none. */
 export function stateNotice(
   state: JobState,
   before: JobState | null,

@@ -1,27 +1,27 @@
 /**
- * Shell scripts on another machine, through the system's ssh with the user's own configuration, keys, agent and jump
- * hosts. It never asks for anything: what would need an answer ends with a sentence.
+ * Runs shell scripts on another machine through the system's ssh, with the user's configuration, keys, agent and jump
+ * hosts. It never prompts: anything that needs an answer fails with a sentence.
  *
- * The remote login shell parses the command again and may print what it likes first, so the command is a constant
- * that every shell reads alike; the script and its data come on stdin, and its answer stands between two lines
- * that begin with a random word.
+ * The remote login shell parses the command again and may print anything first. The command is therefore a constant
+ * that every shell reads alike. The script and its data come on stdin, and the answer is framed by two lines that
+ * begin with a random word.
  */
 import { randomBytes } from 'node:crypto'
 import { KernelLadderError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { runProcess, type ProcessCall, type ProcessResult } from '../tools/process'
 
-/** What runs a script somewhere. */
+/** Runs scripts on a machine. */
 export interface Shell {
-  /** For sentences: `titan (ssh titan.lab)`. */
+  /** The name in messages: `titan (ssh titan.lab)`. */
   readonly name: string
   run(call: ShellCall): Promise<ShellResult>
 }
 
 interface ShellCall {
-  /** POSIX shell. */
+  /** POSIX shell code. */
   script: string
-  /** What the script reads from stdin. */
+  /** Data that the script reads from stdin. */
   data?: Uint8Array
   /** Called with each line of the answer as it arrives. */
   onLine?: (line: string) => void
@@ -38,12 +38,12 @@ export interface ShellResult {
   outcome: 'done' | 'lost' | 'cancelled'
   /** The script's own exit status; null unless done. */
   status: number | null
-  /** Without what login files print. */
+  /** Without the output of login files. */
   lines: string[]
   stderr: string
 }
 
-/** Reads as many bytes as the first line says and runs them; what follows is the script's stdin. */
+/** Reads as many bytes as the first line states and runs them. The rest is the script's stdin. */
 const bootstrap = `sh -c 'IFS= read -r n && s=$(head -c "$n") && eval "$s"'`
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
@@ -59,7 +59,7 @@ const options = (extra: readonly string[]): string[] => [
   ...extra,
 ]
 
-/** What ssh says, and the message for it; its remedy is another. */
+/** ssh's messages, each with the key of ours, whose remedy differs. */
 const refusals = [
   [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'hostChanged'],
   [/Host key verification failed|No \S+ host key is known/, 'hostUnknown'],
@@ -69,7 +69,7 @@ const refusals = [
   [/timed out|No route to host|Network is unreachable/, 'hostSilent'],
 ] as const
 
-/** null if the script had begun, or for no known reason. */
+/** Returns the reason for a failed connection. Null if the script had started, or the reason is unknown. */
 export function refusalOf(host: string, stderr: string): KernelLadderError | null {
   const found = refusals.find(([pattern]) => pattern.test(stderr))
   if (!found) return null
@@ -82,7 +82,7 @@ export function refusalOf(host: string, stderr: string): KernelLadderError | nul
 
 type Run = (call: ProcessCall) => Promise<ProcessResult>
 
-/** The framed call of a script, whichever program carries it. */
+/** Runs the framed call of a script with any carrier program. */
 async function framed(
   { script, data, onLine, ...call }: ShellCall,
   carrier: { file: string; args: readonly string[] },
@@ -93,7 +93,7 @@ async function framed(
   const bytes = Buffer.from(body)
   const lines: string[] = []
   let [begun, status]: [boolean, number | null] = [false, null]
-  /** The empty line before a mark is the frame's own. */
+  /** The empty line before a mark belongs to the frame. */
   let pendingLine: string | null = null
   const take = (line: string): void => {
     if (onLine) onLine(line)
@@ -131,7 +131,10 @@ async function framed(
   }
 }
 
-/** `host` is as after `ssh`; `extra` are options for tests and host keys. Throws if there is no connection at all. */
+/**
+ * Returns a shell over ssh. `host` is as after `ssh`; `extra` are options for tests and host keys. Throws if there is
+ * no connection at all.
+ */
 export const sshShell = (
   name: string,
   host: string,
@@ -157,7 +160,7 @@ export const sshShell = (
   },
 })
 
-/** A shell of this machine, for Slurm on a login node. */
+/** Returns a shell of this machine, for Slurm on a login node. */
 export const localShell = (name: string, run: Run = runProcess): Shell => ({
   name,
   run: (call) =>
@@ -169,16 +172,16 @@ export const localShell = (name: string, run: Run = runProcess): Shell => ({
 })
 
 export interface HostKey {
-  /** As in `ssh -G`. */
+  /** As printed by `ssh -G`. */
   hostname: string
   user: string
   port: string
-  /** `ssh-ed25519 SHA256:…`; null if the connection ended before it. */
+  /** `ssh-ed25519 SHA256:…`; null if the connection ended earlier. */
   fingerprint: string | null
   known: boolean
 }
 
-/** Where ssh would connect to and the key that the host shows, without trusting it. */
+/** Returns where ssh would connect to and the host's key, without trusting it. */
 export async function askHostKey(
   host: string,
   extra: readonly string[] = [],
@@ -200,7 +203,7 @@ export async function askHostKey(
     args: [...options([...extra, ...strict]), '--', host, 'true'],
     timeoutMs: 60_000,
   })
-  // The last one: the keys of jump hosts come before.
+  // Use the last one: keys of jump hosts come before it.
   const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1] ?? null
   const unknown = /Host key verification failed|No \S+ host key is known/.test(stderr)
   if (shown === null) {
@@ -217,7 +220,7 @@ export async function askHostKey(
   }
 }
 
-/** Has ssh remember the key of a host that shows this fingerprint now. Throws if it shows another. */
+/** Adds a host's key to known hosts if it still has this fingerprint. Throws if it differs. */
 export async function trustHostKey(
   host: string,
   fingerprint: string,

@@ -1,7 +1,7 @@
 /**
- * A measurement in which the submission's kernels run where nothing is known of what they should compute, since kernels can
- * read all memory of their process. One process measures the trusted rungs, a second times the submission with inputs that
- * change before each launch, and a third checks the results of timed launches. Their events are those of one measurement.
+ * A measurement that hides expected results from the submission's kernels, since kernels can read all memory of their
+ * process. One process measures the trusted rungs. A second times the submission with inputs that change before each
+ * launch. A third checks the results of timed launches. Their events form a single measurement.
  */
 import { mkdir } from 'node:fs/promises'
 import { parseRunnerLine } from '../../parsers/cuda/runner-events'
@@ -15,7 +15,7 @@ const timing = ['--warm', '--max-seconds', '--max-samples', '--min-samples']
 
 const isOfRung = (option: string): boolean => option === '--rung' || option === '--rung-case'
 
-/** The options that `wanted` accepts. */
+/** Returns the options that `wanted` accepts. */
 function chosen(
   words: readonly string[],
   wanted: (option: string, value: string) => boolean,
@@ -34,7 +34,7 @@ interface BlindCalls {
   check: string[]
 }
 
-/** The arguments of the three processes; those of a measurement begin with its command. */
+/** Returns the arguments of the three processes; those of a measurement begin with its command. */
 export function blindCalls(
   [, ...words]: readonly string[],
   submission: string,
@@ -67,7 +67,7 @@ export function blindCalls(
 
 type Run = (call: ToolCall) => Promise<ProcessResult>
 
-/** `results` is a folder that does not exist yet. */
+/** Runs a measurement. `results` is a folder that does not exist yet. */
 export async function measureBlind(
   call: ToolCall,
   submission: string,
@@ -106,7 +106,7 @@ export async function measureBlind(
     }
   }
 
-  // From its timing on, lines wait until the results have been checked.
+  // From its timing on, lines are held back until the results have been checked.
   const pendingLines: string[] = []
   let given = false
   const timed = await part(calls.blind, (line) => {

@@ -1,6 +1,6 @@
 /**
- * Kernel-enforced limits on all processes of a submission together: a control group, created by systemd or, if this
- * user is permitted, directly (version 2 or 1). Each is trusted only after it was tested.
+ * Kernel-enforced limits on all processes of a submission together. The control group is created by systemd or, if
+ * this user is permitted, directly (version 2 or 1). Each method is used only after a test.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -29,7 +29,7 @@ const root = '/sys/fs/cgroup'
 const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
-/** Our path by controller, from /proc/self/cgroup; for version 2 the key is empty. */
+/** Returns our path by controller, from /proc/self/cgroup; for version 2 the key is empty. */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
   return new Map(
@@ -40,7 +40,7 @@ async function ownPaths(): Promise<Map<string, string>> {
   )
 }
 
-/** Joins each of the groups and executes the command. */
+/** Returns the command that joins each of the groups and executes its arguments. */
 const enter = (folders: readonly string[]): string[] => [
   ...[
     'sh',
@@ -110,8 +110,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Version 2: under the nearest ancestor group whose children have the controllers. Limits of the groups in
- * between still apply.
+ * Plans a version 2 group under the nearest ancestor whose children have the controllers. Limits of groups in between
+ * still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -136,7 +136,7 @@ async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   return null
 }
 
-/** Version 1: under our own groups. */
+/** Plans version 1 groups under our own. */
 async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = await ownPaths()
   const memory = own.get('memory')
@@ -154,7 +154,7 @@ async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   ]
 }
 
-/** A scope of the user's systemd, or of the system's for root. */
+/** Returns a scope of the user's systemd, or of the system's for root. */
 function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   const unit = newName()
   const user = process.getuid?.() === 0 ? [] : ['--user']
@@ -194,7 +194,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       limits.includes(tasks) &&
-      // Rounded to pages, or lower if an outer group has a lower limit.
+      // Limits are rounded to pages, or lower if an outer group has a lower limit.
       limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {
@@ -202,7 +202,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
   }
 }
 
-/** How to create a group with these limits here; null if the kernel offers none to this user. */
+/** Returns how to create a group with these limits; null if the kernel lets this user create none. */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {
   for (const make of [version2, version1]) {
     const plan = await make(limits)

@@ -1,7 +1,7 @@
 /**
- * The tools of a judge. Whatever handles a submission's code runs in a sandbox of its own: nvcc sees the source and its
- * headers, the launch probe sees the library that it loads. A judge takes three things from them: a compiled library,
- * compiler messages, and the description of launches, which is parsed like any other untrusted text.
+ * The tools of a judge. Every tool that handles a submission's code runs in its own sandbox. nvcc sees the source and
+ * its headers; the launch probe sees the library that it loads. A judge takes three things from them: a compiled
+ * library, compiler messages, and the description of launches, which is parsed as untrusted text.
  */
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -32,11 +32,11 @@ export const Confinement = z.object({
 })
 export type Confinement = z.infer<typeof Confinement>
 
-/** What the probe said of a submission at one problem. A grade can be repeated from these without its host code. */
+/** The probe's output for a submission at one problem. A grade can be reproduced from it without the host code. */
 export const Description = z.object({
-  /** SHA-256 of the machine code that was described. */
+  /** SHA-256 of the described machine code. */
   cubin: z.string(),
-  /** SHA-256 of what was asked: the launch struct, the GPU and the kernels' parameters. */
+  /** SHA-256 of the request: the launch struct, the GPU and the kernels' parameters. */
   asked: z.string(),
   stdout: z.string(),
   stderr: z.string(),
@@ -49,15 +49,15 @@ export type Description = z.infer<typeof Description>
 const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
-/** A description has kilobytes; a table that is copied from the host has megabytes. */
+/** A description has kilobytes; a table copied from the host has megabytes. */
 const descriptionLimit = 64 * 2 ** 20
 
-/** Environment variables that tools need; others may contain tokens and the like. */
+/** Environment variables that tools need. Others may contain tokens or other secrets. */
 const toolVariables = [
   ...['PATH', 'LANG', 'LD_LIBRARY_PATH', 'CUDA_HOME', 'CUDA_PATH', 'KERNEL_LADDER_PATH_ONLY'],
 ] as const
 
-/** The variables that a program may see: those that tools need, and those of the fake tools of tests. */
+/** Returns the variables that a program may see: those that tools need, and those of the tests' fake tools. */
 export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).filter(
@@ -68,22 +68,22 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
   )
 
 /**
- * Where the compiler finds the sources: machine code contains their path. That of a slot of the cache depends only on what
- * is built.
+ * Returns the path of the sources for the compiler, which machine code contains. It depends only on what is built,
+ * not on the cache.
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 
-/** Writes what the compiler built and the files that it included to stdout, since nothing else leaves the sandbox. */
+/** Prints the compiler's output file and the files it included, since only stdout leaves the sandbox. */
 const compileScript = `at=$(mktemp -d)
 "$@" -MD -MF "$at/included" -o "$at/built" 1>&2 && base64 -w 0 "$at/built" && echo && cat "$at/included"`
 
 interface Confined {
   toolbox: (recorder: RawRecorder | null) => Toolbox
-  /** What the submission's host code described, in order. */
+  /** Returns the host code's descriptions, in order. */
   descriptions: () => Description[]
 }
 
-/** Our programs that a GPU needs. */
+/** Our programs that a run on a GPU needs. */
 export interface GpuTools {
   /** The launch probe. */
   probe: string
@@ -96,7 +96,7 @@ interface ConfinedOptions {
   limits: Limits
   /** The id of the rung that is the submission. */
   submission: string
-  /** Descriptions of an earlier grading, which are used in place of running the host code again. */
+  /** Descriptions of an earlier grading, used instead of running the host code again. */
   known: readonly Description[] | null
   /** A folder for plans. */
   folder: string
@@ -134,7 +134,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     const named = call.args.indexOf('-o')
     const output = call.args[named + 1]!
     const args = call.args.filter((_, index) => index !== named && index !== named + 1)
-    // The probe stands in for the CUDA runtime, wherever the submission is to run.
+    // The probe replaces the CUDA runtime, wherever the submission is to run.
     const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
     if (mechanism.by === 'none')
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
@@ -175,7 +175,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
     const same = (one: Description): boolean =>
       one.cubin === request.cubin && one.asked === request.asked
-    // Asked again, host code must not answer differently.
+    // Host code must not answer a repeated request differently.
     const before = described.find(same) ?? known?.find(same)
     if (before) {
       if (!described.includes(before)) described.push(before)
@@ -199,7 +199,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
   }
 
-  /** The library that replays what the submission describes for these cases. */
+  /** Returns the library that replays the submission's description of these cases. */
   const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
     const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
     const cubins = cubinsOf(await readFile(library))
@@ -230,7 +230,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     return copy
   }
 
-  /** Whatever is run on a GPU replays a plan in place of the submission. */
+  /** Replaces the submission by the replay of its plan in every call that runs on a GPU. */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`
     const at = call.args.findIndex(
@@ -279,7 +279,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
   return { toolbox, descriptions: () => described }
 }
 
-/** The cases of a call of the runner. */
+/** Returns the cases of a runner call. */
 function casesIn(args: readonly string[]): (CaseWords & { name: string })[] {
   const cases: { name: string; structBytes: string; fields: string[]; buffers: string[] }[] = []
   for (const [index, word] of args.entries()) {
@@ -312,7 +312,7 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** The host code ended the probe, or kept it from answering. */
+/** Returns the event for host code that ended the probe or kept it from answering. */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

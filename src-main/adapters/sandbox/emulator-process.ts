@@ -1,6 +1,6 @@
 /**
- * An emulator in a process of its own, for a judge: it gets machine code, launches and inputs, and returns results. What
- * is expected never exists there.
+ * An emulator in its own process, for a judge. It gets machine code, launches and inputs, and returns results. The
+ * process never contains the expected results.
  */
 import { EventEmitter } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { startPeer } from '../tools/process'
 import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
-/** What comes through a channel begins at any byte; results are read as words. */
+/** Copies outputs: data from a channel may be unaligned, and results are read as words. */
 const aligned = (outputs: EmulationAnswer['outputs']): EmulationAnswer['outputs'] =>
   new Map([...outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)]))
 const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
@@ -22,7 +22,10 @@ const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
   again: answer.again.map(aligned),
 })
 
-/** `wrap` makes the command line that runs a command in a sandbox where it can read this file. */
+/**
+ * Returns the starter of emulators. `wrap` makes the command line that runs a command in a sandbox where this file is
+ * readable.
+ */
 export function emulatorsIn(
   folder: string,
   wrap: (command: readonly string[], readable: string, work: string) => readonly string[],

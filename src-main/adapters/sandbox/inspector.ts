@@ -1,3 +1,3 @@
-/** Node starts its debugger on SIGUSR1; these options keep it from that, where this Node knows them. */
+/** Returns the options that keep Node from starting its debugger on SIGUSR1, if this Node has them. */
 export const withoutInspector = (): string[] =>
   ['--disable-sigusr1'].filter((option) => process.allowedNodeEnvironmentFlags.has(option))

@@ -1,11 +1,11 @@
 /**
- * Tests run inside a sandbox before any submission. Everything that the sandbox must prevent is attempted, and the
- * results are reported.
+ * Tests that run inside a sandbox before any submission. They attempt everything that the sandbox must prevent, and
+ * report the results.
  */
 import { z } from 'zod'
 
 export interface Attempts {
-  /** Existing, nonempty files of others. */
+  /** Existing, nonempty files outside. */
   files: readonly string[]
   /** Entries of the user's home and of /run, as seen outside. */
   entries: readonly string[]
@@ -29,7 +29,7 @@ export const Findings = z.object({
 })
 export type Findings = z.infer<typeof Findings>
 
-/** For `node -e`, with the attempts as JSON in its single argument. */
+/** The script for `node -e`, with the attempts as JSON in its single argument. */
 export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')

@@ -1,6 +1,6 @@
 /**
- * Runs the main() of a user's file against the stand-in for the CUDA runtime (cuda-kernels/probe/program.cpp), confined: it
- * can compute and read the files next to it, but not write, open connections or start programs.
+ * Runs the main() of a user's file against a replacement of the CUDA runtime (cuda-kernels/probe/program.cpp),
+ * confined. It can compute and read the files next to it, but not write, connect or start programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,11 +16,11 @@ import { removeTree } from './view'
 export type { RecordedLaunch } from '../../parsers/cuda/recorded-program'
 
 export interface MainCall {
-  /** kl-program, built. */
+  /** The path of kl-program. */
   recorder: string
   /** The file as a library without a CUDA runtime. */
   library: string
-  /** Where main() is run: the folder of the file. */
+  /** The folder in which main() runs: that of the file. */
   folder: string
   /** Words for the recorder that describe the GPU and the kernels. */
   words: readonly string[]
@@ -31,14 +31,14 @@ export interface MainCall {
 }
 
 export interface RecordedMain extends RecordedProgram {
-  /** Whether it ran in namespaces of its own; it is confined by a system call filter in any case. */
+  /** Whether it ran in its own namespaces. A system call filter confines it in any case. */
   isIsolated: boolean
   seconds: number
-  /** Why it did not end by itself; null if it did. */
+  /** Why main() did not end by itself; null if it did. */
   stopped: Statement | null
 }
 
-/** The names of kernels, demangled; nothing of the user's is run for it. */
+/** Returns demangled kernel names without running any user code. */
 export async function demangledKernels(
   recorder: string,
   words: readonly string[],
@@ -64,7 +64,7 @@ export async function recordMain(call: MainCall): Promise<RecordedMain> {
   const limits = limitsFor(call.seconds)
   const owned = await ownFolder(await realpath(tmpdir()), 'kernel-ladder-main')
   try {
-    // Views are mounted by root of a user namespace, which is another user to this folder.
+    // Views are mounted by root of a user namespace, which counts as another user for this folder.
     await chmod(owned.path, 0o711)
     const [view, work] = [join(owned.path, 'view'), join(owned.path, 'work')]
     for (const path of [view, work]) await mkdir(path)

@@ -1,4 +1,4 @@
-/** A description as a plan that cuda-kernels/judge executes; plan.hpp there has the format. */
+/** Converts a description to a plan that cuda-kernels/judge executes; plan.hpp there documents the format. */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'
 import { inEnglish } from '../../domain/text/english'
@@ -6,12 +6,12 @@ import type { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 type Answer = NonNullable<ReturnType<typeof parseProbedLaunches>>
 
-/** What the runner was told of a case. */
+/** The runner's arguments for a case. */
 export interface CaseWords {
   structBytes: string
-  /** `0:i64:512`, `32:buffer:a` */
+  /** Such as `0:i64:512` or `32:buffer:a`. */
   fields: readonly string[]
-  /** `c:f32:out:512x512` */
+  /** Such as `c:f32:out:512x512`. */
   buffers: readonly string[]
 }
 
@@ -20,7 +20,7 @@ const dtypeBytes: Record<string, number> = {
   ...{ e4m3: 1, e5m2: 1, i8: 1, u8: 1 },
 }
 
-/** Written buffers, by their place among the pointers of the launch struct, from 1 on. */
+/** Returns lines for the written buffers, by their position among the launch struct's pointers, from 1. */
 function outputLines({ fields, buffers }: CaseWords): string[] {
   const names = fields.flatMap((field) => /^\d+:buffer:(.+)$/.exec(field)?.[1] ?? [])
   return buffers.flatMap((text) => {
@@ -57,7 +57,7 @@ function stepLines({ kernels, memory = [] }: Answer): string[] {
   return lines
 }
 
-/** The lines of one case. A description that is none of this code's is a reason. */
+/** Returns the lines of one case. Returns a reason if the description does not match this code. */
 export function caseLines(
   modules: readonly MachineCode[],
   words: CaseWords,

@@ -1,7 +1,7 @@
 /**
- * Runs an untrusted program: in a file system view that contains only what it needs, without network or
- * capabilities or a way to obtain any, within limits enforced by the kernel where possible. Everything that this
- * should prevent is first attempted from inside, and only what held is claimed.
+ * Runs an untrusted program in a file system view that contains only what it needs. It has no network and no
+ * capabilities or way to obtain any, and its limits are enforced by the kernel if possible. Everything that must be
+ * prevented is first attempted from inside, and only what failed is claimed.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
@@ -26,7 +26,7 @@ import {
 import { message, type Statement } from '../../domain/messages/message'
 import { descendants, processIds } from '../tools/process-tree'
 
-/** What a submission is prevented from; each is tested. */
+/** The actions that a submission is prevented from; each is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 type Safeguard = (typeof safeguards)[number]
 
@@ -34,11 +34,11 @@ export interface Isolation {
   /** The mechanism; `none` if the system offers none. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** Which limits the kernel enforces. The others are monitored. */
+  /** The limits that the kernel enforces. The others are monitored. */
   kernel: { memory: boolean; disk: boolean }
 }
 
-/** Dies with the grader, however that ends. */
+/** Ends a program when the grader ends for any reason. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 
 /** systemd's range for dynamic users: unused, and within what containers map. */
@@ -54,14 +54,14 @@ const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<
 const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
-/** How programs are isolated here; a judge is told it, since it is found once for all. */
+/** How programs are isolated on this machine. It is determined once and passed to each judge. */
 export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
   /** Prefix that ends a program with the process that started it. */
   tie: z.array(z.string()),
-  /** Under a user id that nobody has, as only root can. */
+  /** Whether programs run under an unused user id, which only root can do. */
   asNobody: z.boolean(),
-  /** Further options of bubblewrap. */
+  /** Additional options for bubblewrap. */
   options: z.array(z.string()),
 })
 export type Mechanism = z.infer<typeof Mechanism>
@@ -84,7 +84,7 @@ async function candidates(tie: string[]): Promise<Mechanism[]> {
 
 export const Limits = z.object({
   seconds: z.number(),
-  /** For all its processes together. */
+  /** Limit for all its processes together. */
   memoryBytes: z.number(),
   processes: z.number(),
   outputBytes: z.number(),
@@ -95,7 +95,7 @@ export const Limits = z.object({
 })
 export type Limits = z.infer<typeof Limits>
 
-/** Threads count, too: a compiler or profiler has several per core. */
+/** Returns the limit of tasks, which includes threads: a compiler or profiler has several per core. */
 const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
@@ -108,7 +108,7 @@ export interface Sandbox {
   makeGroup: MakeGroup | null
 }
 
-/** Without isolation: for trusted code, or if the user allowed it. */
+/** Returns a sandbox without isolation, for trusted code or if the user allowed it. */
 export const openSandbox = (tie: string[] = []): Sandbox => ({
   isolation: {
     by: 'none',
@@ -128,9 +128,9 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Locations of this environment's tools and libraries outside the system folders: all of a toolkit with its own
- * folder, but never the user's home, the folder of temporary files or a parent of either: there lie other submissions,
- * and a view that shows it hides the submission's own folder.
+ * Returns the locations of this environment's tools and libraries outside the system folders. A toolkit in its own
+ * folder is included completely. Never includes the user's home, the temporary folder, or a parent of either, because
+ * those contain other submissions and would hide the submission's own folder.
  */
 async function installations(): Promise<string[]> {
   const apart = await Promise.all(
@@ -156,7 +156,7 @@ async function installations(): Promise<string[]> {
   return found
 }
 
-/** Real paths, without those inside another one or inside system folders. */
+/** Returns real paths, without those inside another one or inside system folders. */
 async function readablePaths(wanted: readonly string[]): Promise<string[]> {
   const real = await Promise.all([...wanted, process.execPath].map((path) => realpath(path)))
   const all = [...new Set([...real, ...(await installations())])]
@@ -183,7 +183,7 @@ export const placeOf = (
   cpuSeconds: Math.ceil(limits.seconds * availableParallelism()),
 })
 
-/** Outside resources that a submission must not reach, each of which is reachable from here. */
+/** Creates outside resources that a submission must not reach, each reachable from here. */
 async function lures(probe: string, shown: readonly string[]) {
   const sibling = join(probe, 'other')
   await mkdir(sibling)
@@ -223,7 +223,7 @@ async function lures(probe: string, shown: readonly string[]) {
   }
 }
 
-/** Creates the test resources, tests the available mechanisms, and picks the one that prevents the most. */
+/** Creates the test resources, tests the available mechanisms, and returns the one that prevents the most. */
 export async function findSandbox(
   limits: Limits,
   view: string,
@@ -284,14 +284,14 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** Why it was stopped early, as a sentence. */
+  /** Why the program was stopped early, as a sentence. */
   stopped: Statement | null
 }
 
 const pageBytes = 4096
 const watchMs = 150
 
-/** The memory of these processes; those that are gone have none. */
+/** Returns the memory of these processes; ended ones count as zero. */
 function residentBytes(pids: readonly number[]): number {
   let pages = 0
   for (const pid of pids)
@@ -303,7 +303,7 @@ function residentBytes(pids: readonly number[]): number {
   return pages * pageBytes
 }
 
-/** Kills processes with this mark in their environment that have left the process tree. */
+/** Kills processes that have this mark in their environment and left the process tree. */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {
     const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
@@ -380,7 +380,7 @@ const inReach: Record<Safeguard, string> = {
   rights: 'capabilities and mounts',
 }
 
-/** What the sandbox was found to prevent and what not, for the reader of the grades. */
+/** Returns what the sandbox was found to prevent and what not, for readers of the grades. */
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [
     ...(kernel.memory ? [] : ['memory', 'number of processes']),

@@ -1,6 +1,6 @@
 /**
- * The sandboxed program's view: a file system with only what it needs, without capabilities or a way to obtain any.
- * Built as a command line for unshare or bubblewrap; what it leaves is removed.
+ * The view of a sandboxed program: a file system with only what it needs, without capabilities or a way to obtain
+ * any. Builds the command line for unshare or bubblewrap, and removes leftovers.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -8,22 +8,22 @@ import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 export interface Place {
-  /** Its folder. In the view, a tmpfs is initialized with a copy of it. */
+  /** The program's folder. The view's tmpfs starts with a copy of it. */
   work: string
-  /** Where that is; by default the same path. */
+  /** The folder's path in the view; the same by default. */
   at?: string
   /** An empty folder on which the view is mounted. */
   view: string
   /**
-   * For a program that confines itself (cuda-kernels/probe/confine.hpp): without a copy of its folder, devices, and
-   * anything that can be written to. It takes a third of the time.
+   * For a program that confines itself (cuda-kernels/probe/confine.hpp): no copy of its folder, no devices, nothing
+   * writable. It takes a third of the time.
    */
   librariesOnly?: boolean
   /** Files and folders that it may read, at their original paths. */
   readable: readonly string[]
-  /** Files and folders that it must not see, wherever they are: other submissions, solutions. */
+  /** Files and folders that it must not see anywhere: other submissions, solutions. */
   hidden: readonly string[]
-  /** Total that it may write: its folder, /tmp and /dev/shm together. */
+  /** Total that it may write to its folder, /tmp and /dev/shm together. */
   diskBytes: number
   /** Tasks: processes and their threads. */
   tasks: number
@@ -38,26 +38,28 @@ export const systemFolders = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix', '/gnu'],
 ]
 
-/** The parts of /etc needed to find libraries and programs: nothing that names users or contains keys. */
+/** The parts of /etc needed to find libraries and programs, without user names or keys. */
 const configuration = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'nsswitch.conf', 'localtime'],
   ...['OpenCL', 'nvidia', 'debian_version', 'os-release'],
 ].map((name) => `/etc/${name}`)
 
-/** No GPU: what runs here only describes or compiles. */
+/** Excludes GPUs: programs here only describe or compile. */
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
-/** The parts of /proc that control the machine and are protected only by the user id. */
+/** Parts of /proc that control the machine and are protected only by the user id. */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),
 ]
 
-/** As `name=value` for prlimit; limits that are already lower are kept. */
+/** Returns limits as `name=value` for prlimit; lower existing limits stay. */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
-/** Removes the limits from the arguments and applies them to this process: all at once, or those that can be. */
+/**
+ * Takes the limits from the arguments and applies them to this process: all at once, or those that can be applied.
+ */
 const limitSelf =
   'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
 
@@ -65,8 +67,8 @@ const limitSelf =
 const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all'
 
 /**
- * Builds the view and runs the command in it. This shell remains as the first process of its pid namespace: it
- * keeps the privileges that the command has dropped, and killing it kills everything.
+ * Builds the view and runs the command in it. This shell stays as the first process of its pid namespace. It keeps
+ * the privileges that the command drops, and killing it kills everything.
  *
  * The command gets its own user namespace, in which no other can be created. Its tasks are then counted separately
  * from others of the same user, and it owns neither mounts nor network.
@@ -184,9 +186,9 @@ exec "$@"
 const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child']
 
 /**
- * `tie` ends it with the grader; it is reset when a user namespace is entered, so it comes after that. Root runs
- * submissions with an unused user id, because root's files are writable without any capability; other users are
- * root of a user namespace until the view is built.
+ * Returns the unshare command line. `tie` ends it with the grader; entering a user namespace resets that, so it comes
+ * afterwards. Root runs submissions with an unused user id, because root's files are writable without any capability.
+ * Other users are root of a user namespace until the view is built.
  */
 export const unshareWith =
   (tie: readonly string[], newUser: (() => number) | null): Wrap =>
@@ -210,13 +212,13 @@ export const unshareWith =
     ]
   }
 
-/** What the view would show of the hidden paths. */
+/** Returns the hidden paths that the view would show. */
 const hiddenIn = ({ readable, hidden }: Place, shown: readonly string[]): string[] =>
   hidden.filter((path) =>
     [...readable, ...shown].some((folder) => path === folder || path.startsWith(`${folder}/`)),
   )
 
-/** For systems where only bubblewrap may create namespaces. */
+/** Returns the command line for systems where only bubblewrap may create namespaces. */
 export const bubblewrap =
   (options: readonly string[]): Wrap =>
   (place, command) => {
@@ -244,7 +246,7 @@ export const bubblewrap =
     ]
   }
 
-/** Only per-process limits. */
+/** Returns the command line with only per-process limits. */
 export const bare =
   (tie: readonly string[]): Wrap =>
   (place, command) => [
@@ -254,8 +256,8 @@ export const bare =
   ]
 
 /**
- * Removes a folder with untrusted contents: inaccessible folders, or paths longer than the path limit.
- * Returns whether it is gone. Never throws; the caller reports what cannot be removed.
+ * Removes a folder with untrusted contents, including inaccessible folders and paths beyond the path limit. Returns
+ * whether it is gone. Never throws; the caller reports leftovers.
  */
 export async function removeTree(path: string): Promise<boolean> {
   try {

@@ -11,7 +11,7 @@ import { parseJsonWithin } from '../../parsers/json-within'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
-/** The stored deep profile of a rung, or null if there is none; throws an input error if it is damaged. */
+/** Returns the stored deep profile of a rung, or null if there is none. Throws an input error if it is damaged. */
 export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
   const path = join(folder, deepFile(rung))
   let text: string
@@ -39,7 +39,7 @@ export function parseDeep(text: string, path: string): DeepProfile {
   return profile.data
 }
 
-/** A file with thousands of instructions may have as many faults. */
+/** Returns the first faults only: a file with thousands of instructions may have as many. */
 const firstFaults = (error: z.ZodError): string =>
   error.issues
     .slice(0, 3)

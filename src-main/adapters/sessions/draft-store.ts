@@ -11,13 +11,13 @@ import { Draft, DraftId } from '../../domain/ladder/draft'
 const maxDrafts = 500
 
 interface DraftStore {
-  /** Newest first; unreadable files are skipped. */
+  /** Returns drafts, newest first; unreadable files are skipped. */
   list(): Promise<Draft[]>
-  /** null if there is none with this id. */
+  /** Returns null if there is none with this id. */
   read(id: string): Promise<Draft | null>
   /**
-   * Saves a draft unless `conflict` finds another one in its way, and returns that one. Saves take turns, so that none
-   * slips between the check and the write.
+   * Saves a draft unless `conflict` returns a conflicting one, which is then returned. Saves take turns, so that none
+   * happens between the check and the write.
    */
   save(draft: Draft, conflict: (stored: readonly Draft[]) => Draft | null): Promise<Draft | null>
   remove(id: string): Promise<void>
@@ -25,7 +25,7 @@ interface DraftStore {
 
 export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
 
-/** By folder: the last save of this process. */
+/** The last save of this process, by folder. */
 const turns = new Map<string, Promise<unknown>>()
 
 export function draftStore(folder: string): DraftStore {

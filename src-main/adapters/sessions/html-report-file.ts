@@ -4,10 +4,10 @@ import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** Far more than a report of hundreds of rungs needs. */
+/** Larger than a report of hundreds of rungs. */
 const maxBytes = 512 * 1024 * 1024
 
-/** Whether a file begins like an HTML page; false also for an unreadable one, which its reader will report. */
+/** Whether a file begins like an HTML page. False for an unreadable one, which its reader reports. */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
   // Reading a pipe or a device may never end.
@@ -22,7 +22,7 @@ export async function isHtmlFile(path: string): Promise<boolean> {
   }
 }
 
-/** Throws an input error that names the file if it contains no readable report. */
+/** Reads a report. Throws an input error that names the file if it contains no readable report. */
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)

@@ -1,6 +1,6 @@
 /**
- * Managing saved sessions without editing them: a user-given name (`label.json` in the session folder), and a trash
- * folder in the store from which they can be restored.
+ * Manages saved sessions without editing them: a user-given name (`label.json` in the session folder), and a trash
+ * folder in the store.
  */
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { readSession } from './session-store'
 const labelFile = 'label.json'
 const Label = z.object({ schema: z.literal(1), title: z.string() })
 
-/** The name given by the user; null if there is none or it cannot be read. */
+/** Returns the name given by the user; null if there is none or it cannot be read. */
 export async function readTitle(folder: string): Promise<string | null> {
   try {
     return Label.parse(JSON.parse(await readPlainFile(join(folder, labelFile)))).title
@@ -39,19 +39,19 @@ export async function writeTitle(folder: string, title: string | null): Promise<
   }
 }
 
-/** Hidden, so that neither the session list nor `ls` shows it. */
+/** Returns the trash folder. It is hidden, so that neither the session list nor `ls` shows it. */
 const trashOf = (store: string): string => join(store, '.trash')
 const keptDays = 30
 const keptMs = keptDays * 24 * 3600 * 1000
 
 interface Trashed {
-  /** `<milliseconds since 1970>~<name>`: a session of the same name may be deleted twice. */
+  /** `<milliseconds since 1970>~<name>`, because two sessions of one name may be deleted. */
   entry: string
   name: string
   deletedAtMs: number
 }
 
-/** Newest first. */
+/** Returns deleted sessions, newest first. */
 async function listTrash(store: string): Promise<Trashed[]> {
   const entries = await readdir(trashOf(store)).catch(() => [])
   return entries
@@ -62,7 +62,7 @@ async function listTrash(store: string): Promise<Trashed[]> {
     .sort((a, b) => b.deletedAtMs - a.deletedAtMs)
 }
 
-/** Throws an input error if there is no such session. */
+/** Moves a session to the trash. Throws an input error if it does not exist. */
 export async function moveToTrash(store: string, name: string): Promise<void> {
   const folder = join(store, name)
   try {
@@ -99,7 +99,10 @@ interface TrashedSession {
   deletedAt: string
 }
 
-/** The restorable sessions, most recently deleted first; of several with the same name, the one that would be restored. */
+/**
+ * Returns the restorable sessions, most recently deleted first. Of several with one name, returns the one that would
+ * be restored.
+ */
 export async function listDeleted(store: string): Promise<TrashedSession[]> {
   const found = await listTrash(store)
   const last = found.filter(

@@ -43,19 +43,19 @@ export interface ReportFile {
   launches: ReportLaunch[]
   /** Number of launches in the file; `launches` contains the first of them. */
   total: number
-  /** The time under ncu of the launches beyond `launches`; null if one of them has none. */
+  /** Total time under ncu of the launches beyond `launches`; null if one of them has none. */
   restMs: number | null
   ncuVersion: string | null
   createdAt: Date
-  /** ncu's command line; null if the file does not contain it. Contains paths of the machine. */
+  /** ncu's command line; null if the file does not contain it. It contains paths of the machine. */
   commandLine: string | null
-  /** What could not be read, and ncu's warnings, each as a sentence. */
+  /** Unreadable parts and ncu's warnings, each as a sentence. */
   notes: Statement[]
-  /** The code of a launch with its counters; null if the file does not have it. */
+  /** Returns the code of a launch with its counters; null if the file does not contain it. */
   codeOf: (launch: ReportLaunch, nameOf: NameFile) => LaunchCode | null
 }
 
-/** What a session can reasonably contain and a UI can show; a report of a training run has more launches. */
+/** Limits of what a session stores and a UI can show; a report of a training run has more launches. */
 const budget = { launches: 500, values: 250_000 }
 
 function readError(error: unknown, path: string): unknown {
@@ -75,10 +75,12 @@ function readError(error: unknown, path: string): unknown {
   }
 }
 
-/** Loaded when a file is read: it describes its messages to the protobuf library, and few commands read a report. */
+/**
+ * Loaded on demand: registering its messages with the protobuf library takes time, and few commands read a report.
+ */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** A training run's report takes some gigabytes. */
+/** Limit for unpacking; a training run's report takes some gigabytes. */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {
@@ -87,7 +89,10 @@ export interface UnpackedReport {
   remove: () => Promise<void>
 }
 
-/** A report as ncu writes it uncompressed: the file itself, or what a `.ncu-repz` holds, in a temporary file. */
+/**
+ * Returns a report as ncu writes it uncompressed: the file itself, or the contents of a `.ncu-repz` in a temporary
+ * file.
+ */
 export async function unpackReport(path: string): Promise<UnpackedReport> {
   try {
     await statFile(path)
@@ -115,7 +120,7 @@ export async function unpackReport(path: string): Promise<UnpackedReport> {
   }
 }
 
-/** Throws an input error that names the file, as `given`, if nothing can be imported from it. */
+/** Reads a report. Throws an input error that names the file, as `given`, if nothing can be imported from it. */
 export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
@@ -191,7 +196,7 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
   return launches
 }
 
-/** The page is read as a whole, since a launch is complete only at the next one. */
+/** The page is read completely, since a launch is known to be complete only at the next one. */
 const maxSourcePageBytes = 2 ** 28
 
 async function readSourceCsv(
@@ -222,7 +227,7 @@ async function readSourceCsv(
     ),
     codeOf(launch, nameOf) {
       const parts = hasFiles ? { sass: none, lines: page } : { sass: page, lines: none }
-      // Every launch in a range of its own, so that each has a profile of its own.
+      // Each launch gets its own range, so that each gets its own profile.
       const named = launches.map((own) => ({ ...own, rung: String(own.id) }))
       const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
         String(launch.id),
@@ -285,7 +290,7 @@ export interface LaunchesProfile {
   profile: Profile
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
-  /** Every metric under ncu's name, if there is a single launch; with several, each kernel has its own. */
+  /** Every metric under ncu's name, if there is a single launch; several kernels each have their own. */
   ncuMetrics?: NcuMetrics
 }
 
@@ -296,7 +301,7 @@ export function profileLaunches(
 ): LaunchesProfile {
   const only = launches.length === 1 ? launches[0] : undefined
   const times = launches.map(launchMs)
-  // Of the different kernels of one range, only the sum means anything.
+  // For different kernels of one range, only the sum is meaningful.
   const time = times.every((ms) => ms !== null)
     ? profiledTime([times.reduce((sum, ms) => sum + ms, 0)])
     : undefined

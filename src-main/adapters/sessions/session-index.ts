@@ -1,6 +1,6 @@
 /**
- * What a list shows of each session of a store, kept in the cache: ten thousand sessions are listed without reading
- * one. An entry is valid as long as its folder and its session.json are those that it was made from.
+ * A cached index of what a list shows for each session of a store, so that ten thousand sessions are listed without
+ * reading any. An entry is valid while its folder and session.json are unchanged.
  */
 import { createReadStream, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { sessionFile } from './session-store'
 
 export interface Described<T> {
   value: T
-  /** false: it is described again next time, as for a session that cannot be read. */
+  /** false: describe it again next time, as for an unreadable session. */
   keep: boolean
 }
 
@@ -22,26 +22,29 @@ interface IndexRequest<T> {
   /** The folder of the sessions. */
   root: string
   cache: string
-  /** What is kept: an index of another content has another name. */
+  /** The index's name; indexes of different content have different names. */
   name: string
-  /** Entries that another version of the program made are made again. */
+  /** Entries made by another version of the program are made again. */
   version: string
-  /** What a value is; another shape makes the index anew. */
+  /** Schema of a value; a changed schema rebuilds the index. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
-  /** Told of so many sessions that reading them takes seconds. */
+  /** Called with the number of sessions to read if that takes seconds. */
   onMany?: ((count: number) => void) | undefined
 }
 
-/** A file this large is read in about a second. */
+/** Number of sessions that takes about a second to read. */
 const many = 300
 
-/** Reading is what costs memory; several at once hide the disk's latency. */
+/** Number of parallel readers: more cost memory, and a few already hide the disk's latency. */
 const readers = 4
-/** Asked synchronously, which is ten times faster than through the thread pool; between slices others have their turn. */
+/**
+ * Number of folders checked synchronously at once. That is ten times faster than the thread pool; other work runs
+ * between slices.
+ */
 const slice = 250
 
-/** Null if there is no such folder. */
+/** Returns the folder's stamp; null if it does not exist. */
 function stampOf(folder: string): string | null {
   const own = statSync(folder, { throwIfNoEntry: false })
   if (!own?.isDirectory()) return null
@@ -58,14 +61,14 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
       const stamp = stampOf(join(root, name))
       if (stamp !== null) stamps.set(name, stamp)
     } catch {
-      // Not permitted: reading it says so.
+      // Not permitted: reading the session reports that.
       stamps.set(name, '')
     }
   }
   return stamps
 }
 
-/** What a list shows of every session folder in `root`, by name. */
+/** Returns what a list shows of every session folder in `root`, by name. */
 export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, T>> {
   const { root, version, schema, describe } = request
   const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
@@ -101,14 +104,14 @@ interface Entry<T> {
   value: T
 }
 
-/** What entries must have been made by: this version, for values of this shape. */
+/** Returns the index's head for this version and this value schema. */
 const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * An index is a line with its head, a line for each entry, and a line with the hash of those before. An entry was checked when it was
- * made, so that what is here to the letter needs no schema. It is read line by line, since the whole text would take as much memory
- * again as the entries do. None where it is damaged or of another version.
+ * Returns the entries of an index; none if it is damaged or of another version. The file has a head line, a line per
+ * entry, and a line with a hash of the lines before. Entries were validated when written, so an intact file needs no
+ * schema check. It is read by line, since the whole text would double the memory.
  */
 async function entriesIn<T>(file: string, head: string): Promise<Map<string, Entry<T>>> {
   const entries = new Map<string, Entry<T>>()
@@ -126,7 +129,7 @@ async function entriesIn<T>(file: string, head: string): Promise<Map<string, Ent
   return line === hash.digest('hex') ? entries : new Map()
 }
 
-/** The lines of a file that end, without their ends. */
+/** Yields the complete lines of a file, without line endings. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   for await (const part of createReadStream(file, 'utf8') as AsyncIterable<string>) {
@@ -136,7 +139,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** A cache that cannot be written costs only time. */
+/** Writes the index. Ignores failures, which cost only time. */
 async function write<T>(
   file: string,
   head: string,
@@ -150,7 +153,7 @@ async function write<T>(
   }
 }
 
-/** An index in parts of some thousand characters, which are written one at a time. */
+/** Yields an index in parts of some thousand characters, to be written one at a time. */
 function* blocksOf<T>(head: string, entries: readonly (readonly [string, T])[]): Generator<string> {
   const hash = createHash('sha256')
   const signed = (text: string): string => (hash.update(text), text)

@@ -11,12 +11,12 @@ import { SourceList, findStore, openStore, type SourceStore } from './source-sto
 
 export const sourcesFolder = 'sources'
 
-/** A source's bytes, or why they are missing; null if the session does not have the file. */
+/** A source's bytes, or why they are missing; null if the session lacks the file. */
 type Found = { bytes: Buffer } | { why: Statement } | null
 
 type ReadSource = (path: string) => Promise<Found>
 
-/** Where a session's sources are: files of `sources/`, or named contents of a store; else why there are none. */
+/** Where a session's sources are: files of `sources/`, named contents of a store, or why there are none. */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }
   | { in: 'store'; read: ReadSource; listed: string[] }
@@ -27,8 +27,8 @@ const inFolder =
   async (path) => {
     const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
     const file = await realpath(resolve(root, path)).catch(() => null)
-    // A session may come from someone else: neither paths nor links may lead out of sources/, so that no file of this
-    // machine gets into a report.
+    // A session may come from anyone: neither paths nor links may lead out of sources/, so that a report cannot
+    // include files of this machine.
     if (!file?.startsWith(root + sep)) return null
     const bytes = await readPlainBytes(file).catch(() => null)
     return bytes && { bytes }
@@ -99,7 +99,10 @@ export async function readSources(
   }
 }
 
-/** Every source of a session by path relative to `sources/`: rungs, headers and the reference. Throws if there are none. */
+/**
+ * Returns every source of a session by path relative to `sources/`: rungs, headers and the reference. Throws if there
+ * are none.
+ */
 export async function readAllSources(folder: string): Promise<Map<string, string>> {
   const files = await openFiles(folder)
   if (files.in === 'none') throw inputError(files.why)
@@ -114,7 +117,7 @@ export async function readAllSources(folder: string): Promise<Map<string, string
   return texts
 }
 
-/** Plain files, with `/`. */
+/** Returns the regular files below a folder, with `/`. */
 async function pathsBelow(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries
@@ -123,7 +126,7 @@ async function pathsBelow(root: string): Promise<string[]> {
     .sort()
 }
 
-/** Copies every source of a session to `sources/` in another folder; returns the reasons for missing ones. */
+/** Copies every source of a session to `sources/` in another folder. Returns the reasons for missing ones. */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const files = await openFiles(folder)
   if (files.in === 'none') return [files.why]

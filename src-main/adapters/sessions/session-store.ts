@@ -1,6 +1,6 @@
 /**
- * Sessions on disk. A session is a folder: session.json, sources/, raw.jsonl and, if ncu ran, profile.ncu-rep and,
- * at the deep level, deep/. It is written once and never edited.
+ * Sessions on disk. A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, it also has
+ * profile.ncu-rep and, at the deep level, deep/. It is written once and never edited.
  */
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -21,14 +21,14 @@ import type { RowText } from '../disk/json-lines'
 import { deepFile } from './deep-profiles'
 
 export const sessionFile = 'session.json'
-/** Ten times the largest import; raw output and deep profiles are files of their own. */
+/** Ten times the largest import; raw output and deep profiles are separate files. */
 const mostMebibytes = 128
 /** ncu's own report, for Nsight Compute. */
 export const reportFile = 'profile.ncu-rep'
-/** Marks an imported session as not made here, which its session.json does not say. */
+/** Marks an imported session as not made here, which session.json does not contain. */
 const importedFile = 'imported.json'
 
-/** The text of a session.json, in its folder or shared; null if there is none. */
+/** Returns the text of a session.json, in its folder or shared; null if there is none. */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
   try {
@@ -40,7 +40,7 @@ export async function readSessionText(folder: string): Promise<RowText | null> {
   }
 }
 
-/** Reads, upgrades and validates a session; a newer or damaged one is rejected with the reason and not changed. */
+/** Reads, upgrades and validates a session. Rejects a newer or damaged one with the reason, without changing it. */
 export async function readSession(folder: string): Promise<Session> {
   const found = await readSessionText(folder)
   if (found === null)
@@ -51,11 +51,11 @@ export async function readSession(folder: string): Promise<Session> {
   return parseSession(found.text, found.place)
 }
 
-/** Puts the text of a session.json into the file that sessions beside `target` share. */
+/** Adds the text of a session.json to the file that the sessions next to `target` share. */
 export const shareSession = (text: string, target: string): Promise<void> =>
   shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
-/** Whether a folder was written by an import; a session from another machine may have been live there. */
+/** Whether a folder was written by an import. A session from another machine may have been live there. */
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
 
@@ -75,7 +75,7 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(withoutRangeOccupancy(withWaves(session.data)))
 }
 
-/** A session that was saved while waves that ncu rounded to 0 were kept as 0. */
+/** Upgrades a session from a version that stored waves rounded by ncu to 0 as 0. */
 const withWaves = (session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung) => ({
@@ -96,23 +96,26 @@ export interface SessionDraft {
   addDeep(profile: DeepProfile): Promise<void>
   /** Records the file that the session was imported from. */
   markImported(from: string): Promise<void>
-  /** Adds a file of what is not part of the session itself, such as where its report was left. */
+  /** Adds a file that is not part of the session itself, such as where its report was left. */
   addNote(file: string, note: object): Promise<void>
   /**
-   * Writes session.json, makes sure that everything added is present, and makes the folder appear under its name or,
-   * if that has been taken, under a free one like it; returns its path.
+   * Writes session.json, checks that everything added is present, and makes the folder appear under its name. If that
+   * has been taken, uses a similar free name. Returns the path.
    */
   commit(session: Session): Promise<string>
-  /** The same draft in another place: everything added, and as much of the raw output and ncu's report as can be copied. */
+  /**
+   * Creates the same draft in another place: everything added, and as much raw output and ncu report as can be
+   * copied.
+   */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
-/** Stages a session; if its name is taken by the time of the commit, it gets a free one like it. */
+/** Stages a session. If its name is taken by the time of the commit, it gets a similar free one. */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())
 
-/** `added`: text by path in the folder, kept in memory in case the folder is removed in the meantime. */
+/** Creates a draft. `added`: text by path in the folder, kept in memory in case the folder is removed. */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)
   const write = async (path: string, text: string): Promise<void> => {
@@ -157,7 +160,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
       for (const part of [rawFile, reportFile]) {
         const target = join(other.path, part)
         await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
-          // A partial output would be mistaken for a complete one.
+          // A partial output could be mistaken for a complete one.
           rm(target, { recursive: true, force: true }),
         )
       }

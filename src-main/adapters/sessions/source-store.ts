@@ -1,9 +1,8 @@
 /**
  * The source store that shipped recordings share.
  *
- * The store is one file, `sources.jsonl`, in a folder above the sessions. It has each content once, as a line
- * `{"sha256", "text"}`, and for each session which path of `sources/` has which content, as a line `{"session",
- * "files"}`.
+ * The store is one file, `sources.jsonl`, in a folder above the sessions. Each content is stored once, as a line
+ * `{"sha256", "text"}`. Each session has a line `{"session", "files"}` that maps paths of `sources/` to contents.
  */
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -34,7 +33,7 @@ export interface SourceStore {
 
 export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
 
-/** Throws if the file cannot be read or is damaged. */
+/** Reads a store. Throws if the file cannot be read or is damaged. */
 export async function readStore(file: string): Promise<SourceStore> {
   const store = emptyStore()
   for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
@@ -57,10 +56,10 @@ export async function writeStore(file: string, { lists, contents }: SourceStore)
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
-/** How many folders above a session its store can be. */
+/** The most folder levels between a session and its store. */
 const storeDistance = 3
 
-/** The nearest store above a session; null if there is none. */
+/** Returns the nearest store above a session; null if there is none. */
 export async function findStore(folder: string): Promise<string | null> {
   let above = dirname(folder)
   for (let up = 1; up <= storeDistance; up += 1) {

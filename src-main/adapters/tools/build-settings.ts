@@ -1,4 +1,6 @@
-/** Resolves `build:` of a ladder for nvcc on this machine: variables, directories, and a digest of outside headers. */
+/**
+ * Resolves `build:` of a ladder for nvcc on this machine: variables, directories, and a digest of outside headers.
+ */
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -18,7 +20,7 @@ export interface ReadySettings {
   words: readonly string[]
   /** Words after the sources. */
   libraries: readonly string[]
-  /** Changes with the headers outside the folder, so that what was built with older ones is not used; null without any. */
+  /** Changes with the headers outside the folder, so that builds with older ones are not reused; null without any. */
   headersDigest: string | null
 }
 
@@ -42,7 +44,8 @@ export async function requireSettings(
 }
 
 /**
- * @param where `folder` of the rung among the sources, with `/`: relative include directories are below it; `nvcc` by its path
+ * @param where `folder` of the rung among the sources, with `/`: relative include directories are below it; `nvcc` by
+ * its path
  * @throws `missing` if this machine lacks something that the settings name
  */
 export async function readySettings(
@@ -63,7 +66,7 @@ export async function readySettings(
   }
 }
 
-/** Linkers do not find the driver's library where it is installed, so rungs link the toolkit's stub. */
+/** Returns the path of the toolkit's stub library, because linkers do not find the driver's own library. */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
   libraries.includes('cuda')
     ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(
@@ -71,7 +74,7 @@ const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
       )
     : []
 
-/** A library that was found below `-L` when the rung was linked is found there when it is loaded. */
+/** Returns run paths, so that a library found through `-L` at link time is also found at load time. */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>
   flags
     .filter((flag) => flag.startsWith('-L'))
@@ -82,7 +85,10 @@ const isDirectory = async (path: string): Promise<boolean> =>
 
 const headerName = /^[^.]+$|\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp)$/
 
-/** Of names, sizes and times: the texts of a library's headers are too many to read before every build. */
+/**
+ * Returns a digest of names, sizes and times. Reading the headers of a large library before every build would be too
+ * slow.
+ */
 async function digestOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
   for (const directory of directories) {

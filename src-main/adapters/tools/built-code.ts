@@ -13,11 +13,11 @@ import { cubinsOf } from '../../parsers/cubin/fat-binary'
 
 interface BuiltCode {
   architecture: number
-  /** By mangled name. */
+  /** Kernels by mangled name. */
   kernels: ReadonlyMap<string, MachineKernel>
 }
 
-/** Null where there is no library, as in a replay, or no machine code in it. */
+/** Reads the code. Null if there is no library, as in a replay, or it has no machine code. */
 export async function readBuiltCode(
   toolbox: Toolbox,
   library: string,
@@ -36,8 +36,8 @@ export async function readBuiltCode(
 }
 
 /**
- * Every module in a library; empty where there is no library. Of a library for several GPUs, those for one of them: 90 for
- * compute capability 9.0.
+ * Returns every module in a library; empty if there is no library. For a library with several GPUs, selects one: 90
+ * for compute capability 9.0.
  */
 export async function readModules(
   toolbox: Toolbox,
@@ -50,7 +50,7 @@ export async function readModules(
   return own.length > 0 ? own : modules
 }
 
-/** What is launched, in order; null if a kernel is not in this code. */
+/** Returns the launched kernels in order; null if a kernel is not in this code. */
 export function launchedKernels(
   { architecture, kernels }: BuiltCode,
   launches: readonly { mangled: string; name: string }[],
@@ -64,7 +64,10 @@ export function launchedKernels(
   return found
 }
 
-/** A cubin that was built elsewhere: its architecture and whether it has kernels, or why it cannot be read. */
+/**
+ * Inspects a cubin that was built elsewhere. Returns its architecture and whether it has kernels, or why it cannot be
+ * read.
+ */
 export function inspectCubin(
   cubin: Uint8Array,
 ): { architecture: number; hasKernels: boolean } | { unreadable: Statement } {
@@ -79,7 +82,9 @@ export function inspectCubin(
 
 export const isLibrary = isElf
 
-/** The resources of kernels as ptxas reports them; machine code does not tell spills from other local memory. */
+/**
+ * Returns kernel resources in the form of ptxas. Machine code does not distinguish spills from other local memory.
+ */
 export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
   modules.flatMap(({ architecture, kernels }) =>
     kernels.map((kernel) => ({
@@ -95,7 +100,7 @@ export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
     })),
   )
 
-/** The build of such kernels. */
+/** Returns the build result of kernels that were built elsewhere. */
 export const builtElsewhere = (
   kernels: readonly PtxasKernel[],
 ): Omit<Build, 'seconds' | 'cached'> => ({

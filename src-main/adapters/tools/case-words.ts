@@ -14,7 +14,7 @@ import {
 import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
-/** A field's contents as passed to `--field`; null if the case leaves it 0. */
+/** Returns a field's contents for `--field`; null if the case leaves it 0. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
     case 'size':
@@ -51,13 +51,10 @@ const fieldWords = (
   })
 }
 
-/**
- * What results are checked against: the built reference of the task, under the name that its author knows it by, or
- * a trusted rung.
- */
+/** What results are checked against: the task's built reference, with the author's name for it, or a trusted rung. */
 export type Expected = { library: string; shown: string } | { rung: string }
 
-/** `folder` contains the task's files; a replay, whose answers are known, has none. */
+/** Returns the word for a fill. `folder` contains the task's files; a replay has none. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`
@@ -79,7 +76,7 @@ const bufferWord = (
   return [name, dtype, access, shape.join('x'), ...filled].join(':')
 }
 
-/** A problem whose expressions come to no number was refused before. */
+/** Evaluates a formula. Problems with undefined expressions were rejected earlier. */
 function numberOf(task: Task, own: Case, formula: Formula): number {
   const value = valueOf(task, own, formula)
   if (value === null)
@@ -101,13 +98,13 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** The launch struct, which is all that the probe needs of a case. */
+/** Returns the launch struct, the only part of a case that the probe needs. */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
-/** The struct of the reference, for the probe, which computes what is expected. */
+/** Returns the reference's struct, for the probe that computes expected results. */
 export function expectationWords(task: Task, own: Case): string[] {
   const layout = referenceLayout(task)
   return [...['--struct', String(layout.bytes)], ...fieldWords('--field', task, own, layout)]
@@ -130,7 +127,7 @@ const referenceWords = (task: Task, own: Case, expected: Expected): string[] => 
   ]
 }
 
-/** `expected` is null if results are not checked and no input is computed. */
+/** Returns a case's words. `expected` is null if results are not checked and no input is computed. */
 export const caseWords = (
   task: Task,
   own: Case,

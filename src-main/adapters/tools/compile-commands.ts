@@ -8,7 +8,7 @@ import {
   type CompileCommand,
 } from '../../parsers/cuda/compile-commands'
 
-/** Folders beside a source in which build systems leave compile_commands.json. */
+/** Folders near a source in which build systems leave compile_commands.json. */
 const buildFolders = ['.', 'build', 'out']
 const mostBytes = 2 ** 26
 
@@ -22,7 +22,7 @@ async function commandIn(path: string, file: string): Promise<CompileCommand | n
   return null
 }
 
-/** The command that compiles a file, from its folder or the nearest one above. */
+/** Returns the command that compiles a file, from its folder or the nearest one above. */
 async function nearestCommand(
   file: string,
 ): Promise<{ path: string; command: CompileCommand } | null> {
@@ -36,7 +36,10 @@ async function nearestCommand(
   }
 }
 
-/** The settings of that command, include directories absolute, and the file that has it; null if no file does. */
+/**
+ * Returns the settings of that command, with absolute include directories, and the file that contains it; null if
+ * there is none.
+ */
 export async function nearestSettings(
   file: string,
 ): Promise<{ settings: BuildSettings; path: string } | null> {

@@ -25,22 +25,24 @@ interface SanitizerCall {
 
 export interface SanitizerAnswer {
   result: ProcessResult
-  /** null if it wrote none. */
+  /** null if the tool wrote no file. */
   xml: SanitizerXml | null
-  /** null if it did not get that far. */
+  /** null if the tool ended before its summary. */
   summary: SanitizerSummary | null
-  /** The tool's last message, for when it reached no verdict. */
+  /** The tool's last message, used if there is no verdict. */
   lastWord: string | null
 }
 
-/** Every thread of a kernel can err; a thousand reports show where, and the summary counts the rest. */
+/**
+ * Limit of reports: every thread of a kernel can err. A thousand reports show where, and the summary counts the rest.
+ */
 const printLimit = 1000
 
-/** Far more than printLimit records need. */
+/** Larger than printLimit records need. */
 const xmlLimitBytes = 64 * 1024 * 1024
 const xmlName = 'report.xml'
 
-/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null if it does not say. */
+/** Matches `2025.3.1.0` in `Version 2025.3.1.0 (build …)`. */
 export const sanitizerVersionPattern = /Version\s+([\d.]+)/
 
 export async function sanitizerVersion(

@@ -1,4 +1,4 @@
-/** One .cu file compiled to a cubin, outside of any ladder. */
+/** Compiles one .cu file to a cubin, outside any ladder. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KernelLadderError, missingError } from '../../domain/errors'
@@ -12,7 +12,7 @@ const timeoutMs = 10 * 60_000
 
 /**
  * @param sm as in `sm_90`, without the prefix
- * @throws {KernelLadderError} `missing` without nvcc, `failed` where it does not compile
+ * @throws {KernelLadderError} `missing` without nvcc, `failed` if the file does not compile
  */
 export async function buildCubin(
   file: string,

@@ -1,4 +1,4 @@
-/** What opens windows on this machine: Electron, if the user has it, and the user's browser. */
+/** Opens windows on this machine, through Electron if installed, or the user's browser. */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -13,7 +13,10 @@ export const hasDisplay = (
   env: Readonly<Record<string, string | undefined>>,
 ): boolean => platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'])
 
-/** The executable of an installed package `electron`; null if it was not downloaded, or there is no such package. */
+/**
+ * Returns the executable of an installed package `electron`; null if there is no package, or its binary was not
+ * downloaded.
+ */
 function ofPackage(from: string): string | null {
   try {
     const folder = dirname(createRequire(join(from, 'x.js')).resolve('electron/package.json'))
@@ -24,7 +27,7 @@ function ofPackage(from: string): string | null {
   }
 }
 
-/** Beside this program, in the current project, or in PATH; null if there is none. */
+/** Returns Electron's path: next to this program, in the current project, or in PATH; null if there is none. */
 export function findElectron(): string | null {
   const name = process.platform === 'win32' ? 'electron.cmd' : 'electron'
   const onPath = (process.env['PATH'] ?? '')
@@ -35,7 +38,7 @@ export function findElectron(): string | null {
   return ofPackage(import.meta.dirname) ?? ofPackage(process.cwd()) ?? onPath ?? null
 }
 
-/** Of Ubuntu 23.10 and later. */
+/** Whether the system restricts namespaces, as Ubuntu does since 23.10. */
 const restrictsNamespaces = (): boolean => {
   try {
     const path = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns'
@@ -48,7 +51,7 @@ const restrictsNamespaces = (): boolean => {
 /**
  * Runs the desktop program until its window is closed.
  * @param main the program's entry
- * @param profile path of the AppArmor profile that is recommended where it is needed
+ * @param profile path of the AppArmor profile that is recommended if needed
  * @returns its exit code, or why no window opened
  */
 export async function runWindow(
@@ -59,7 +62,7 @@ export async function runWindow(
   const { outcome, exitCode, seconds, stderr } = await runProcess({
     file: electron,
     args: [main],
-    // The user's language, which programs whose output is parsed do not get.
+    // Passes on the user's language, which programs with parsed output do not get.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
     passOn: { to: (stream, text) => void process[stream].write(text), keep: 16 * 1024 },
     signal,
@@ -73,8 +76,8 @@ export async function runWindow(
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
 /**
- * Opens a link that works once in the user's browser, by way of a page that only the user can read: every user of a
- * machine sees the arguments of every program. The returned function removes that page.
+ * Opens a one-time link in the user's browser through a page that only the user can read, because other users can see
+ * the arguments of every program. Returns a function that removes the page.
  */
 export async function openInBrowser(url: string): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-link-'))
@@ -86,7 +89,7 @@ export async function openInBrowser(url: string): Promise<() => Promise<void>> {
     { mode: 0o600 },
   )
   const opener = await openUrl(page)
-  // A machine without a browser: the link was printed.
+  // The machine has no browser; the link was printed.
   opener.on('error', () => undefined)
   return () => rm(folder, { recursive: true, force: true })
 }

@@ -1,22 +1,22 @@
-/** What executes emulation jobs, as toolboxes offer it. */
+/** The interface of emulators, as toolboxes offer it. */
 import type { EventEmitter } from 'node:events'
 import type { EmulationJob } from '../../domain/emulation/job'
 import type { PredictionGpu } from '../../domain/prediction/prediction'
 
-/** What an emulator is sent. */
+/** A request to an emulator. */
 export interface EmulatorRequest {
   job: EmulationJob
-  /** Predicts how long the job takes on this GPU, in place of emulating all of it. */
+  /** Predicts the job's time on this GPU instead of emulating all of it. */
   predictOn?: PredictionGpu
 }
 
-/** What executes jobs, one at a time: a thread of this program or, for a judge, a process in a sandbox. */
+/** Executes jobs one at a time: a thread of this program or, for a judge, a process in a sandbox. */
 export interface Emulator {
   /** Emits `message` for progress (a number) and answers, `error`, and `exit` with a code. */
   readonly events: EventEmitter
   send(request: EmulatorRequest): void
   end(): Promise<unknown>
-  /** Whether it keeps this program from ending. */
+  /** Sets whether the emulator keeps this program from exiting. */
   hold(alive: boolean): void
 }
 

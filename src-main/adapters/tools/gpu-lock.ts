@@ -1,10 +1,10 @@
 /**
- * One run at a time per GPU, among all users and folders of this machine, because two concurrent measurements would
- * disturb each other.
+ * Allows one run at a time per GPU, among all users and folders of this machine, because concurrent measurements
+ * would disturb each other.
  *
- * The lock is a listening socket in the kernel's abstract namespace, where there is no file to forge, to leave
- * behind or to lack permission for; the kernel releases it when its owner ends, however that happens. Waiting
- * processes learn through it who holds the lock. Another network namespace, such as a container's, has its own names.
+ * The lock is a listening socket in the kernel's abstract namespace. It leaves no file to forge or clean up, needs no
+ * permission, and the kernel releases it when its owner ends. Waiting processes ask it who holds the lock. Another
+ * network namespace, such as a container's, has separate locks.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
@@ -33,12 +33,12 @@ export type GpuClaim =
   | { state: 'unavailable'; reason: string }
 
 export interface GpuClaimCall {
-  /** In the form of normalizePciBusId. */
+  /** In the format of normalizePciBusId. */
   pciBusId: string
   /** false: return immediately if another process holds it. */
   wait: boolean
   signal: AbortSignal
-  /** Called once per holder that is waited for. */
+  /** Called once per holder that the call waits for. */
   onWait: (by: GpuHolder | null) => void
 }
 
@@ -46,16 +46,16 @@ export interface GpuClaimCall {
 const answerMs = 2000
 /** After this many consecutive hang-ups, the holder counts as silent. */
 const silentTries = 10
-/** Between two attempts, whatever the holder does. */
+/** Pause between two attempts. */
 const pauseMs = 100
-/** How soon a holder that disappeared without closing the socket is noticed, as after a suspend. */
+/** How soon to notice a holder that disappeared without closing the socket, as after a suspend. */
 const lookAgainMs = 30_000
 /** Maximum length of a holder's description. */
 const answerLimit = 1000
 
 /**
- * The name has the maximum length, because Node before 22 pads shorter ones with zeros, which would make it a
- * different name from that of a later Node.
+ * The name has the maximum length, because Node before 22 pads shorter names with zeros, which makes them different
+ * names.
  */
 const addressLength = 108
 
@@ -77,7 +77,7 @@ function self(): GpuHolder {
   }
 }
 
-/** Listens at the address; returns the error if that fails. */
+/** Listens at the address; returns the lock, or the error. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
@@ -88,7 +88,7 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
     socket.on('error', () => undefined)
     socket.on('close', () => waiting.delete(socket))
     socket.resume()
-    // It stays open: closing it signals that the GPU is free.
+    // Keep the socket open: closing it signals that the GPU is free.
     socket.write(greeting)
   })
   server.maxConnections = 256
@@ -108,7 +108,7 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   })
 }
 
-/** Reports the holder once, or null if it does not identify itself; resolves when it may have released the lock. */
+/** Reports the holder once, or null if it does not identify itself. Resolves when the lock may have been released. */
 function watch(
   address: string,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Queries nvidia-smi: what the driver reports about its GPUs. */
+/** Queries nvidia-smi for the driver's GPUs. */
 import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
@@ -6,11 +6,11 @@ import type { Toolbox } from './toolbox'
 export { normalizePciBusId }
 export type { NvidiaSmi }
 
-/** The answer, or the failed call; null if there is no nvidia-smi. */
+/** Returns the answer, or the failed call; null if there is no nvidia-smi. */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
-  /** Distinguishes this call from the others of the session. */
+  /** Distinguishes this call from the session's others. */
   when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')

@@ -1,5 +1,5 @@
 /**
- * Runs kl-launches: what a rung would launch and what is wrong with a reference, without a GPU.
+ * Runs kl-launches without a GPU: reports a rung's launches, and faults of a reference.
  *
  * See cuda-kernels/probe.
  */
@@ -29,16 +29,16 @@ interface LaunchProbeCall {
   /** The rung's case of the problem. */
   own: Case
   gpu: BuildGpu
-  /** How parameters are laid out, by mangled name, for kernels whose arguments are wanted. */
+  /** Parameter layouts by mangled name, for kernels whose arguments are needed. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
-  /** What the compiler gave each kernel, for rungs that ask how many of their blocks an SM holds. */
+  /** The compiler's resources per kernel, for rungs that query how many of their blocks fit on an SM. */
   resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
 }
 
 export interface NotLaunched {
   reason: Statement
-  /** Whether it would not launch on the GPU either; absent if that is unknown. */
+  /** Whether the rung would not launch on the GPU either; absent if unknown. */
   fault?: 'failed' | 'unsupported'
 }
 
@@ -46,14 +46,14 @@ export interface Launched {
   kernels: ProbedLaunch[]
   /** Empty unless `layouts` were given. */
   memory: ProbedMemory[]
-  /** The same of kl_prepare. */
+  /** Launches and memory of kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
-  /** Bytes of the memory that it allocates. */
+  /** Bytes of each memory allocation. */
   allocations: number[]
   workspaceBytes: number
-  /** Variables that the host knows, in the order of their dummy addresses. */
+  /** Device variables known to the host, in the order of their placeholder addresses. */
   symbols: string[]
-  /** What it asked for a thread's stack; null where it did not. */
+  /** The requested stack size per thread; null if none was requested. */
   stackBytes: number | null
 }
 
@@ -116,7 +116,7 @@ export async function probeLaunches(
   return launchedOf(result)
 }
 
-/** A function of a reference: it computes what is expected, or inputs from others. Each may have a version for a GPU. */
+/** A function of a reference: it computes expected results, or inputs from others. Each may have a GPU version. */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
 interface ExpectationCall extends Pick<
@@ -124,16 +124,16 @@ interface ExpectationCall extends Pick<
   'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
 > {
   stage: ReferenceStage
-  /** Files of its arrays, by what they are: `in:a`, `out:c`, `scale:c`, `mask:c`. */
+  /** Files of its arrays, by name: `in:a`, `out:c`, `scale:c`, `mask:c`. */
   arrays: readonly { what: string; path: string }[]
 }
 
-/** A reference has minutes for what a GPU takes seconds for. */
+/** A reference may take minutes for work that takes a GPU seconds. */
 const expectationTimeoutMs = 10 * 60_000
 
 /**
- * Has a reference compute what is expected, into the files: null when it has. One that runs on a GPU alone is not run;
- * its launches are, then, over dummy addresses in the order of `arrays`.
+ * Runs a reference to compute expected results into the files; returns null on success. A reference that needs a GPU
+ * is not run. Its launches are returned instead, with placeholder addresses in the order of `arrays`.
  */
 export async function probeExpectation(
   toolbox: Toolbox,
@@ -156,7 +156,7 @@ export async function probeExpectation(
   return parseExpected(result.stdout) ? null : launchedOf(result)
 }
 
-/** What is wrong with a reference, as the rest of a sentence about it; null if nothing is, or if that stays unknown. */
+/** Returns the fault of a reference, as the rest of a sentence about it; null if there is none or it is unknown. */
 export async function probeReference(
   toolbox: Toolbox,
   {
@@ -177,13 +177,15 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-/** The loader's message for a function of CUDA or its libraries that the probe does not implement. */
+/** Matches the loader's message for a function of CUDA or its libraries that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 
-/** Of CUDA's runtime and driver; others are of its libraries. */
+/** Matches functions of CUDA's runtime and driver; others belong to its libraries. */
 const runtimeFunction = /^cu(da)?[A-Z]/
 
-/** Why the probe did not answer. Its process runs the rung's host code, which would end the runner as well. */
+/**
+ * Returns why the probe did not answer. Its process runs the rung's host code, which would end the runner as well.
+ */
 function unfinished(result: ProcessResult): NotLaunched {
   const { outcome, exitCode, stderr, stdout, signal } = result
   const [, name] = lacking.exec(stderr) ?? []
@@ -204,7 +206,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe names its own errors.
+  // The probe reports its own errors.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

@@ -13,7 +13,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
+/** Returns locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
   if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
   if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
@@ -42,14 +42,14 @@ export async function findTool(
   return null
 }
 
-/** Serial numbers and the like are removed before anything is stored. */
+/** Removes serial numbers and similar identifiers before anything is stored. */
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
-/** What ended a program stands in the last lines of its log. */
+/** Bytes read from the end of a log, which tells what ended a program. */
 const lastBytes = 2 ** 16
 
-/** A log; of one that is longer than that, its first and its last lines. */
+/** Reads a log; returns only its start and end if it is too long. */
 async function readEnds(
   path: string,
   mostBytes: number,
@@ -71,7 +71,7 @@ async function readEnds(
   }
 }
 
-/** A library of a rung takes some megabytes at most. */
+/** Limit for a rung's library, which usually has a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(
@@ -126,7 +126,7 @@ export function liveToolbox(
       }
     },
     claimGpu,
-    // Tools can write to the sessions' disk, so the file is written directly to its final place.
+    // Tools can write to the disk of the sessions, so the file is written directly to its final place.
     async output(keptAt) {
       await rm(keptAt, { force: true })
       return { path: keptAt, take: () => Promise.resolve() }

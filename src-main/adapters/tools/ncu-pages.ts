@@ -23,7 +23,7 @@ interface DeepAnswer {
   troubles: Statement[]
 }
 
-/** Printing takes seconds for a few rungs, and longer for hundreds of launches. */
+/** Time limit: printing takes seconds for a few rungs, and longer for hundreds of launches. */
 const printTimeoutMs = 10 * 60_000
 
 export async function readDeepPages(
@@ -46,7 +46,7 @@ export async function readDeepPages(
       troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
     return result.stdout
   }
-  // One after the other, because each keeps the whole report in memory.
+  // Sequential, because each call keeps the whole report in memory.
   const sass = parseSourcePage(await print('ncu/source-sass'))
   const lines = parseSourcePage(await print('ncu/source-lines'))
   const rules = parseRules(await print('ncu/details'))

@@ -1,6 +1,6 @@
 /**
- * Runs ncu over a program of the user's own: a preview that times every launch in one pass, and a profile of chosen
- * launches into a report. ncu's own output goes into a file, so that the program's stdout and stderr stay its own.
+ * Runs ncu over a user's program: a preview that times every launch in one pass, and a profile of chosen launches
+ * into a report. ncu writes its own output to a file, so the program's stdout and stderr are unchanged.
  */
 import { message } from '../../domain/messages/message'
 import { inputError, KernelLadderError } from '../../domain/errors'
@@ -18,63 +18,63 @@ import type { ProcessResult, PassOn } from './process'
 import type { Scratch, Toolbox } from './toolbox'
 
 export interface LaunchFilters {
-  /** A regular expression over functions' names, as ncu matches it: anywhere in the name. */
+  /** A regular expression over function names; like ncu, it matches anywhere in the name. */
   kernels: string | null
   /** A push/pop range of NVTX's default domain. */
   nvtx: string | null
-  /** Of the launches that match. */
+  /** Matching launches to skip. */
   skip: number
   count: number | null
 }
 
 export interface ProgramCall {
   ncu: string
-  /** What its raw output is kept under, where a session has several programs. */
+  /** Key of the raw output, if a session has several programs. */
   key?: string
-  /** Where the program runs; by default where this one does. */
+  /** The program's working directory; this process's by default. */
   cwd?: string
   /** The program and its arguments, passed on exactly. */
   command: readonly [string, ...string[]]
   filters: LaunchFilters
   /** Milliseconds after which the program is stopped. */
   timeoutMs: number
-  /** Milliseconds that a launch may go on after ncu warned that it does not end; 20 s by default. */
+  /** Milliseconds that a launch may continue after ncu warned that it does not end; 20 s by default. */
   stuckAfterMs?: number
   signal: AbortSignal
-  /** Receives what the program prints. */
+  /** Receives the program's output. */
   onOutput: PassOn
 }
 
 interface ProgramAnswer {
   outcome: ProcessResult['outcome']
-  /** The program's own; null if a signal ended it, or if it was stopped. */
+  /** The program's exit code; null if it was stopped or ended by a signal. */
   exitCode: number | null
-  /** Why ncu did not profile; that the program failed or launched nothing is no failure of ncu's. */
+  /** Why ncu did not profile. A failed program, or one without launches, is not a failure of ncu. */
   failure: NcuFailure | null
-  /** The kernel that did not end while ncu ran it by itself; the program was stopped for it. */
+  /** The kernel that did not end while ncu ran it alone, for which the program was stopped. */
   stuckKernel: string | null
 }
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
-  /** false: it launched more of what was asked for than these. */
+  /** false: the program made more matching launches than these. */
   whole: boolean
-  /** Functions that ncu saw where none matched the filter. */
+  /** Functions that ncu saw if none matched the filter. */
   available: string[]
 }
 
-/** What the program prints at its beginning is kept with the session. */
+/** Characters of the program's first output that are stored with the session. */
 const keptOutput = 64 * 1024
-/** Room for a line per launch; what ended the program stands in the last lines. */
+/** Limit of the log, with room for a line per launch. Its last lines tell what ended the program. */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
-/** Where the program ends early, ncu still prints what it timed; seen to take less than a second for 200 launches. */
+/** If the program ends early, ncu still prints its times; that took less than a second for 200 launches. */
 const patienceMs = 10_000
 
-/** Printing takes a second for thousands of launches. */
+/** Time limit of printing, which takes a second for thousands of launches. */
 const printTimeoutMs = 5 * 60_000
 
-/** A range is written with a slash, which tells it from a range between two points in time. */
+/** Returns an NVTX range for ncu. The slash distinguishes a push/pop range from a start/end range. */
 const rangeWord = (nvtx: string): string => (/[/@]/.test(nvtx) ? nvtx : `${nvtx}/`)
 
 const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => [
@@ -87,26 +87,26 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // A report has the whole names; the table would otherwise leave namespaces out.
+  // Use full names as in a report; the table would otherwise omit namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const
 
-/** Names that ncu lists as `1. scale` where a filter matched none. */
+/** Returns the names that ncu lists as `1. scale` if a filter matched none. */
 const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
-/** A kernel may take long, so ncu's warning alone does not say that it waits for another one. */
+/** Some kernels are slow, so ncu's warning alone does not prove that a kernel waits for another one. */
 const patienceAfterWarningMs = 20_000
 
-/** The kernel whose launch ncu warned of and has not finished since; null if there is none. */
+/** Returns the kernel of the unfinished launch that ncu warned about; null if there is none. */
 function unendingKernel(log: string): string | null {
   const warning = log.lastIndexOf('Launching the workload is taking more time than expected')
   const launch = log.lastIndexOf('==PROF== Profiling "')
   return warning > launch ? (/"([^"]*)"/.exec(log.slice(launch))?.[1] ?? null) : null
 }
 
-/** Calls `onStuck` once a launch has not ended for too long. Returns a function that stops watching. */
+/** Calls `onStuck` if a launch has not ended for too long. Returns a function that stops the watch. */
 function watchForStuckLaunch(
   scratch: Scratch,
   stuckAfterMs: number,
@@ -160,7 +160,7 @@ async function runProgram(
       lastWords: { name: 'ncu', ms: patienceMs },
     })
     const { text: log } = await scratch.readLog(logName, mostLogBytes)
-    // The recorder has the program's own output; what ncu says is in its own.
+    // The recorder already has the program's output; ncu's is stored separately.
     if (log !== '')
       await toolbox.recorder?.record(
         {
@@ -207,8 +207,8 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /**
- * Times the first `most` of the launches that match, without looking at anything else. ncu says which launch it is at only while
- * it writes a report, so the table is printed from one afterwards.
+ * Times the first `most` matching launches and collects nothing else. ncu reports the current launch only while it
+ * writes a report, so the table is printed from one.
  */
 export async function previewProgram(
   toolbox: Toolbox,
@@ -225,7 +225,7 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // In one pass, the caches are as the program left them.
+      // Leave the caches as the program left them, since there is one pass.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],
@@ -260,7 +260,7 @@ interface ReportCall extends ProgramCall {
   reportPath: string
 }
 
-/** Profiles launches into a report; `unknown` names metrics because of which it profiled nothing. */
+/** Profiles launches into a report. `unknown` names the metrics that prevented profiling. */
 export async function profileProgram(
   toolbox: Toolbox,
   call: ReportCall,
@@ -277,6 +277,6 @@ export async function profileProgram(
   return { ...answer, unknown: unknownMetrics(output) }
 }
 
-/** ncu is missing, or may not read the counters. */
+/** Returns the error for a missing ncu, or for missing permission to read counters. */
 export const asError = ({ message, remedy }: NcuFailure): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)

@@ -1,4 +1,4 @@
-/** Runs ncu: one process that profiles the launches marked by a program, and its table by rung. */
+/** Runs ncu: one process that profiles the launches marked by a program, and a table by rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfiles } from '../../domain/session/deep'
 import {
@@ -19,7 +19,7 @@ import { eventLines, type RunnerEvent } from './runner'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
 import { readDeepPages } from './ncu-pages'
 
-/** What the deep level collects besides the metrics requested by name; its sections contain the source counters. */
+/** Additional collection of the deep level; its sections contain the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
 
 export const clockControl = 'none'
@@ -49,18 +49,18 @@ export interface RungProfile {
 
 export interface NcuAnswer {
   result: ProcessResult
-  /** By the launches' NVTX range, which is the rung id. */
+  /** Profiles by the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
   /** At the deep level: the instructions and lines by rung. */
   deep: DeepProfiles
-  /** What is missing from it, as sentences. */
+  /** Missing parts of the deep profiles, as sentences. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
-  /** Unknown metrics because of which it profiled nothing, as named by ncu. */
+  /** Unknown metrics that prevented profiling, as named by ncu. */
   unknownMetrics: string[]
 }
 
-/** The metrics to request: only the first known name of each, since an alternative would cost a pass. */
+/** Returns the metrics to request: only the first known name of each, since an alternative would cost a pass. */
 export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
   const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
   return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
@@ -68,14 +68,17 @@ export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'wi
   )
 }
 
-/** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+/** Returns `sm__warps_active` for `sm__warps_active.avg.pct_of_peak_sustained_active`. */
 const baseName = (name: string): string => name.split('.')[0] ?? name
 
-/** The metrics requested in a recorded ncu call. */
+/** Returns the metrics requested in a recorded ncu call. */
 export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
-/** The runner launches every rung itself; ncu would otherwise wait for processes that a rung leaves behind. */
+/**
+ * Restricts ncu to the runner, which launches every rung itself. ncu would otherwise wait for processes that a rung
+ * leaves behind.
+ */
 const ownProcess = ['--target-processes', 'application-only']
 
 const ncuArgs = (call: NcuCall): string[] => [
@@ -101,7 +104,7 @@ const ncuArgs = (call: NcuCall): string[] => [
   ...call.command,
 ]
 
-/** `Version 2025.3.1.0 (build …)` → `2025.3.1.0`; null if it does not say. */
+/** Returns `2025.3.1.0` for `Version 2025.3.1.0 (build …)`; null if there is no version. */
 export async function ncuVersion(
   toolbox: Toolbox,
   ncu: string,
@@ -118,14 +121,17 @@ export async function ncuVersion(
   return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
 }
 
-/** A private temporary folder, because another user's lock file in the shared one would stop ncu. */
+/** Returns a private temporary folder, because another user's lock file in the shared one would stop ncu. */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}
 
-/** Without space for one, ncu is tried anyway; its error then explains the missing counters. */
+/**
+ * Returns a scratch folder, or null without space for one. ncu is tried anyway; its error then explains the missing
+ * counters.
+ */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
-/** Profiles the runner's small test kernel for one counter; null if that worked, else the reason. */
+/** Profiles the runner's small test kernel for one counter; returns null if that worked, else the reason. */
 export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
@@ -165,7 +171,7 @@ export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer
   // The deep pages are printed from the report, so a report is needed.
   const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
-    // A report left by a failed attempt would stop ncu, which does not overwrite it.
+    // ncu does not overwrite a report left by a failed attempt.
     const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
     const reportPath = kept?.path ?? unkept
     const seconds = new Map<string, number>()

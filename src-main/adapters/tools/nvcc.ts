@@ -6,7 +6,7 @@ import { parameterFlags } from '../../parsers/kernels/rung-header'
 
 export type { PtxasKernel }
 
-/** Flags of every rung; `sm` as in `sm_90a`, without the prefix. */
+/** Returns the flags of every rung; `sm` as in `sm_90a`, without the prefix. */
 export const rungFlags = (sm: string): string[] => [
   '-std=c++17',
   '-O3',
@@ -22,15 +22,17 @@ export const rungFlags = (sm: string): string[] => [
   'include',
 ]
 
-/** For a rung that is PTX or machine code: one container of machine code, which its library embeds. */
+/**
+ * Returns the flags for a rung that is PTX or machine code: one container of machine code, which its library embeds.
+ */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],
 ]
 
 /**
- * For static analysis of a rung, and to emulate it: the probe stands in for the CUDA runtime, so none is linked. The
- * guard leaves C++17's special mathematical functions out of libstdc++'s <cmath>, which every source includes: they
- * are a third of the time that a small rung takes to compile, and no kernel can call them.
+ * Returns the flags for static analysis and emulation of a rung. No CUDA runtime is linked, because the probe
+ * replaces it. The guard excludes C++17's special mathematical functions from libstdc++'s <cmath>, which every source
+ * includes. They take a third of a small rung's compile time, and no kernel can call them.
  */
 export const staticRungFlags = (sm: string): string[] => [
   ...rungFlags(sm),
@@ -39,17 +41,19 @@ export const staticRungFlags = (sm: string): string[] => [
   '-D_GLIBCXX_BITS_SPECFUN_H',
 ]
 
-/** Without those of the CUDA toolkit: none of them works without a GPU, and a machine without one may lack them. */
+/**
+ * Returns libraries without those of the CUDA toolkit, which need a GPU and may be missing on a machine without one.
+ */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
 
-/** Whether what is built with these flags is loaded by the probe. */
+/** Whether the probe loads what is built with these flags. */
 export const isProbed = (flags: readonly string[]): boolean =>
   flags[flags.indexOf('-cudart') + 1] === 'none'
 
 /**
- * For relocatable device code with such flags: nvcc links it only where it also links a runtime. This one is empty, an ld
- * script, since the probe has the functions.
+ * An empty runtime (an ld script) for relocatable device code, which nvcc links only together with a runtime. The
+ * probe provides the functions.
  */
 export const emptyRuntime = {
   path: 'rdc/libcudart.so',
@@ -61,8 +65,8 @@ export const emptyRuntime = {
 }
 
 /**
- * The probe's functions must be visible to the rung that it loads. It is not optimized: it runs for milliseconds, and
- * no rung is launched before it is built.
+ * The probe's functions must be visible to the rung that it loads. It is not optimized, because it runs for
+ * milliseconds and must be built before any rung is launched.
  */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
@@ -75,19 +79,19 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
-/** It is loaded into programs that have a CUDA runtime of their own. */
+/** The library is loaded into programs with their own CUDA runtime. */
 export const activityFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
 ]
 
-/** It launches through the driver alone. */
+/** The replay launches only through the driver. */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
 ]
 
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
-/** Generic PTX, so that one runner works on any GPU that CUDA offers and can report which one it is. */
+/** Generic PTX, so that one runner works on any GPU that CUDA offers and can identify it. */
 export const runnerFlags: readonly string[] = [
   '-std=c++17',
   '-O2',
@@ -97,13 +101,13 @@ export const runnerFlags: readonly string[] = [
   'include',
 ]
 
-/** The microbenchmarks, for exactly one architecture: what they measure is its machine code. */
+/** Returns the flags of the microbenchmarks for exactly one architecture, whose machine code they measure. */
 export const calibrationFlags = (sm: string): string[] => [
   ...['-std=c++17', '-O3', '-diag-suppress', '550', '-I', 'include'],
   ...['-gencode', `arch=compute_${sm},code=sm_${sm}`],
 ]
 
-/** `release 13.0, V13.0.88` → `13.0.88`. */
+/** Returns `13.0.88` for `release 13.0, V13.0.88`. */
 export const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
 
 export function readBuildOutput(output: { stdout: string; stderr: string }): {

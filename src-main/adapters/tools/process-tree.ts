@@ -1,7 +1,10 @@
 /** The process tree below a process: lists it, signals it, and kills it. */
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** What is read, or `otherwise` where the system refuses: processes come and go, and not every system has /proc. */
+/**
+ * Returns the result of `read`, or `otherwise` if the system refuses: processes come and go, and some systems lack
+ * /proc.
+ */
 function quietly<T>(read: () => T, otherwise: T): T {
   try {
     return read()
@@ -10,20 +13,20 @@ function quietly<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** All processes that are seen from here; none without /proc. */
+/** Returns all processes visible from here; none without /proc. */
 export const processIds = (): string[] =>
   quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
 
 /**
- * Descendants of a process, found through /proc: a child that started its own session is not in its parent's process
- * group and would survive a signal to the group. Read at once, because a file there costs microseconds and passing it
- * to another thread a multiple of that, and since a process that forks must not get ahead.
+ * Returns the descendants of a process, found through /proc. A child with its own session is not in its parent's
+ * process group and would survive a signal to the group. Reads are synchronous: they take microseconds, far less than
+ * the thread pool, and a forking process must not get ahead.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of processIds()) {
     const stat = quietly(() => readFileSync(`/proc/${name}/stat`, 'utf8'), '')
-    // The command name, in parentheses, may contain anything, so count the fields after the last parenthesis.
+    // The command name in parentheses may contain anything, so count fields after the last parenthesis.
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     if (!parent) continue
     const known = children.get(parent)
@@ -41,7 +44,7 @@ export function descendants(pid: number): number[] {
   return found
 }
 
-/** The name of a process as the kernel has it, at most 15 characters. */
+/** Returns the kernel's name of a process, at most 15 characters. */
 export const nameOf = (pid: number): string =>
   quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '')
 
@@ -53,7 +56,10 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is needed. */
+/**
+ * Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is
+ * needed.
+ */
 export function killTree(pid: number): void {
   const tree = descendants(pid)
   signalQuietly(-pid, 'SIGKILL')

@@ -1,5 +1,5 @@
 /**
- * Runs a program to completion, streaming its output by line, and kills its whole process tree if it is cancelled,
+ * Runs a program to completion, streams its output by line, and kills its whole process tree if it is cancelled,
  * overdue or silent. The only importer of execa.
  *
  * Failures are results: nothing is thrown if a program is missing, fails or hangs. If a listener throws, the program
@@ -21,7 +21,7 @@ export interface ProcessCall {
   /** Use only `env` as the environment, without ours. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
-  /** Its stdin, which is empty otherwise. */
+  /** The program's stdin; empty by default. */
   input?: Uint8Array
   /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
   idleMs?: number
@@ -30,14 +30,14 @@ export interface ProcessCall {
   /** Characters per stream after which the tree is killed; 256 Mi by default. */
   outputLimit?: number
   /**
-   * Receives all output as it arrives; the first characters are kept, and no amount of it is too much: while what `to`
-   * returned is pending, no more of the stream is read, and the program waits as it would for a slow pipe.
+   * Receives all output as it arrives, without a limit; only the first characters are kept. While the promise from
+   * `to` is pending, the stream is not read, and the program waits as for a slow pipe.
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /**
-   * When it is cancelled or overdue, what it started is killed first, but for processes of its own name, and it has so many
-   * milliseconds to say what it knows.
+   * On cancellation or timeout, first kills the program's descendants, except those with its own name. The program
+   * then has this many milliseconds to report.
    */
   lastWords?: { name: string; ms: number }
   /** Called with the process id once it has started. */
@@ -60,7 +60,7 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** The answer was kept from an earlier call; set only in replays. */
+  /** Whether the answer was kept from an earlier call; set only in replays. */
   reused?: boolean
   /** The recorded arguments, which may differ in older versions; set only in replays. */
   argv?: readonly string[]
@@ -93,7 +93,7 @@ function lineSplitter(onLine: (line: string) => void) {
   }
 }
 
-/** Process groups that must not outlive this program, however it exits. */
+/** Process groups to kill when this program exits for any reason. */
 const running = new Set<number>()
 process.on('exit', () => {
   for (const pid of running) signalQuietly(-pid, 'SIGKILL')
@@ -150,7 +150,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }
   const killAll = (pid: number): void => {
     killTree(pid)
-    // An escaped descendant may keep our pipes open; it is not waited for.
+    // An escaped descendant may keep our pipes open; do not wait for it.
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -174,7 +174,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Thrown inside a stream handler, it would end this program and every other job with it.
+  // An exception inside a stream handler would end this program and every other job.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>
@@ -240,15 +240,15 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     clearTimeout(idleTimer)
     clearTimeout(deadline)
     clearTimeout(patience)
-    // What it left behind in its group.
+    // Kill what the program left in its group.
     if (patience && child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
     forget?.()
   }
 }
 
 /**
- * Starts a program of ours that exchanges messages with this one, through Node's channel. It is killed when this program
- * exits.
+ * Starts one of our programs that exchanges messages with this one through Node's channel. It is killed when this
+ * program exits.
  */
 export function startPeer({
   file,
@@ -269,12 +269,12 @@ export function startPeer({
 }
 
 export interface LetGo {
-  /** `running`: it had not ended when we stopped waiting. */
+  /** `running`: it had not ended when the wait was over. */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null
 }
 
-/** Starts a program of the user's that outlives this one, such as an editor with unsaved work; its output is not ours. */
+/** Starts a user's program that outlives this one, such as an editor with unsaved work. Its output is ignored. */
 export async function letGo(
   file: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Times the launches of a program through CUPTI, which lets kernels run beside each other, as ncu does not. The library
- * that does it is loaded into the program (`cuda-kernels/activity`).
+ * Times a program's launches through CUPTI, which lets kernels run concurrently, unlike ncu. The program loads the
+ * library that does this (`cuda-kernels/activity`).
  */
 import { functionOf } from '../../domain/programs/choose'
 import { parseActivity, type Activity } from '../../parsers/cuda/activity'
@@ -11,11 +11,11 @@ import type { Toolbox } from './toolbox'
 export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome' | 'exitCode'> {}
 
 const fileName = 'activity.tsv'
-/** Per process. Lines of kernels with names of usual length fit into `mostBytes`. */
+/** Limits per process. Lines of kernels with names of usual length fit into `mostBytes`. */
 const mostLaunches = 50_000
 const mostBytes = 2 ** 26
 
-/** Runs the program once more, without ncu. NVTX ranges are not known here: `filters.nvtx` must be null. */
+/** Runs the program once more, without ncu. NVTX ranges are unknown here: `filters.nvtx` must be null. */
 export async function timeProgram(
   toolbox: Toolbox,
   { command, cwd, filters, timeoutMs, signal }: ProgramCall,
@@ -33,7 +33,7 @@ export async function timeProgram(
         KERNEL_LADDER_LAUNCHES: String(mostLaunches),
       },
       ...{ timeoutMs, signal },
-      // It was shown the first time.
+      // The first run already showed the output.
       passOn: { to: () => undefined, keep: 0 },
     })
     const { text, whole } = await scratch.readLog(fileName, mostBytes)

@@ -1,4 +1,4 @@
-/** The file that a program of the user's writes: whether it wrote it, what it is by hash, and whether it is as expected. */
+/** Checks the file that a user's program writes: whether it was written, its hash, and whether it is as expected. */
 import { createHash } from 'node:crypto'
 import { copyFile, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { elementBytes, outputCheck } from '../../domain/programs/output'
 import type { ProgramRun, Verify } from '../../domain/session/session'
 import { errorCode } from '../disk/disk'
 
-/** What tells one writing of a file from another. */
+/** Distinguishes one version of a file from another. */
 type FileMark = string
 
-/** Null where there is no such file. */
+/** Returns the mark of a file; null if it does not exist. */
 export const markOf = (path: string): Promise<FileMark | null> =>
   stat(path, { bigint: true }).then(
     (found) => (found.isFile() ? `${found.ino}:${found.size}:${found.mtimeNs}` : null),
@@ -28,13 +28,13 @@ const pieceBytes = 4 * 2 ** 20
 
 interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
-  /** Null where there is nothing to compare with. */
+  /** Null if there is no expected output. */
   verify: Verify | null
-  /** Why it is wrong. */
+  /** Why the output is wrong. */
   reason: Statement | null
 }
 
-/** Reads the whole file once, beside what is expected. Throws what the disk says. */
+/** Reads the whole file once, together with the expected one. Throws disk errors. */
 export async function checkOutput(
   path: string,
   expectedPath: string | null,

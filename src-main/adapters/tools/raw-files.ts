@@ -1,9 +1,9 @@
 /**
  * The raw output of a session's tools on disk: `raw.jsonl`, one row per call.
  *
- * A row has the key, argv, outcome and both streams, and is appended as a whole when its call has ended. A stream of
- * more than 256 KiB (a page of a full report has megabytes) is stored gzipped. A recording has the same rows in one
- * compressed file (./recorded-raw.ts); older sessions have a folder instead (./raw-folder.ts).
+ * A row has the key, argv, outcome and both streams, and is appended when its call has ended. A stream of more than
+ * 256 KiB is stored gzipped, since a page of a full report has megabytes. A recording has the same rows in one
+ * compressed file (./recorded-raw.ts). Older sessions have a folder instead (./raw-folder.ts).
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,12 +31,12 @@ export interface PathAlias {
   alias: string
 }
 
-/** Replaces folders of this machine by placeholders, so that stored text names no home and no user. */
+/** Replaces folders of this machine by placeholders, so that stored text contains no home folder and no user name. */
 function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
 }
 
-/** A partially written row is removed again, so that later rows stay readable. */
+/** Appends a row. Removes a partially written row, so that later rows stay readable. */
 async function append(path: string, row: string): Promise<void> {
   const file = await open(path, 'a')
   try {
@@ -57,7 +57,7 @@ export interface LostOutput {
 }
 
 export interface DiskRecorder extends RawRecorder {
-  /** What was recorded but is not in that session folder; null if nothing is missing. */
+  /** Returns what was recorded but is not in that session folder; null if nothing is missing. */
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
@@ -72,14 +72,14 @@ const whyLost = (error: unknown): Statement => {
 }
 
 /**
- * Appends calls to a session folder's raw output. Longer paths must come first in `aliases`. Raw output supports the
- * measurements but is not required: disk errors are reported by `lostFrom` and never thrown.
+ * Returns a recorder that appends calls to a session folder's raw output. Longer paths must come first in `aliases`.
+ * Raw output is optional evidence: disk errors are reported by `lostFrom` and never thrown.
  */
 export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
   const path = join(folder, rawFile)
   const keys = new Set<string>()
   let why: Statement = deleted
-  // Rungs are built in parallel, but their rows are written one after the other.
+  // Rungs are built in parallel, but their rows are written one at a time.
   let last: Promise<void> = Promise.resolve()
   return {
     async record(call: RawCall, stdout: string, stderr: string) {
@@ -118,17 +118,17 @@ interface RawOutput {
 /** A session's raw output by key; read once, and unpacked only on demand. */
 export interface RawOutputs {
   readonly keys: readonly string[]
-  /** The stored output of a call, or null if the session has none under that key. */
+  /** Returns the stored output of a call; null if the session has none under that key. */
   get(key: string): Promise<RawOutput | null>
 }
 
-/** The rows of a session; none if nothing was stored. */
+/** Returns the rows of a session; none if nothing was stored. */
 const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await rowsOf(join(folder, rawFile))) ??
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
-/** A session folder's raw output; without any, every key yields null. */
+/** Opens a session folder's raw output; if it has none, every key yields null. */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // Of two rows with the same key, the later one wins.
   const rows = new Map(
@@ -156,7 +156,7 @@ export async function openRaw(folder: string): Promise<RawOutputs> {
 export const readRaw = async (folder: string, key: string): Promise<RawOutput | null> =>
   (await openRaw(folder)).get(key)
 
-/** A row whose long streams are packed by this method; `change` edits what a tool printed. */
+/** Returns a row whose long streams are packed by this method. `change` edits a tool's output. */
 async function repacked(
   { text: row, place }: RowText,
   method: Method,
@@ -171,7 +171,7 @@ async function repacked(
     if (isPacked && !change) continue
     const text = await textOf(stream, `${name} in ${place}`)
     const changed = change?.(text) ?? text
-    // Not packed again without need: a page of megabytes takes seconds.
+    // Repacking takes seconds for a page of megabytes, so skip unchanged streams.
     if (isPacked && changed === text) continue
     call[name] = await packed(changed, method)
     isChanged = true
@@ -189,8 +189,8 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 }
 
 /**
- * Returns the content of a recording's raw output, made of a session's; equal output yields equal bytes. `change` edits
- * what a tool printed.
+ * Returns the packed raw output of a session for a recording; equal output yields equal bytes. `change` edits a
+ * tool's output.
  */
 export async function packRecordedRaw(
   folder: string,

@@ -1,4 +1,4 @@
-/** A row of raw output: one call with its streams, packed and unpacked. */
+/** A row of raw output: one call with its streams, packed or unpacked. */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -32,7 +32,7 @@ const RawRow = z.object({
 
 export const plainLimit = 256 * 1024
 
-/** Smaller and slower than gzip, for what is packed once and shipped. */
+/** Packs text with Brotli: smaller and slower than gzip, for files packed once and shipped. */
 export const smallest = (text: string): Promise<Buffer> =>
   promisify(brotliCompress)(text, {
     params: {
@@ -58,14 +58,17 @@ export const damaged = (file: string, why: Statement) =>
 
 const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
 
-/** Unpacks bytes to text; rejects damaged ones and those that expand to more than `limit` bytes. `what` names them. */
+/**
+ * Unpacks bytes to text. Rejects damaged bytes and those that expand to more than `limit` bytes. `what` names them in
+ * errors.
+ */
 export async function unpacked(
   method: Method,
   bytes: Buffer,
   limit: number,
   what: string,
 ): Promise<string> {
-  // With Node's chunks of 16 KiB, a page of megabytes takes twice as long.
+  // With Node's default chunks of 16 KiB, a page of megabytes takes twice as long.
   const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
   try {
     return (await decompress[method](bytes, options)).toString('utf8')
@@ -78,7 +81,7 @@ export async function unpacked(
   }
 }
 
-/** A tool cannot have printed more than the limit. */
+/** Returns the text of a stream. A tool cannot have printed more than the limit. */
 export async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
   const [method, base64] =

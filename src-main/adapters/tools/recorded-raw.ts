@@ -1,9 +1,9 @@
 /**
- * The raw output of a recording: `raw/<name>.jsonl.br` beside where its folder would be.
+ * The raw output of a recording: `raw/<name>.jsonl.br` next to where its folder would be.
  *
- * It is one Brotli stream: a line with a SHA-256, and the rows of a raw.jsonl. Brotli has no checksum, so without that
- * line a changed byte could become another figure. Long streams of a row are compressed by themselves, so that they are
- * unpacked only on demand.
+ * It is one Brotli stream: a line with a SHA-256, followed by the rows of a raw.jsonl. Brotli has no checksum, so
+ * without that line a changed byte could alter a figure. Long streams of a row are compressed separately, so that
+ * they are unpacked only on demand.
  */
 import { basename, dirname, join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -12,7 +12,7 @@ import { diskError, errorCode, mebibyte, readPlainBytes } from '../disk/disk'
 import { rowsIn, type RowText } from '../disk/json-lines'
 import { damaged, unpacked } from './raw-rows'
 
-/** The compressed file for the session whose folder would be `folder`. */
+/** Returns the compressed file for the session whose folder would be `folder`. */
 export const recordedRaw = (folder: string): string =>
   join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
 
@@ -22,7 +22,7 @@ const recordedLimitBytes = 64 * mebibyte
 export const checksumLine = (rows: string): string =>
   `${JSON.stringify({ sha256: sha256(rows) })}\n`
 
-/** The rows of a recording; null if there is no file for it. */
+/** Returns the rows of a recording; null if there is no file for it. */
 export async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
   const path = recordedRaw(folder)
   const bytes = await readPlainBytes(path).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Runs kl-runner: its arguments and its events.
+ * Runs kl-runner with its arguments, and parses its events.
  *
  * cuda-kernels/runner/README.md documents the protocol.
  */
@@ -34,7 +34,7 @@ export const builtRung = ({ id, options, header }: LadderRung, artifact: string)
   flags: header.flags,
 })
 
-/** The problem common to all rungs of a call. */
+/** A call of the runner, with a problem common to all rungs. */
 interface RunnerCall {
   task: Task
   problem: Problem
@@ -44,7 +44,7 @@ interface RunnerCall {
   taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
-  /** The runner exits when this process is gone for any reason; null if the runner cannot see it. */
+  /** The runner exits when this process ends for any reason; null if the runner cannot see it. */
   ownerPid: number | null
 }
 
@@ -54,7 +54,7 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
   ...(ownerPid === null ? [] : ['--owner-pid', String(ownerPid)]),
 ]
 
-/** The distinct cases of the rungs; the first is the default for rungs that name none. */
+/** Returns the distinct cases of the rungs. The first is the default for rungs that name none. */
 function caseArgs(
   { task, problem, expected, taskFolder, rungs }: RunnerCall,
   checked = true,
@@ -79,9 +79,9 @@ function caseArgs(
 
 interface MeasureCall extends RunnerCall {
   cacheState: CacheState
-  /** How many bursts of each rung to time, besides single launches. */
+  /** Number of bursts to time per rung, besides single launches. */
   bursts?: number
-  /** For how many seconds to launch each rung alone, besides single launches. */
+  /** Seconds to launch each rung alone, besides single launches. */
   sustainedSeconds?: number
   /** Measure the GPU's ceilings first. */
   ceilings: boolean
@@ -91,7 +91,7 @@ interface MeasureCall extends RunnerCall {
   reference: string | null
 }
 
-/** The runner empties L2 before each timed launch unless told otherwise. */
+/** Returns the option that keeps L2 warm; by default the runner empties L2 before each timed launch. */
 const warmArgs = ({ cacheState }: Pick<MeasureCall, 'cacheState'>): string[] =>
   cacheState === 'cold' ? [] : ['--warm']
 
@@ -107,7 +107,7 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...caseArgs(call),
 ]
 
-/** Without checks the reference is only needed to compute inputs. */
+/** Returns the arguments of a run without checks, where the reference is only needed to compute inputs. */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
   command,
   ...seedArgs(call),
@@ -117,7 +117,9 @@ const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
 interface CompareCall extends RunnerCall {
   /** Ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
-  /** Decides where the builds lie in memory and which is launched first; in six rounds each has each place. */
+  /**
+   * Determines where the builds are in memory and which is launched first; in six rounds each takes each position.
+   */
   round: number
   cacheState: CacheState
   /** Maximum sampling time per pair. */
@@ -134,10 +136,10 @@ export const compareArgs = (call: CompareCall): string[] => [
 
 export const profileArgs = (call: RunnerCall): string[] => uncheckedArgs('profile', call)
 
-/** One launch of each rung, for compute-sanitizer. */
+/** Returns the arguments for compute-sanitizer: one launch of each rung. */
 export const sanitizeArgs = (call: RunnerCall): string[] => uncheckedArgs('sanitize', call)
 
-/** Passes the runner's events to a listener, whichever program relays its lines. */
+/** Returns a line listener that passes on the runner's events, whichever program relays the lines. */
 export const eventLines =
   (onEvent: (event: RunnerEvent) => void) =>
   (line: string): void => {
@@ -145,7 +147,7 @@ export const eventLines =
     if (event) onEvent(event)
   }
 
-/** The protocol needs kilobytes; anything more is a rung that prints endlessly. */
+/** The protocol needs kilobytes; more means a rung that prints endlessly. */
 const runnerOutputLimit = 16 * 1024 * 1024
 
 /** Runs the runner to completion; its last `start` event identifies the rung that hung or crashed. */

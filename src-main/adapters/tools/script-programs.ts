@@ -1,4 +1,4 @@
-/** Programs that are scripts, with their interpreter: ncu starts only binaries. */
+/** Adds the interpreter to programs that are scripts, because ncu starts only binaries. */
 import { access, constants, open } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 
@@ -27,7 +27,9 @@ async function isScript(path: string): Promise<boolean> {
   }
 }
 
-/** A script is started through `env`, which leaves it to the system to find the interpreter. */
+/**
+ * Returns a command that can be started. A script is started through `env`, so that the system finds the interpreter.
+ */
 export async function startable(
   command: readonly [string, ...string[]],
   cwd = process.cwd(),

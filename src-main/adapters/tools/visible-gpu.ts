@@ -1,12 +1,12 @@
-/** Restricts the programs of a toolbox to one GPU of a machine that has several. */
+/** Restricts the programs of a toolbox to one of several GPUs. */
 import type { Toolbox } from './toolbox'
 
 /** The tools that create a CUDA context, or start a program that does. */
 const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
 
 /**
- * The value of CUDA_VISIBLE_DEVICES that leaves one GPU.
- * @param gpu counts from 0 among the GPUs that are visible now; without a restriction, that is nvidia-smi's number
+ * Returns the value of CUDA_VISIBLE_DEVICES that leaves one GPU.
+ * @param gpu index from 0 among the currently visible GPUs; without a restriction, that is nvidia-smi's index
  * @param visible the current value, as a scheduler sets it for a job; null if unset
  * @returns null if fewer GPUs are visible
  */
@@ -20,7 +20,7 @@ export function visibleGpu(gpu: number, visible: string | null): string | null {
   )
 }
 
-/** The same toolbox, whose programs see only this GPU. `visible` is a value of `visibleGpu`. */
+/** Returns a toolbox whose programs see only this GPU. `visible` is a value of `visibleGpu`. */
 export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): Toolbox => ({
   ...toolbox,
   gpu,
@@ -29,7 +29,7 @@ export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): 
       onGpu.includes(call.tool)
         ? {
             ...call,
-            // CUDA otherwise counts the fastest GPU first, nvidia-smi by place on the bus.
+            // By default, CUDA numbers the fastest GPU first, but nvidia-smi numbers by bus position.
             env: { ...call.env, CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: visible },
           }
         : call,

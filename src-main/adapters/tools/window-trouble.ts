@@ -1,4 +1,4 @@
-/** Why Electron opened no window, from how it ended and what it printed. */
+/** Explains why Electron opened no window, from its exit and its output. */
 
 export interface EndedWindow {
   exitCode: number | null
@@ -14,7 +14,7 @@ export interface WindowTrouble {
 /** Exit codes of a program that failed before it opened a window: it could not be loaded, or Chromium aborted. */
 const neverStarted = [126, 127, 132, 133, 134]
 
-/** Debian's packages of the libraries that a server often lacks. */
+/** Debian packages of libraries that servers often lack. */
 const packages: Readonly<Record<string, string>> = {
   'libnss3.so': 'libnss3',
   'libnspr4.so': 'libnspr4',
@@ -28,7 +28,7 @@ const packages: Readonly<Record<string, string>> = {
 }
 
 /**
- * null if a window was open, so that the exit code is that of its program.
+ * Returns the reason. Null if a window was open, so that the exit code is the program's.
  * @param profile path of the AppArmor profile
  * @param restrictsNamespaces whether `kernel.apparmor_restrict_unprivileged_userns` is 1
  */

@@ -1,9 +1,9 @@
-/** Atomics on one address follow one another in L2, whichever SM they come from. */
+/** The cost of atomics: those on one address are serialized in L2, whichever SM issues them. */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
 import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
 
-/** Cycles that the atomics of a launch take at least; `scale` is how many times the blocks of the trace there are. */
+/** Returns the minimum cycles for a launch's atomics. `scale` is the ratio of all blocks to those in the trace. */
 export function hottestAtomics(
   { blocks }: LaunchTrace,
   scale: number,
@@ -22,7 +22,7 @@ export function hottestAtomics(
         const own = events[at + eventHead + 1]!
         lanes += own
         const lanesOfLine = own / count
-        // A lane alone is one counter; many lanes of a line mostly go to different words of it.
+        // A single lane is one counter; many lanes of a line usually access different words.
         const cycles =
           lanesOfLine <= 1 ? values.atomicSameAddress : lanesOfLine * values.atomicSameLine
         for (let place = first + 1; place < first + 1 + 2 * count; place += 2)

@@ -1,4 +1,4 @@
-/** What the program of `cuda-kernels/calibrate` prints: a JSON object per line, each a measurement. */
+/** Parses the output of `cuda-kernels/calibrate`: one JSON object per line, each a measurement. */
 import { z } from 'zod'
 import { inputError } from '../errors'
 import { message } from '../messages/message'
@@ -10,7 +10,7 @@ export type Measurement = z.infer<typeof Measurement>
 
 const End = z.object({ benchmark: z.literal('end'), version: z.literal(1) })
 
-/** Returns null for a line that is no measurement: a warning of a library, or half a line. */
+/** Parses a line; null for other text, such as a library's warning or a partial line. */
 export function readMeasurement(line: string): Measurement | null {
   try {
     return Measurement.safeParse(JSON.parse(line)).data ?? null
@@ -19,7 +19,7 @@ export function readMeasurement(line: string): Measurement | null {
   }
 }
 
-/** The measurements of a whole output. Throws an input error if the program did not reach its end. */
+/** Returns the measurements of a complete output. Throws an input error if the program did not finish. */
 export function readCalibration(text: string): Measurement[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const all = lines.map(readMeasurement)
@@ -36,11 +36,11 @@ export function readCalibration(text: string): Measurement[] {
 
 export type Wanted = Readonly<Record<string, string | number>>
 
-/** How a measurement is named where a value states its source: `latency.shared, bytes 4`. */
+/** Returns a measurement's name for use as a value's source: `latency.shared, bytes 4`. */
 export const measurementName = (benchmark: string, wanted: Wanted): string =>
   [benchmark, ...Object.entries(wanted).map(([key, value]) => `${key} ${value}`)].join(', ')
 
-/** The measurements of a benchmark that have these fields, in the order of the output. */
+/** Returns the measurements of a benchmark that have these fields, in output order. */
 export const measurementsOf = (
   all: readonly Measurement[],
   benchmark: string,

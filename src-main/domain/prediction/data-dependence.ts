@@ -1,4 +1,4 @@
-/** Whether what a kernel does depends on the data that it reads: then its time does too. */
+/** Determines whether a kernel's behavior, and thus its time, depends on the data it reads. */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'
 import { registersOf } from '../sass/operands'
@@ -8,16 +8,16 @@ const loads: ReadonlySet<string> = new Set(['LD', 'LDG'])
 const atomics: ReadonlySet<string> = new Set(['ATOM', 'ATOMG'])
 
 interface Dependence {
-  /** An address depends on such a value. */
+  /** Whether an address depends on such a value. */
   readonly addresses: boolean
-  /** A branch does. */
+  /** Whether a branch depends on such a value. */
   readonly branches: boolean
 }
 
-/** On loaded data. */
+/** Returns the dependence on loaded data. */
 export const dataDependence = (code: readonly Instruction[]): Dependence => follow(code, loads)
 
-/** On results of atomics, by which blocks share work among them or find out which one is the last. */
+/** Returns the dependence on results of atomics, with which blocks share work or detect which one is last. */
 export const atomicDependence = (code: readonly Instruction[]): Dependence =>
   follow(
     code,
@@ -29,8 +29,8 @@ const accesses = /^(LD|ST|ATOM|RED)/
 const branches = new Set(['BRA', 'BRX', 'BREAK'])
 
 /**
- * Follows loaded values through registers and predicates, along all paths of the code. What passes through shared
- * memory counts where `throughShared`: a block hands an atomic's result to its warps there.
+ * Follows loaded values through registers and predicates, along all paths of the code. Values in shared memory count
+ * if `throughShared`: a block passes an atomic's result to its warps there.
  */
 function follow(
   code: readonly Instruction[],
@@ -44,7 +44,7 @@ function follow(
   }))
   const uses = printed.map(({ text }) => registersOf(text))
   const { successors } = controlFlow(printed)
-  /** Registers that may hold loaded data before each instruction. */
+  /** Registers that may contain loaded data before each instruction. */
   const before: Set<number>[] = code.map(() => new Set<number>())
   const pending = [0]
   const visited = new Set<number>()
@@ -59,7 +59,7 @@ function follow(
       (isShared(own) ? throughShared : reads.some((each) => after.has(each)))
     for (const register of writes)
       if (loaded) after.add(register)
-      // A guarded write often has its guarded use behind it.
+      // A guarded write is often followed by a use with the same guard.
       else after.delete(register)
     for (const next of successors[index]!) {
       const known = before[next]!
@@ -83,7 +83,7 @@ function follow(
 
 const isShared = ({ mnemonic }: Instruction): boolean => mnemonic === 'LDS' || mnemonic === 'LDSM'
 
-/** Registers within the brackets of an address. */
+/** Returns the registers within the brackets of an address. */
 const addressRegisters = (text: string): readonly number[] => {
   const address = /\[(R\d+[^\]]*)\]/.exec(text)?.[0]
   return address ? registersOf(`LDS RZ, ${address}`).reads : []

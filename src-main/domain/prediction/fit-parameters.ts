@@ -1,4 +1,4 @@
-/** The fit: from the lines of the microbenchmarks to the parameters of the timing model. Nothing else enters it. */
+/** Fits the parameters of the timing model to the microbenchmark output alone. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import type { Measurement } from './calibration-output'
@@ -24,17 +24,17 @@ const clock = (lines: MeasuredLines): number => lines.read('clock', { load: 'fp3
 const latencyOf = (lines: MeasuredLines, op: string): number =>
   lines.read('latency.op', { op }).value
 
-/** A number in another unit. */
+/** Converts a number to another unit. */
 const scaled = ({ value, spread, name }: Read, factor: number, how: string): ParameterValue =>
   derived(value * factor, `${name}; ${how}`, spread === undefined ? undefined : spread * factor)
 
-/** Milliseconds as cycles of the SM clock. */
+/** Converts milliseconds to cycles of the SM clock. */
 const milliseconds =
   (benchmark: string, wanted: Record<string, string | number> = {}): Fit =>
   (lines) =>
     scaled(lines.read(benchmark, wanted, 'ms'), 1000 * clock(lines), 'times the FP32 clock')
 
-/** GB/s as bytes per cycle of the SM clock. */
+/** Converts GB/s to bytes per cycle of the SM clock. */
 const bytesPerCycle =
   (what: string): Fit =>
   (lines) => {
@@ -42,7 +42,7 @@ const bytesPerCycle =
     return derived((value * 1000) / clock(lines), `${name}; GB/s over the FP32 clock`)
   }
 
-/** The first of these lines that the GPU has. */
+/** Uses the first of these lines that the GPU has. */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
   (lines) => {
@@ -50,7 +50,7 @@ const firstOf =
       const value = fit(lines)
       if (value !== null) return value
     }
-    // The last one is always there, or throws.
+    // The last one exists or throws.
     return fits.at(-1)!(lines)!
   }
 
@@ -68,7 +68,7 @@ const inverse =
     return derived(of / value, `${of} over ${name}`, (of * spread) / value ** 2)
   }
 
-/** What each further step of a line costs: (last - first) / steps. */
+/** Returns the cost of each further step of a line: (last - first) / steps. */
 const perStep =
   (
     benchmark: string,
@@ -85,7 +85,7 @@ const perStep =
     )
   }
 
-/** The largest size before `y` leaves its plateau: rises above, or falls below, this share of it. */
+/** Returns the largest size before `y` leaves its plateau, by rising above or falling below this fraction of it. */
 function plateauEnd(points: readonly { x: number; y: number }[], share: number): number {
   const plateau = points[0]!.y
   const leaves = points.findIndex(({ y }) =>
@@ -96,7 +96,7 @@ function plateauEnd(points: readonly { x: number; y: number }[], share: number):
 
 const tensorNote = 'no WGMMA on this GPU; never read'
 
-/** Nanoseconds per warp as cycles per lane. */
+/** Converts nanoseconds per warp to cycles per lane. */
 const atomicLane =
   (what: string, addresses: number): Fit =>
   (lines) => {
@@ -105,7 +105,7 @@ const atomicLane =
     return scaled(lines.read('atomics.global', wanted, 'nsPerWarp'), cycles, 'per lane, in cycles')
   }
 
-/** With so many addresses that no two lanes meet. */
+/** Uses enough addresses that no two lanes collide. */
 const lanesPerCycle =
   (places: string): Fit =>
   (lines) => {
@@ -121,7 +121,7 @@ const lanesPerCycle =
     )
   }
 
-/** L = L0 · (1 + a · ρ²), by least squares, of all points up to where DRAM is saturated. */
+/** Fits L = L0 · (1 + a · ρ²) by least squares to all points until DRAM is saturated. */
 const loadedLatency: Fit = (lines) => {
   const points = lines.curve('latency.dram.loaded', {}, 'gbs', 'cycles')
   const peak = Math.max(...points.map(({ x }) => x))
@@ -139,8 +139,8 @@ const loadedLatency: Fit = (lines) => {
 }
 
 /**
- * Loads that a sub-core queues, all four busy, while each load takes its 32 wavefronts: those issued at full speed, less those
- * done by then.
+ * Returns the length of a sub-core's load queue, measured with all four sub-cores busy and 32 wavefronts per load:
+ * the loads issued at full speed, minus those completed by then.
  */
 const queueLength: Fit = (lines) => {
   const gaps = lines.list('queue.lsu', { space: 'shared', warps: 4 }, 'gaps')
@@ -154,10 +154,10 @@ const queueLength: Fit = (lines) => {
   )
 }
 
-/** The smallest share of an SM's memory that is not L1, as the driver sets it for kernels without shared memory. */
+/** The smallest part of an SM's memory that is not L1, as the driver configures kernels without shared memory. */
 const leastShared = 8192
 
-/** Where a loop of one warp slows down by half for the last time. */
+/** Finds the size at which a loop of one warp slows down by half for the last time. */
 const instructionCache: Fit = (lines) => {
   const points = lines.curve('icache.loop', { warps: 1 }, 'bytes', 'cycles')
   let last = points.length - 1
@@ -202,7 +202,7 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // DFMA reads three operands of 64 bits, which costs register bandwidth that is not the pipe's.
+  // DFMA reads three 64-bit operands, whose register bandwidth cost is not the pipe's.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
   pipeLsu: line('interval', { op: 'shfl' }),
@@ -264,7 +264,7 @@ const fits: Record<ParameterId, Fit> = {
         lines.find('special', { what: 's2r' }),
         lines.find('special', { what: 'shfl' }),
       ]
-      // Both steps are the instruction, LOP3 and CS2R; S2R of a warp's number also takes SHF and SGXT.
+      // Both steps are this instruction, LOP3 and CS2R; S2R of a warp's number also needs SHF and SGXT.
       const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
       return (
         special &&
@@ -294,7 +294,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyMbarrier: firstOf(
     (lines) => {
       const pair = lines.find('latency.mbarrier', { what: 'arrive+try_wait' })
-      // Between them: twice LOP3 and IADD, once SEL.
+      // Between them are LOP3 and IADD twice, and SEL once.
       const between = 2 * latencyOf(lines, 'lop3') + 3 * latencyOf(lines, 'iadd3')
       return (
         pair &&
@@ -315,7 +315,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyAtomicGlobal: line('latency.atomic.global', { lanes: 1 }),
   branchTaken: (lines) => {
     const { value, spread, name } = lines.read('loop', { warps: 1, body: 32 })
-    // The stall counts of the last FADD and of BRA are 1 and 6, where an FADD in the chain has 4.
+    // The stall counts of the last FADD and of BRA are 1 and 6; an FADD in the chain has 4.
     const stalls = 32 * latencyOf(lines, 'fadd') + 3
     return derived(value - stalls, `${name}; less the stall counts of its code`, spread)
   },
@@ -329,7 +329,7 @@ const fits: Record<ParameterId, Fit> = {
       'l1.capacity: the last size before the latency rises, plus 8 KiB that are always shared memory',
     ),
   l1MissBytesPerCycle: (lines) => {
-    // One SM alone gets almost twice as much as each of many.
+    // A single SM gets almost twice the rate of each of many.
     const half = Math.floor(lines.read('gpu', {}, 'sms').value / 2)
     const wanted = { sms: half, lines: 'private', sectorsPerRequest: 4 }
     const { value, name } = lines.read('l2.read', wanted, 'typicalBytesPerCycle')
@@ -340,7 +340,7 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // The rate of small sizes varies with the place of their lines: the plateau is the best one.
+    // The rate of small sizes depends on the location of their lines, so the plateau is the best rate.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(
       points.findLast(({ y }) => y > 0.85 * best)!.x,
@@ -388,7 +388,7 @@ const fits: Record<ParameterId, Fit> = {
     const wanted = { from: 'first launch' }
     const cold = lines.list('icache.cold', wanted, 'cold')
     const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
-    // 2 to 32 KiB of 8 lines each, each line of 8 instructions.
+    // 2 to 32 KiB in steps of 8 lines, with 8 instructions per line.
     const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
       perLine - 8 * cached.value,
@@ -397,13 +397,16 @@ const fits: Record<ParameterId, Fit> = {
   },
 }
 
-/** A line of all SMs, each with lines of its own. */
+/** Reads a line measured with all SMs, each with separate memory lines. */
 function allSms(lines: MeasuredLines, benchmark: string, sectors: number, field: string): Read {
   const sms = lines.read('gpu', {}, 'sms').value
   return lines.read(benchmark, { sms, lines: 'private', sectorsPerRequest: sectors }, field)
 }
 
-/** Throws an input error that names the parameter if a value is not plausible: something else used the GPU, most likely. */
+/**
+ * Throws an input error that names the parameter if a value is implausible, probably because another program used the
+ * GPU.
+ */
 function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   if (isPlausible(id, fitted.value)) return fitted
   const { unit, range } = parameterTable[id]
@@ -415,7 +418,7 @@ function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   )
 }
 
-/** The parameters of the GPU that the lines are of. Throws an input error if a line is missing or makes no sense. */
+/** Returns the parameters of the measured GPU. Throws an input error if a line is missing or implausible. */
 export function fitParameters(all: readonly Measurement[]): GpuParameters {
   const lines = new MeasuredLines(all)
   const [gpu] = all.filter(({ benchmark }) => benchmark === 'gpu')

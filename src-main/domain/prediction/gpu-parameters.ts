@@ -1,5 +1,5 @@
 /**
- * A parameter file: what the timing model knows of one GPU. Those that ship are in `resources/gpus`; `machine calibrate`
+ * A parameter file: the timing model's values for one GPU. Shipped files are in `resources/gpus`; `machine calibrate`
  * writes a user's own.
  */
 import { z } from 'zod'
@@ -10,15 +10,15 @@ import { nearest } from '../text/nearest'
 import { parameterTable, type ParameterId, type ParameterValues } from './parameter-table'
 
 /**
- * Where a value is from: a benchmark's result as printed, arithmetic on such results, a cited publication, or a neighbor's value
- * that nobody measured on this GPU.
+ * The source of a value: a benchmark's result as printed, arithmetic on such results, a cited publication, or a value
+ * of a similar GPU that was not measured on this one.
  */
 export const valueEvidences = ['measured', 'derived', 'published', 'assumed'] as const
 
 const ParameterValue = z.strictObject({
   value: z.number().describe('In the unit of docs/CALIBRATION.md.'),
   evidence: z.enum(valueEvidences),
-  /** Of the benchmark's repetitions, in the unit of the value. */
+  /** Spread of the benchmark's repetitions, in the unit of the value. */
   spread: z
     .number()
     .nonnegative()
@@ -46,7 +46,7 @@ const head = {
     ),
 }
 
-/** With each parameter and its range, for the published schema. */
+/** The schema with each parameter and its range, for publication. */
 export const GpuParametersFile = z.strictObject({
   ...head,
   values: z.strictObject(
@@ -66,7 +66,7 @@ export interface GpuParameters extends Omit<z.infer<typeof AnyFile>, '$schema' |
   values: Record<ParameterId, ParameterValue>
 }
 
-/** The values alone, as the model takes them. */
+/** Returns the values alone, as the model uses them. */
 export const parameterValues = ({ values }: Pick<GpuParameters, 'values'>): ParameterValues =>
   Object.fromEntries(parameterIds.map((id) => [id, values[id].value])) as ParameterValues
 
@@ -76,7 +76,7 @@ export const isPlausible = (id: ParameterId, value: number): boolean =>
 
 const isParameter = (id: string): id is ParameterId => Object.hasOwn(parameterTable, id)
 
-/** Parses the text of a parameter file, which is only named by `file`. Throws an input error that names the faulty value. */
+/** Parses a parameter file. Throws an input error that names the faulty value; `file` is only for errors. */
 export function readGpuParameters(text: string, file: string): GpuParameters {
   const parsed = AnyFile.safeParse(parseJson(text, file))
   if (!parsed.success)
@@ -123,7 +123,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** As it is written: one line per value. */
+/** Returns the text of a parameter file, with one line per value. */
 export function gpuParametersText({ values, ...head }: GpuParameters): string {
   const lines = parameterIds.map((id) => `    ${JSON.stringify(id)}: ${JSON.stringify(values[id])}`)
   const top = Object.entries(head).map(
@@ -132,10 +132,10 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
   return `{\n${top.join('\n')}\n  "values": {\n${lines.join(',\n')}\n  }\n}\n`
 }
 
-/** Words of a GPU's name that make another GPU of it. */
+/** Matches words of a GPU's name that make it another GPU. */
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
-/** The id of a GPU that CUDA names: one of the table, or its name in lower case with dashes. */
+/** Returns the id of a GPU that CUDA names: one of the table, or its name in lower case with dashes. */
 export function gpuId(name: string): string {
   const slug = name
     .toLowerCase()

@@ -1,4 +1,4 @@
-/** The instruction cache of an SM: lines that were not executed before come from L2, one after another. */
+/** The instruction cache of an SM. Lines that were not executed before are fetched from L2, one at a time. */
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 import { SectorCache } from './sector-cache'
@@ -17,7 +17,7 @@ export class InstructionCache {
     return this.cache.misses
   }
 
-  /** When a line is there that is wanted at `time`. */
+  /** Returns when a line requested at `time` is available. */
   fetch(time: number, line: number): number {
     if (this.cache.access(line, 1) === 0) return this.arrives.get(line) ?? time
     const done = this.fetches.serve(time, this.values.instructionMissCycles)

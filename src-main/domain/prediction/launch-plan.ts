@@ -1,4 +1,4 @@
-/** Which blocks of a launch are simulated, and how the rest follows from them. */
+/** Chooses which blocks of a launch are simulated, and how the rest is extrapolated. */
 import { occupancy } from '../gpu/occupancy'
 import type { SmLimits } from '../gpu/sm-limits'
 
@@ -8,22 +8,22 @@ export interface LaunchShape {
   readonly registers: number
   readonly staticSharedBytes: number
   readonly dynamicSharedBytes: number
-  /** Blocks of a cluster. */
+  /** Blocks per cluster. */
   readonly clusterBlocks: number
 }
 
 export interface LaunchPlan {
   readonly shape: LaunchShape
   readonly warpsPerBlock: number
-  /** SMs that have a block at a time. */
+  /** SMs that have a block at the same time. */
   readonly sms: number
-  /** Blocks, of each rank of a cluster, that an SM holds at a time. */
+  /** Blocks of each rank of a cluster that an SM holds at the same time. */
   readonly resident: number
-  /** Clusters that come to the busiest SM; a block is a cluster of one. */
+  /** Clusters assigned to the busiest SM; a single block is a cluster of one. */
   readonly clustersOfSm: number
-  /** Clusters that run at a time on the whole GPU. */
+  /** Clusters that run at the same time on the whole GPU. */
   readonly clustersPerWave: number
-  /** Bytes of L1 that the shared memory of the blocks leaves. */
+  /** Bytes left for L1 next to the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
@@ -36,7 +36,7 @@ export function planLaunch(
   const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
   if (blocksPerSm === 0) return null
   const clusters = blocks / clusterBlocks
-  // SMs in groups of as many as a cluster has blocks.
+  // Groups of as many SMs as a cluster has blocks.
   const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
   const clustersOfSm = Math.ceil(clusters / groups)
   const resident = Math.min(blocksPerSm, clustersOfSm)
@@ -50,7 +50,7 @@ export function planLaunch(
   }
 }
 
-/** Blocks of the clusters that come to the first SM, cluster after cluster. */
+/** Returns the blocks of the clusters assigned to the first SM, cluster by cluster. */
 export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
   const { sms, shape } = plan
   const { clusterBlocks } = shape
@@ -62,7 +62,7 @@ export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
   return numbers.filter((number) => number < shape.blocks)
 }
 
-/** The SM that a block runs on, if all of a wave's blocks start together. */
+/** Returns the SM that runs a block, if all blocks of a wave start together. */
 export const smOfBlock = ({ sms, shape: { clusterBlocks } }: LaunchPlan, block: number): number =>
   (Math.floor(block / clusterBlocks) % (sms / clusterBlocks)) * clusterBlocks +
   (block % clusterBlocks)

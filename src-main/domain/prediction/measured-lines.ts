@@ -1,4 +1,4 @@
-/** Reading values out of the microbenchmarks' lines, each with its spread and where it is from. */
+/** Reads values from the microbenchmarks' lines, each with its spread and source. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import {
@@ -23,7 +23,7 @@ const noLine = (name: string): Error =>
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
-/** The spread of a line is that of the number before it. */
+/** Whether a line has a spread for a field: a line's spread belongs to the number before it. */
 const hasSpread = (line: Measurement, field: string): boolean => {
   const fields = Object.keys(line)
   return fields[fields.indexOf('spread') - 1] === field
@@ -32,7 +32,7 @@ const hasSpread = (line: Measurement, field: string): boolean => {
 export class MeasuredLines {
   constructor(readonly all: readonly Measurement[]) {}
 
-  /** null if there is no such line: the GPU lacks the instruction. */
+  /** Returns null if there is no such line: the GPU lacks the instruction. */
   find(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read | null {
     const [line] = measurementsOf(this.all, benchmark, wanted)
     const value = line?.[field]
@@ -45,21 +45,24 @@ export class MeasuredLines {
     }
   }
 
-  /** Throws an input error if there is no such line. */
+  /** Reads a line. Throws an input error if it is missing. */
   read(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read {
     const found = this.find(benchmark, wanted, field)
     if (found) return found
     throw noLine(measurementName(benchmark, wanted))
   }
 
-  /** The line with the fewest cycles: others of the benchmark add conflicts. Throws an input error if there is none. */
+  /**
+   * Returns the line with the fewest cycles; the benchmark's other lines add conflicts. Throws an input error if
+   * there is none.
+   */
   least(benchmark: string, wanted: Wanted): Read {
     const [first] = this.curve(benchmark, wanted, 'cycles', 'cycles')
     const read = this.read(benchmark, { ...wanted, cycles: first!.x })
     return { ...read, name: measurementName(benchmark, wanted) }
   }
 
-  /** The points of a curve in the order of `x`; throws an input error if there is none. */
+  /** Returns the points of a curve in the order of `x`. Throws an input error if there is none. */
   curve(benchmark: string, wanted: Wanted, x: string, y: string): { x: number; y: number }[] {
     const points = measurementsOf(this.all, benchmark, wanted).flatMap((line) => {
       const [at, value] = [line[x], line[y]]
@@ -69,7 +72,7 @@ export class MeasuredLines {
     return points.sort((a, b) => a.x - b.x)
   }
 
-  /** The list that a line has in a field. */
+  /** Returns the list in a line's field. */
   list(benchmark: string, wanted: Wanted, field: string): number[] {
     const list = measurementsOf(this.all, benchmark, wanted)[0]?.[field]
     if (Array.isArray(list) && list.length > 0) return list
@@ -77,11 +80,11 @@ export class MeasuredLines {
   }
 }
 
-/** Four digits of a number that is not whole: no benchmark repeats better. */
+/** Rounds a fraction to four digits, since no benchmark is more repeatable. */
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
-/** A line's number as it was printed. */
+/** Returns a line's number as printed. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   value: rounded(value),
   evidence: 'measured',
@@ -89,7 +92,7 @@ export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   source: name,
 })
 
-/** Arithmetic on lines. `spread` is that of the result. */
+/** Returns the result of arithmetic on lines. `spread` is that of the result. */
 export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
   value: rounded(value),
   evidence: 'derived',

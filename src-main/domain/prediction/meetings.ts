@@ -1,22 +1,22 @@
-/** Barriers and mbarriers in time: warps that wait until the last of the others has arrived. */
+/** The timing of barriers and mbarriers: warps wait until the last one has arrived. */
 import type { WarpState } from './warp-state'
 import type { LaunchTrace } from './warp-trace'
 
 export interface Meeting {
-  /** Arrivals that are missing. */
+  /** Arrivals still missing. */
   left: number
-  /** When the last one so far arrived, in cycles. */
+  /** Time of the last arrival so far, in cycles. */
   latest: number
   waiting: { warp: WarpState; reason: number }[]
 }
 
-/** Phases of one barrier at most. */
+/** Limit of phases per barrier. */
 const mostPhases = 2 ** 22
 
 export class Meetings {
   private readonly meetings = new Map<number, Meeting>()
 
-  /** @param resume Lets a warp go on that waited for the given stall reason until `latest`. */
+  /** @param resume Resumes a warp that waited for the given stall reason until `latest`. */
   constructor(
     private readonly arrivals: LaunchTrace['arrivals'],
     private readonly resume: (warp: WarpState, latest: number, reason: number) => void,
@@ -39,8 +39,8 @@ export class Meetings {
   }
 
   /**
-   * Releases all waiting warps; returns whether there were any. Lanes of one warp take turns in the trace, so those that
-   * wait can come before those that they wait for.
+   * Releases all waiting warps; returns whether there were any. Lanes of one warp are sequential in the trace, so
+   * waiting lanes can precede those they wait for.
    */
   releaseAll(): boolean {
     const waiting = [...this.meetings.values()].filter((meeting) => meeting.waiting.length > 0)

@@ -1,21 +1,21 @@
 /**
- * The memory of one SM: its L1 by lines and sectors, and its share of L2 and DRAM. What other SMs read of the same lines
- * at the same time comes in as shares that were found by looking at the first instructions of all blocks of a wave.
+ * The memory of one SM: its L1 by lines and sectors, and its share of L2 and DRAM. Concurrent reads of the same lines
+ * by other SMs enter as fractions. These come from the first instructions of all blocks of a wave.
  */
 import type { ParameterValues } from './parameter-table'
 import { lineBytes, sectorBytes } from './memory-units'
 import { SectorCache, countSectors } from './sector-cache'
 import { Server } from './servers'
 
-/** How the SMs that run at the same time share what they read. */
+/** How concurrent SMs share the data that they read. */
 export interface Sharing {
-  /** SMs at work. */
+  /** Active SMs. */
   readonly sms: number
-  /** SMs, on average, that read a sector at about the same time. */
+  /** Average number of SMs that read a sector at about the same time. */
   readonly readers: number
-  /** Share of the first reads of a wave that the wave before has left in L2, 0 to 1; the first wave finds nothing. */
+  /** Fraction of a wave's first reads that the previous wave has left in L2, 0 to 1; the first wave finds nothing. */
   readonly leftInL2: number
-  /** Bytes of L1 beside the shared memory of the blocks. */
+  /** Bytes of L1 next to the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
@@ -31,7 +31,7 @@ export interface Traffic {
   l2Hits: number
 }
 
-/** Fills of L1 that are on their way are told apart from lines that are there by when they come. */
+/** Limit of tracked L1 fills. A fill in flight is distinguished from a present line by its arrival time. */
 const mostInFlight = 8192
 
 export class MemoryHierarchy {
@@ -46,9 +46,9 @@ export class MemoryHierarchy {
   private leftInL2 = 0
   private readonly l1: SectorCache
   private readonly near: SectorCache
-  /** When the sectors of a line come that were asked for last. */
+  /** Arrival times of the last requested sectors, by line. */
   private readonly arrives = new Map<number, number>()
-  /** Bytes written of sectors that were never written whole, by sector number. */
+  /** Bytes written to sectors that were never completely written, by sector number. */
   private readonly partial = new Map<number, number>()
   private readonly l2RequestsPerCycle: number
   private readonly l2BytesPerCycle: number
@@ -64,7 +64,7 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // What many SMs read takes room in L2 once.
+    // Data read by many SMs occupies L2 once.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )
@@ -79,12 +79,12 @@ export class MemoryHierarchy {
     this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
   }
 
-  /** The blocks that come from now on are of a later wave. */
+  /** Marks the following blocks as belonging to a later wave. */
   startLaterWave(): void {
     this.leftInL2 = this.sharing.leftInL2
   }
 
-  /** Reads sectors of a line; returns when the last of them is there. */
+  /** Reads sectors of a line; returns when the last one arrives. */
   load(time: number, line: number, sectors: number, throughL1: boolean): number {
     const { values, traffic } = this
     const count = countSectors(sectors)
@@ -103,7 +103,7 @@ export class MemoryHierarchy {
     return Math.max(done, filled)
   }
 
-  /** Reads sectors past L1; returns when they leave L2, without its latency. */
+  /** Reads sectors without L1; returns when they leave L2, without its latency. */
   fromL2(time: number, line: number, sectors: number): number {
     const { values, traffic, sharing } = this
     const count = countSectors(sectors)
@@ -130,8 +130,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors, of which those in `whole` are written whole and the others `partBytes` each; those in `merged` join
-   * what the same warp has just written of them. Returns when L2 and DRAM have taken them.
+   * Writes sectors. Those in `whole` are written completely, the others with `partBytes` each. Those in `merged` join
+   * the same warp's recent writes. Returns when L2 and DRAM have accepted them.
    */
   store(
     time: number,
@@ -145,9 +145,9 @@ export class MemoryHierarchy {
     const sent = sectors & ~merged
     const bytes = countSectors(sent) * sectorBytes
     traffic.l2WriteBytes += bytes
-    // L1 keeps what it has of the line up to date; L2 has what was written.
+    // L1 updates its copy of the line; L2 stores the data.
     const fresh = countSectors(this.near.access(line, sectors))
-    // A sector that is written in part takes the place of two.
+    // A partially written sector takes the space of two.
     const slots = bytes + countSectors(sent & ~whole) * sectorBytes
     let taken = this.storePort.serve(time, bytes / values.storeBytesPerCycle)
     if (sent !== 0)
@@ -178,7 +178,7 @@ export class MemoryHierarchy {
     else this.partial.set(key, written)
   }
 
-  /** Reads and writes that alternate cost more than either alone. */
+  /** Returns the cycles of DRAM writes. Alternating reads and writes cost more than either alone. */
   private dramWriteCycles(bytes: number): number {
     const { dramReadBytes, dramWriteBytes } = this.traffic
     return dramWriteBytes <= dramReadBytes
@@ -186,7 +186,7 @@ export class MemoryHierarchy {
       : bytes / this.dramWritePerCycle
   }
 
-  /** What is left to do when the last warp has ended: sectors that were never written whole are read first. */
+  /** Returns the remaining work after the last warp: sectors that were never completely written are read first. */
   finish(): number {
     const { values, traffic, partial } = this
     const bytes = partial.size * sectorBytes * (values.partialWriteCost - 1)

@@ -1,3 +1,3 @@
-/** The units in which caches keep and move data, on every architecture that is modelled. */
+/** The units in which caches store and move data, on every modeled architecture. */
 export const lineBytes = 128
 export const sectorBytes = 32

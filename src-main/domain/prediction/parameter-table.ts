@@ -1,6 +1,6 @@
 /**
- * The parameters of the timing model: what each is, its unit, and the values that make sense. A parameter file
- * (`resources/gpus`) has a value for every one of them; the microbenchmarks of `cuda-kernels/calibrate` measure them.
+ * The parameters of the timing model, with meaning, unit, and plausible values. A parameter file (`resources/gpus`)
+ * has a value for each; the microbenchmarks of `cuda-kernels/calibrate` measure them.
  */
 
 interface ParameterRow {
@@ -13,9 +13,9 @@ interface ParameterRow {
     | 'B'
     | 'ratio'
     | 'count'
-  /** The smallest and the largest value that a file may state. */
+  /** The smallest and largest value allowed in a file. */
   readonly range: readonly [number, number]
-  /** What it is, in one line. */
+  /** The meaning, in one line. */
   readonly about: string
 }
 

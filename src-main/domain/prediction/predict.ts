@@ -1,4 +1,4 @@
-/** Predicts how long a rung takes: its launches one after another, each by some of its blocks. */
+/** Predicts the time of a rung: its launches in order, each from some of its blocks. */
 import type { EmulationJob } from '../emulation/job'
 import { deviceFor, giveBack, loadJob, unwritten } from '../emulation/job-memory'
 import { OutOfDeviceMemory } from '../emulator/device'
@@ -20,7 +20,7 @@ import {
 } from './prediction'
 import { classOf, rangeOf } from './ranges'
 
-/** Predicts a rung on a GPU of these parameters, or says why nothing can be said of it. */
+/** Predicts a rung on a GPU with these parameters, or explains why that is impossible. */
 export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer {
   const { values } = gpu
   const architecture = job.machineCode[0]?.architecture ?? 0
@@ -100,7 +100,7 @@ const refusalsByDetail: Record<string, Refusal> = { [otherBlocksShared]: 'distri
 const refusalOf = (halt: HaltReason, detail: string): Refusal =>
   refusalsByHalt[halt] ?? refusalsByDetail[detail] ?? 'halted'
 
-/** What fills and copies between launches take. */
+/** Returns the time of fills and copies between launches. */
 function memoryMs(memory: readonly MemoryOperation[], { values }: PredictionGpu): number {
   return memory.reduce((sum, { bytes, from }) => {
     const moved =

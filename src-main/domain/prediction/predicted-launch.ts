@@ -1,4 +1,4 @@
-/** One launch: runs some of its blocks, replays them on one SM, and takes the rest of the launch to be like them. */
+/** Predicts one launch: runs some of its blocks, replays them on one SM, and extrapolates to the rest. */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -20,16 +20,16 @@ import { timedCode } from './timed-code'
 import { createRecorder, type LaunchTrace } from './warp-trace'
 import { hottestAtomics } from './atomics'
 
-/** Steps that are simulated of a launch, if more blocks than fit an SM at a time are to be. */
+/** Limit of simulated steps per launch, if more blocks are simulated than fit on an SM at the same time. */
 const simulatedSteps = 1.5e6
-/** Warp instructions of all blocks of a wave, in a look at what they share. */
+/** Warp instructions of all blocks of a wave when examining what they share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
-/** Warp instructions of all blocks that are compared, if more than two of them are to be. */
+/** Limit of warp instructions of all compared blocks, if more than two are compared. */
 const comparedInstructions = 1e6
-/** Blocks whose instruction counts may differ by this share and still be alike. */
+/** Relative difference of instruction counts up to which blocks count as alike. */
 const alike = 0.02
-/** How much of L2 the reads of a wave may fill for the next wave to find them there. */
+/** Fraction of L2 that a wave's reads may fill so that the next wave still finds them. */
 const keptShare = 0.8
 
 export class Refused extends Error {
@@ -46,7 +46,7 @@ export interface LaunchSetting {
   readonly limits: SmLimits
   readonly registers: number
   readonly staticSharedBytes: number
-  /** Cycles between events for a launch of its own, or behind another one. */
+  /** Cycles between events for a separate launch, or for one that follows another. */
   readonly overheadCycles: number
 }
 
@@ -56,7 +56,7 @@ export interface LaunchPrediction {
   readonly warnings: readonly PredictionWarning[]
 }
 
-/** What simulating blocks costs: their instructions, and the lines that they access. */
+/** Returns the cost of simulating blocks: their instructions, and the lines that they access. */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
     (sum, { instructions, warps }) =>
@@ -121,10 +121,10 @@ export function predictLaunch(
     })
   const sm = simulate(trace.blocks, leftInL2)
 
-  // The rest comes as fast as the last blocks did.
+  // The rest proceeds at the rate of the last blocks.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
   const period = rest === 0 ? 0 : periodOf(sm, simulated, plan)
-  // Who draws work from a counter has drawn all of it where the others do not run.
+  // Blocks that draw work from a counter have drawn all of it, since the others did not run.
   const uneven = draws
     ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
     : unevenness(device, launch, options, plan, result.instructions / simulated)
@@ -168,7 +168,7 @@ function lookAtSharing(
   return sharingOf(plan, firstWave, secondWave)
 }
 
-/** Cycles from the end of one cluster to the end of the next, once all places have been taken again. */
+/** Returns the cycles between the ends of two consecutive clusters, once all slots have been reused. */
 function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: LaunchPlan): number {
   if (simulated <= resident) return cycles / simulated
   const sorted = ends.slice(0, simulated).sort((a, b) => a - b)
@@ -176,7 +176,9 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
   return (sorted[simulated - 1]! - sorted[from]!) / Math.max(1, simulated - 1 - from)
 }
 
-/** Allocations up to this many bytes are put back between looks at a launch: its counters and flags. */
+/**
+ * Allocations of up to this many bytes, such as counters and flags, are restored between examinations of a launch.
+ */
 const mostState = 2 ** 20
 
 function keepState(device: Device): () => void {
@@ -188,7 +190,7 @@ function keepState(device: Device): () => void {
   }
 }
 
-/** Whether blocks draw their work from a counter: behind one that ran alone, the next finds nothing to do. */
+/** Whether blocks draw their work from a counter: after a block that ran alone, the next one finds none. */
 function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
   const blocks = product(launch.grid)
   if (blocks === 1 || !atomicDependence(launch.code).branches) return false
@@ -197,8 +199,8 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 }
 
 /**
- * Compares the instruction counts of blocks from all over the grid with those that are simulated, `simulated` per
- * cluster. Where all blocks run at a time, the longest one decides; otherwise the SMs share them.
+ * Compares instruction counts of blocks across the grid with those of the simulated ones, `simulated` per cluster. If
+ * all blocks run at the same time, the longest one decides; otherwise the SMs share them.
  */
 function unevenness(
   device: Device,
@@ -221,7 +223,7 @@ function unevenness(
 }
 
 interface Unevenness {
-  /** By how much the time is to be multiplied. */
+  /** Factor for the time. */
   readonly factor: number
   readonly differ: boolean
 }
@@ -232,20 +234,20 @@ interface Described {
   cycles: number
   runCycles: number
   atomics: number
-  /** How many times what was simulated the SM does. */
+  /** Ratio of the SM's work to the simulated work. */
   scale: number
   setting: LaunchSetting
 }
 
 const subCores = 4
 
-/** Of the most used unit, below which latencies decide. */
+/** Utilization of the busiest unit below which latency is the limit. */
 const busyEnough = 0.6
 
 function describe({ plan, sm, cycles, runCycles, atomics, scale, setting }: Described) {
   const { values } = setting
   const { clusterBlocks } = plan.shape
-  // What was counted for the clusters that were simulated, for all of the SM's, per cycle of the launch.
+  // Converts counts of the simulated clusters to all of the SM's, per cycle of the launch.
   const perCycle = scale / (runCycles * clusterBlocks)
   const ofPipe = (busy: number): number => (busy * perCycle) / subCores
   const { pipeBusy } = sm

@@ -3,7 +3,7 @@ import { metricDefinitions, type MetricValue } from '../metrics/metrics'
 import { limiters, stallReasons, type Limiter } from '../session/prediction-words'
 import type { PredictedLaunch } from './prediction'
 
-/** The registry's utilization of a unit. */
+/** The registry's utilization metric of each unit. */
 const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   dram: 'dramUtilization',
   l2: 'l2Utilization',
@@ -14,7 +14,7 @@ const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   issue: 'issueSlotsBusy',
 }
 
-/** By ncu's name of a stall reason. */
+/** Metrics by ncu's name of a stall reason. */
 const stallMetrics = new Map(
   stallReasons.flatMap((reason) => {
     const counter = `smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio`
@@ -25,7 +25,7 @@ const stallMetrics = new Map(
 
 type Figure = (launch: PredictedLaunch) => number | null | undefined
 
-/** Weighted by the time of each launch, as rates are; null where none has a value. */
+/** Returns the average weighted by launch time, as for rates; null if none has a value. */
 function weighted(launches: readonly PredictedLaunch[], figure: Figure): number | null {
   let [sum, weight] = [0, 0]
   for (const launch of launches) {

@@ -1,9 +1,9 @@
-/** Where the cycles go, per launch and instruction, in the shape of a deep profile. */
+/** The predicted cycles per launch and instruction, as a deep profile. */
 import { message } from '../messages/message'
 import type { DeepProfile } from '../session/deep'
 import type { Prediction } from './prediction'
 
-/** `counted` has the launches of the rung in order, with the emulator's counters. */
+/** Adds the prediction to a profile. `counted` has the rung's launches in order, with the emulator's counters. */
 export const predictedProfile = (counted: DeepProfile, { launches }: Prediction): DeepProfile => ({
   ...counted,
   kernels: counted.kernels.map((kernel, index) => {

@@ -1,4 +1,4 @@
-/** What the timing model says of a rung. Times are cold: nothing of the buffers is in a cache. */
+/** The timing model's result for a rung. Times are cold: no buffer data is in a cache. */
 import type {
   Limiter,
   PredictionClass,
@@ -10,31 +10,31 @@ import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
 
-/** Changes whenever a prediction can. */
+/** Changes whenever a prediction may change. */
 export const predictionModel = 'scoreboard 1'
 
 export interface PredictedInstruction {
-  /** Warp instructions, of the whole launch. */
+  /** Warp instructions of the whole launch. */
   readonly executed: number
-  /** Of the cycles of all warps, the share that they spent here, issuing or stalled. */
+  /** Fraction of all warps' cycles spent at this instruction, issuing or stalled. */
   readonly share: number
-  /** Warp cycles by reason per warp instruction issued here. */
+  /** Warp cycles by reason, per warp instruction issued here. */
   readonly stalls: Partial<Record<StallReason, number>>
 }
 
 export interface PredictedLaunch {
-  /** Mangled. */
+  /** The mangled name. */
   readonly kernel: string
-  /** Including what it takes to launch it. */
+  /** Includes the launch overhead. */
   readonly cycles: number
   readonly ms: number
   readonly clockMHz: number
   readonly limiter: Limiter
-  /** Utilization of each unit over the time of the launch, 0 to 1. */
+  /** Utilization of each unit during the launch, 0 to 1. */
   readonly utilization: Partial<Record<Limiter, number>>
-  /** Average warps stalled per issued instruction, by reason, as ncu states them. */
+  /** Average warps stalled per issued instruction, by reason, as defined by ncu. */
   readonly stalls: Partial<Record<StallReason, number>>
-  /** Share of the warps an SM can hold, while it has any; 0 to 1. */
+  /** Fraction of the warps that an SM can hold, while it has any; 0 to 1. */
   readonly achievedOccupancy: number
   readonly l1HitRate: number | null
   readonly l2HitRate: number | null
@@ -42,7 +42,7 @@ export interface PredictedLaunch {
   readonly l2WriteBytes: number
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
-  /** Whether only some blocks were simulated, and the others taken to be like them. */
+  /** Whether only some blocks were simulated and the others extrapolated. */
   readonly extrapolated: boolean
   /** By index of the instruction in the kernel's code. */
   readonly instructions: readonly PredictedInstruction[]
@@ -56,7 +56,7 @@ export interface Prediction {
   readonly class: PredictionClass
   readonly limiter: Limiter
   readonly launches: readonly PredictedLaunch[]
-  /** What widens the range. */
+  /** Warnings that widen the range. */
   readonly widened: readonly PredictionWarning[]
 }
 
@@ -64,9 +64,9 @@ export type PredictionAnswer =
   | { readonly prediction: Prediction }
   | { readonly refused: Refusal; readonly detail: string }
 
-/** Parameters of a GPU as the model takes them. */
+/** Parameters of a GPU as the model uses them. */
 export interface PredictionGpu {
   readonly values: ParameterValues
-  /** Whether predictions for it were compared with measured times. */
+  /** Whether predictions for this GPU were compared with measured times. */
   readonly validated: boolean
 }

@@ -1,10 +1,10 @@
 /**
- * What a prediction is like, and how far it may be off: factors by class, of which nine of ten recorded times were
- * inside (`npm run prediction`, cross-validated by ladder).
+ * The class of a prediction, and its range: a factor by class that contains nine of ten recorded times (`npm run
+ * prediction`, cross-validated by ladder).
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 
-/** Up and down by the same factor. */
+/** The same factor applies upward and downward. */
 const factors: Readonly<Record<PredictionClass, number>> = {
   compute: 1.15,
   memory: 1.3,
@@ -15,7 +15,7 @@ const factors: Readonly<Record<PredictionClass, number>> = {
   tiny: 1.25,
 }
 
-/** Each widens by as much more. */
+/** Additional factor for each warning. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,
@@ -24,7 +24,7 @@ const widening: Readonly<Record<PredictionWarning, number>> = {
   'not-validated': 1.3,
 }
 
-/** Below this a launch is mostly overhead, µs. */
+/** A shorter launch is mostly overhead; in µs. */
 const tinyUs = 10
 
 export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {

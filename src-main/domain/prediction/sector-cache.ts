@@ -1,6 +1,6 @@
-/** A cache of lines in sectors, of which the lines used longest ago are replaced. */
+/** A cache of lines in sectors that replaces the least recently used lines. */
 export class SectorCache {
-  /** By line, the latest last: its valid sectors. */
+  /** Valid sectors by line, in order of last use. */
   private readonly lines = new Map<number, number>()
   hits = 0
   misses = 0
@@ -28,5 +28,5 @@ export class SectorCache {
 
 const bitCounts = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const
 
-/** Sectors of a mask of four. */
+/** Returns the number of sectors in a mask of four. */
 export const countSectors = (mask: number): number => bitCounts[mask & 15]!

@@ -1,14 +1,14 @@
 /**
- * How SMs share what they read: found by running the first instructions of all blocks of the first two waves. How often
- * several SMs read one sector there is how often they do all along, since blocks of one kernel go through their data in
- * the same order.
+ * Estimates how SMs share the data they read, by running the first instructions of all blocks of the first two waves.
+ * The frequency with which several SMs read one sector is taken as constant, since blocks of one kernel traverse
+ * their data in the same order.
  */
 import type { LaunchPlan } from './launch-plan'
 import { smOfBlock } from './launch-plan'
 import type { LaunchTrace } from './warp-trace'
 import { eventKinds, eventWords, linesAt } from './warp-trace'
 
-/** Calls `each` with every line and its sectors that a warp reads from L2, with or without L1 before it. */
+/** Calls `each` with every line and the sectors that a warp reads from L2, through L1 or directly. */
 export function eachLineRead(
   events: Int32Array,
   each: (line: number, sectors: number) => void,
@@ -44,9 +44,9 @@ const add = (to: Sectors, line: number, sectors: number): void => {
 }
 
 export interface FoundSharing {
-  /** SMs, on average, that read a sector. */
+  /** Average number of SMs that read a sector. */
   readonly readers: number
-  /** Share of the sectors of a wave that the wave before reads too, 0 to 1. */
+  /** Fraction of a wave's sectors that the previous wave reads too, 0 to 1. */
   readonly again: number
 }
 
@@ -81,7 +81,7 @@ export function sharingOf(
   return { readers: read / distinct, again: count(both) / Math.max(1, count(second)) }
 }
 
-/** Bytes of the sectors that these blocks read, each counted once. */
+/** Returns the bytes of distinct sectors that these blocks read. */
 export function bytesRead({ blocks }: Pick<LaunchTrace, 'blocks'>): number {
   const all: Sectors = new Map()
   for (const { warps } of blocks)

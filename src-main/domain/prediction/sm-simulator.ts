@@ -1,9 +1,10 @@
 /**
- * One SM in time, or as many as a cluster has blocks: replays the traces of its blocks, instruction by instruction, by
- * the control bits of the machine code, the pipes, the load/store unit, and the memory behind it.
+ * Simulates the timing of one SM, or of as many as a cluster has blocks. It replays the traces of the blocks
+ * instruction by instruction, with the control bits of the machine code, the pipes, the load/store unit, and the
+ * memory behind it.
  *
- * Times are in cycles. Every unit serves requests in the order in which they are issued, so that the time at which a
- * request is done is known as soon as it is issued.
+ * Times are in cycles. Every unit serves requests in issue order, so the completion time of a request is known when
+ * it is issued.
  */
 import { schedulersPerSm } from '../gpu/sm-limits'
 import { InstructionCache } from './instruction-cache'
@@ -24,16 +25,16 @@ import {
   type LaunchTrace,
 } from './warp-trace'
 
-/** What the blocks of one SM are to be simulated with. */
+/** The setting for simulating the blocks of one SM. */
 export interface SmSetting {
   readonly code: readonly TimedInstruction[]
   readonly values: ParameterValues
   readonly trace: LaunchTrace
-  /** Blocks in the order in which they come to the SM; those of a cluster follow one another. */
+  /** Blocks in the order in which they reach the SM; those of a cluster are consecutive. */
   readonly order: readonly BlockTrace[]
-  /** Blocks that one SM holds at a time. */
+  /** Blocks that one SM holds at the same time. */
   readonly resident: number
-  /** Blocks of a cluster, each on an SM of its own. */
+  /** Blocks per cluster, each on a separate SM. */
   readonly clusterBlocks: number
   readonly sharing: Sharing
 }
@@ -41,33 +42,33 @@ export interface SmSetting {
 export interface SmResult {
   /** From the start of the first block to the end of the last one. */
   readonly cycles: number
-  /** When each block ended, in order. */
+  /** End of each block, in order. */
   readonly ends: readonly number[]
   readonly issued: number
-  /** Cycles that each pipe was busy, of all sub-cores. */
+  /** Busy cycles of each pipe, over all sub-cores. */
   readonly pipeBusy: Readonly<Record<(typeof pipes)[number], number>>
-  /** Cycles that the L1 data stage was busy. */
+  /** Busy cycles of the L1 data stage. */
   readonly l1Busy: number
   readonly l2Busy: number
   readonly dramBusy: number
   readonly portBusy: number
-  /** Warp cycles by instruction and reason, reasons in the order of `stallReasons`. */
+  /** Warp cycles by instruction and reason; reasons are in the order of `stallReasons`. */
   readonly stalls: Float64Array
   /** Warp instructions by instruction. */
   readonly executed: Float64Array
-  /** Cycles of all warps together, from their start to their end. */
+  /** Cycles of all warps together, from start to end. */
   readonly warpCycles: number
   readonly traffic: Traffic
   readonly instructionCacheMisses: number
 }
 
-/** Cycles from issue until an instruction has reached the load/store unit. */
+/** Cycles from issue until an instruction reaches the load/store unit. */
 const dispatchCycles = 6
 /** Cycles from there until its source registers may be overwritten. */
 const operandCycles = 14
-/** Instruction words of 16 bytes in a line of the instruction cache. */
+/** Instruction words of 16 bytes per line of the instruction cache. */
 const instructionsPerLine = lineBytes / 16
-/** Writes of a warp to one sector within so many cycles are one; lines of a warp that are kept in mind. */
+/** A warp's writes to one sector within this many cycles are merged, and the number of lines tracked per warp. */
 const [mergedWithin, mostWritten] = [64, 256]
 interface SubCore {
   readonly sm: number
@@ -103,7 +104,7 @@ export function simulateSm(setting: SmSetting): SmResult {
   let warpCycles = 0
   let finished = 0
 
-  // Blocks come in clusters; each of its blocks goes to an SM of its own.
+  // Blocks come in clusters; each block of a cluster goes to a separate SM.
   const clusters: BlockTrace[][] = []
   for (let first = 0; first < order.length; first += clusterBlocks)
     clusters.push(order.slice(first, first + clusterBlocks))
@@ -143,14 +144,14 @@ export function simulateSm(setting: SmSetting): SmResult {
     startCluster(time)
   }
 
-  /** Adds the time up to `until` to what the warp waits for. */
+  /** Adds the time until `until` to what the warp waits for. */
   function delay(warp: WarpState, until: number, reason: number, at: number): void {
     if (until <= warp.ready) return
     stalls[at * reasonCount + reason]! += until - warp.ready
     warp.ready = until
   }
 
-  /** The warp's next instruction: when it could issue, if its pipe were free. */
+  /** Prepares the warp's next instruction: when it could issue if its pipe were free. */
   function fetch(warp: WarpState): void {
     const { at, scoreboard } = warp
     const line = Math.floor(at / instructionsPerLine)
@@ -186,14 +187,14 @@ export function simulateSm(setting: SmSetting): SmResult {
       const { products } = warp
       const index = products.length - 1 - action.pending
       if (index >= 0) {
-        // ncu counts this wait as one at a barrier.
+        // ncu counts this wait as a barrier stall.
         delay(warp, products[index]!, reasonAt.barrier, at)
         warp.products = products.slice(index + 1)
       }
     }
   }
 
-  /** A place in the load/store unit for so many wavefronts; returns when the last one has passed. */
+  /** Passes the load/store unit with this many wavefronts; returns when the last one has passed. */
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
     const began = Math.max(stage.free, time + dispatchCycles)
@@ -226,7 +227,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     core.next = Math.min(core.next, warp.ready)
   })
 
-  /** Sectors that the warp has written a moment ago: L1 sends both writes as one. */
+  /** Returns the sectors that the warp has just written: L1 merges both writes. */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
     if (written.size > mostWritten) written.clear()
@@ -236,7 +237,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     return recent & sectors
   }
 
-  /** Adds up the lines of an access; returns when the last of them is there. */
+  /** Reads the lines of an access; returns when the last one arrives. */
   function readLines(
     memory: MemoryHierarchy,
     time: number,
@@ -251,7 +252,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     return done
   }
 
-  /** Does the events of the instruction that the warp has issued; whether it waits for others now. */
+  /** Processes the events of an issued instruction; returns whether the warp now waits for others. */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
     const memory = memories[warp.sm]!
@@ -363,7 +364,7 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
       }
     }
-    // An access of no lane takes its turn in the load/store unit too.
+    // An access without active lanes takes a turn in the load/store unit too.
     if (passed === 0 && instruction.accesses) passed = pass(core, time, 1)
     if (passed > 0) read(warp, instruction, passed + operandCycles)
     else complete(warp, instruction, time + instruction.latency)
@@ -428,7 +429,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     advance(warp, core, instruction, blocked)
   }
 
-  /** Goes on to the next instruction. */
+  /** Advances to the next instruction. */
   function advance(
     warp: WarpState,
     core: SubCore,

@@ -1,4 +1,4 @@
-/** Places of the stall reasons in the tables of a simulation. */
+/** Indexes of the stall reasons in the tables of a simulation. */
 import { stallReasons, type StallReason } from './prediction'
 
 export const reasonCount = stallReasons.length

@@ -1,4 +1,4 @@
-/** The pipes of one sub-core and its queue to the load/store unit: when they take an instruction. */
+/** The pipes of one sub-core and its queue to the load/store unit: when they accept an instruction. */
 import { reasonAt } from './stall-index'
 import { pipes, type Pipe, type TimedInstruction } from './timed-code'
 
@@ -6,31 +6,31 @@ const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) 
   Pipe,
   number
 >
-/** Start times kept per pipe, to tell throttled cycles from cycles in which another warp was selected. */
+/** Start times kept per pipe, to distinguish throttled cycles from cycles in which another warp was selected. */
 const keptStarts = 64
-/** Warpgroup products that wait behind the running one. */
+/** Limit of warpgroup products that wait behind the running one. */
 const queuedProducts = 2
 
-/** The stall reason of a warp whose instruction's pipe takes nothing. */
+/** Returns the stall reason of a warp whose instruction's pipe accepts nothing. */
 export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
   return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
 }
 
-/** All times are in cycles. */
+/** The pipes' state. All times are in cycles. */
 export class SubCorePipes {
-  /** Cycles that each pipe was busy, in the order of `pipes`. */
+  /** Busy cycles of each pipe, in the order of `pipes`. */
   readonly busy = new Float64Array(pipes.length)
-  /** When each pipe is free again. */
+  /** When each pipe becomes free. */
   private readonly free = new Float64Array(pipes.length)
-  /** A ring per pipe with the start times of its last instructions, and the next place in each ring. */
+  /** A ring per pipe with the start times of its last instructions, and the next index in each ring. */
   private readonly starts = new Float64Array(pipes.length * keptStarts).fill(-Infinity)
   private readonly nextStart = new Uint8Array(pipes.length)
   /** A ring with the times at which the last memory instructions left the queue. */
   private readonly queue: Float64Array
   private queued = 0
 
-  /** @param queueLength Memory instructions that the queue to the load/store unit holds. */
+  /** @param queueLength Capacity of the queue to the load/store unit, in memory instructions. */
   constructor(private readonly queueLength: number) {
     this.queue = new Float64Array(queueLength)
   }
@@ -70,7 +70,7 @@ export class SubCorePipes {
     if (pipe === 'none') return 0
     if (pipe === 'lsu') return Math.max(0, this.queueFree - ready)
     if (action.kind === 'warpgroup') return Math.max(0, this.freeFor(instruction) - ready)
-    // Both halves of the FMA pipe together take an instruction per cycle.
+    // Both halves of the FMA pipe together accept an instruction per cycle.
     const blocked = (pipe === 'fma' ? interval / 2 : interval) - 1
     if (blocked <= 0) return 0
     const own = pipeIndex[pipe]
@@ -100,7 +100,7 @@ export class SubCorePipes {
     this.nextStart[own] = (next + 1) % keptStarts
   }
 
-  /** Takes a place in the queue to the load/store unit, which the instruction leaves at `time`. */
+  /** Takes a slot in the queue to the load/store unit, which the instruction leaves at `time`. */
   enqueue(time: number): void {
     this.queue[this.queued++ % this.queueLength] = time
   }

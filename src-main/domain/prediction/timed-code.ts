@@ -1,12 +1,12 @@
 /**
- * Machine code as the simulator times it: for each instruction its pipe, how long it occupies it, when its result is
- * there, and the control bits that the compiler set.
+ * Machine code with its timing: for each instruction the pipe, how long it occupies it, when its result is available,
+ * and the compiler's control bits.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 
-/** The units that an instruction can occupy. The halves of the FMA pipe take turns; IMAD needs the heavy one. */
+/** The units that an instruction can occupy. The halves of the FMA pipe alternate; IMAD needs the heavy one. */
 export const pipes = [
   'none',
   'fma',
@@ -22,11 +22,11 @@ export const pipes = [
 ] as const
 export type Pipe = (typeof pipes)[number]
 
-/** What the simulator does at an instruction besides issuing it. */
+/** The simulator's action at an instruction besides issuing it. */
 export type Action =
-  /** Nothing: the result is there after a fixed time, which the stall count covers, or after `latency`. */
+  /** No action: the result is available after a fixed time, covered by the stall count or `latency`. */
   | { readonly kind: 'plain' }
-  /** Does what the events of the trace say: accesses, arrivals, waits. */
+  /** Processes the events of the trace: accesses, arrivals, waits. */
   | { readonly kind: 'events' }
   | { readonly kind: 'shuffle' }
   | { readonly kind: 'constant'; readonly line: string | null }
@@ -41,9 +41,9 @@ export type Action =
 
 export interface TimedInstruction {
   readonly pipe: Pipe
-  /** Cycles of the pipe on one sub-core. */
+  /** Cycles on the pipe of one sub-core. */
   readonly interval: number
-  /** Cycles from issue to the result, where a scoreboard tells of it. */
+  /** Cycles from issue to the result, if a scoreboard signals it. */
   readonly latency: number
   readonly action: Action
   readonly stall: number
@@ -54,7 +54,7 @@ export interface TimedInstruction {
   readonly long: boolean
   /** Whether it goes through the load/store unit to memory. */
   readonly accesses: boolean
-  /** Lines of constant memory that its operands name. */
+  /** Lines of constant memory that its operands use. */
   readonly constants: readonly string[]
 }
 
@@ -71,7 +71,7 @@ const branches = setOf(
 const loadsAndStores = setOf(
   'LD LDG LDS LDL ST STG STS STL ATOM ATOMG ATOMS RED REDG LDGSTS LDSM STSM',
 )
-/** Those whose addresses and answers are in the trace. */
+/** Instructions whose addresses and results are in the trace. */
 const accesses = new Set([
   ...loadsAndStores,
   ...['UTMALDG', 'UTMASTG', 'UBLKCP', 'SYNCS', 'ARRIVES'],
@@ -82,10 +82,10 @@ const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
 const global = setOf('LD LDG LDL ST STG STL ATOM ATOMG RED REDG LDGSTS TEX TLD TLD4 SULD')
 const free = setOf('NOP DEPBAR WARPGROUP')
 
-/** Multiply-adds of HMMA.16816, to which others are compared. */
+/** Multiply-adds of HMMA.16816, the unit of comparison. */
 const macsOf16816 = 16 * 8 * 16
 
-/** `16816` and `64x128x16` name the shape of a matrix product. */
+/** Returns the shape of a matrix product, such as `16816` or `64x128x16`. */
 function shapeOf({ modifiers }: Instruction): readonly [number, number, number] | null {
   for (const word of modifiers) {
     const wide = /^(\d+)x(\d+)x(\d+)$/.exec(word)
@@ -96,13 +96,13 @@ function shapeOf({ modifiers }: Instruction): readonly [number, number, number] 
   return null
 }
 
-/** How many times faster narrow types go through a tensor core than 16-bit ones. */
+/** Returns the speedup of narrow types over 16-bit ones in a tensor core. */
 function speedOf({ mnemonic, modifiers }: Instruction): number {
   if (mnemonic === 'QGMMA' || mnemonic === 'IGMMA' || mnemonic === 'QMMA') return 2
   return modifiers.includes('TF32') ? 0.5 : 1
 }
 
-/** Whether A is in shared memory: otherwise a register stands before the descriptor of B. */
+/** Whether A is in shared memory; otherwise a register precedes the descriptor of B. */
 const hasSharedA = ({ operands }: Instruction): boolean => operands[1]?.kind === 'matrix-descriptor'
 
 function tensorCycles(instruction: Instruction, values: ParameterValues): number | null {
@@ -132,7 +132,7 @@ function pipeOf(instruction: Instruction, values: ParameterValues): readonly [Pi
   if (free.has(mnemonic)) return ['none', 1]
   if (fma.has(mnemonic)) return ['fma', 2 * values.pipeFma]
   if (imad.has(mnemonic)) {
-    // A move by way of the FMA pipe may take either half.
+    // A move through the FMA pipe may use either half.
     if (modifiers.includes('WIDE') || modifiers.includes('HI')) return ['imad', values.pipeImadWide]
     const moves = modifiers.some((word) => word === 'MOV' || word === 'SHL' || word === 'IADD')
     return [moves ? 'fma' : 'imad', moves ? 2 * values.pipeFma : values.pipeImad]
@@ -180,7 +180,7 @@ const lineOf = (operand: Operand): string | null =>
 const numberIn = (operand: Operand | undefined): number =>
   operand?.kind === 'immediate' ? operand.bits : 0
 
-/** The scoreboard operand, of a warpgroup or of the warp alone. */
+/** Returns the scoreboard operand, of a warpgroup or of the warp alone. */
 const scoreboardOf = ({ operands }: Instruction, group: boolean): number | null =>
   operands.flatMap((operand) =>
     operand.kind === 'scoreboard' && operand.group === group ? [operand.index] : [],
@@ -213,7 +213,7 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
   return { kind: 'plain' }
 }
 
-/** The instructions of a kernel on a GPU of these parameters. */
+/** Returns the instructions of a kernel with their timing on a GPU with these parameters. */
 export function timedCode(
   code: readonly Instruction[],
   values: ParameterValues,

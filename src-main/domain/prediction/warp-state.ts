@@ -1,4 +1,4 @@
-/** What the simulator knows of a warp. Times are in cycles. */
+/** The simulator's state of a warp. Times are in cycles. */
 import type { WarpTrace } from './warp-trace'
 
 export const scoreboards = 6
@@ -8,23 +8,23 @@ export interface WarpState {
   core: number
   block: number
   readonly trace: WarpTrace
-  /** Piece of code, the instruction in it, and the next event. */
+  /** The current piece of code, the instruction in it, and the next event. */
   piece: number
   at: number
   event: number
-  /** The earliest cycle of the next instruction but for pipes; infinite while it waits for others. */
+  /** The earliest cycle of the next instruction, ignoring pipes; infinite while it waits for others. */
   ready: number
-  /** Why it is not ready earlier: the parts of the time since it issued last. */
+  /** Why it is not ready earlier: the parts of the time since its last issue. */
   lastIssue: number
   readonly scoreboard: Float64Array
-  /** Whether the last operation of a scoreboard was one of memory beyond shared memory. */
+  /** Whether the last operation of a scoreboard accessed memory other than shared memory. */
   readonly long: Uint8Array
-  /** Ends of asynchronous copies since the last group, and of the groups. */
+  /** Ends of asynchronous copies since the last group, and ends of the groups. */
   copies: number
   groups: number[]
   products: number[]
   bulk: number
-  /** Sectors by line that it has written, and when. */
+  /** Recently written sectors by line, with the time. */
   written: Map<number, { sectors: number; time: number }>
   /** The earliest cycle at which it resumes after a meeting. */
   waitUntil: number
@@ -33,7 +33,7 @@ export interface WarpState {
   done: boolean
 }
 
-/** A warp before its first instruction, which can issue at `ready`. */
+/** Returns a warp before its first instruction, which can issue at `ready`. */
 export const newWarp = (
   own: Pick<WarpState, 'sm' | 'core' | 'block' | 'trace' | 'started' | 'ready'>,
 ): WarpState => ({

@@ -1,40 +1,43 @@
 /**
- * Records what the warps of some blocks do, for the simulator to replay in time: the straight pieces of code that each
- * executes, its accesses by line and sector, and what it arrives at and waits for.
+ * Records the warps of some blocks for the timing simulation: the straight pieces of code that each executes, its
+ * accesses by line and sector, and its arrivals and waits.
  */
 import { countLanes } from '../emulator/site'
 import type { AccessKind, AccessSpace, Meeting, Trace } from '../emulator/trace'
 import type { Block, Warp } from '../emulator/warp'
 import { lineBytes, sectorBytes } from './memory-units'
 
-/** What an event is. Its words: piece of code, instruction, kind, and what the kind says. */
+/**
+ * The kinds of events. An event's words are the piece of code, the instruction, the kind, and data that depends on
+ * the kind.
+ */
 export const eventKinds = {
-  /** Wavefronts. */
+  /** Data: wavefronts. */
   shared: 0,
-  /** Wavefronts, lanes, bytes per lane, number of lines, and for each line its number and its sectors. */
+  /** Data: wavefronts, lanes, bytes per lane, number of lines, and each line's number and sectors. */
   load: 1,
   store: 2,
   atomic: 3,
-  /** The same without an answer. */
+  /** Same data, without a result. */
   reduction: 4,
   copy: 5,
   copyPastL1: 6,
-  /** Bytes of the whole warp. */
+  /** Data: bytes of the whole warp. */
   local: 7,
-  /** Number of lines, and for each line its number and its sectors. */
+  /** Data: number of lines, and each line's number and sectors. */
   bulkLoad: 8,
   bulkStore: 9,
-  /** Meeting and phase. */
+  /** Data: meeting and phase. */
   arrive: 10,
   arriveAfterCopies: 11,
   arriveAfterBulkCopy: 12,
   wait: 13,
 } as const
 
-/** Words before what the kind says. */
+/** Words before the data. */
 export const eventHead = 3
 
-/** Of a line's sectors: four bits of those touched, and above them four of those touched whole. */
+/** Shift of a line's sectors: four bits for touched sectors, and above them four for completely touched ones. */
 export const wholeSectors = 4
 
 /** A growing list of 32-bit words. */
@@ -68,7 +71,7 @@ export interface WarpTrace {
 
 export interface BlockTrace {
   readonly number: number
-  /** Which of its cluster. */
+  /** The block's rank in its cluster. */
   readonly rank: number
   readonly warps: readonly WarpTrace[]
   readonly instructions: number
@@ -84,7 +87,7 @@ interface RecordedWarp {
   pieces: Words
   events: Words
   instructions: number
-  /** Whether an event was recorded behind those of later pieces. */
+  /** Whether an event was recorded after those of later pieces. */
   unordered: boolean
 }
 
@@ -97,7 +100,7 @@ interface Recorded {
 class Lines {
   readonly line = new Float64Array(64)
   readonly sectors = new Int32Array(64)
-  /** Bytes of each sector that are touched, a bit each. */
+  /** Touched bytes of each sector, one bit each. */
   private readonly covered = new Int32Array(4 * 64)
   count = 0
 
@@ -126,7 +129,7 @@ class Lines {
     }
   }
 
-  /** Sectors touched and, above them, those touched whole. */
+  /** Returns the touched sectors and, above them, the completely touched ones. */
   bits(place: number): number {
     let whole = 0
     for (let sector = 0; sector < 4; sector++)
@@ -153,7 +156,7 @@ export interface Recorder {
   done(): LaunchTrace
 }
 
-/** Words of the event at a place. */
+/** Returns the number of words of the event at a position. */
 export function eventWords(events: Int32Array, at: number): number {
   const kind = events[at + 2]!
   if (kind === eventKinds.shared || kind === eventKinds.local) return eventHead + 1
@@ -162,14 +165,14 @@ export function eventWords(events: Int32Array, at: number): number {
   return lines - at + 1 + 2 * events[lines]!
 }
 
-/** Where the number of lines of an access or a bulk copy stands. */
+/** Returns the index of the number of lines of an access or a bulk copy. */
 export const linesAt = (events: Int32Array, at: number): number => {
   const kind = events[at + 2]!
   const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
   return at + eventHead + (bulk ? 0 : 3)
 }
 
-/** Events in the order of their pieces of code. */
+/** Returns the events sorted by piece of code. */
 function inOrder(events: Int32Array): Int32Array {
   const places: { at: number; words: number }[] = []
   for (let at = 0; at < events.length;) {
@@ -187,7 +190,7 @@ function inOrder(events: Int32Array): Int32Array {
   return sorted
 }
 
-/** `mostInstructions` ends each warp after so many, for a look at how a launch begins. */
+/** Creates a recorder. `mostInstructions` ends each warp after that many, to examine how a launch begins. */
 export function createRecorder(mostInstructions = Infinity): Recorder {
   const blocks: Recorded[] = []
   const byBlock = new Map<Block, Recorded>()
@@ -203,7 +206,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
     if (warp === last) return own
     let recorded = byBlock.get(warp.block)
     if (!recorded) {
-      // Memory of blocks is used again: those of a cluster that has ended are not asked about any more.
+      // Memory of blocks is reused: blocks of a finished cluster are not needed anymore.
       byBlock.clear()
       meetings.clear()
       for (const block of warp.block.cluster.blocks) {
@@ -306,7 +309,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       for (let at = address; at < address + bytes;) {
         const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
         const line = Math.floor(at / lineBytes)
-        // Rows of a box often go on where the last piece ended.
+        // Rows of a box often continue where the last piece ended.
         const goesOn = words.done()[count]! > 0 && lines.count > 0 && lines.line[0] === line
         if (!goesOn) lines.clear()
         lines.add(at, next - at)
@@ -342,7 +345,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       const words = event(warp, at, eventKinds.wait)
       words.push(id)
       words.push(phase)
-      // Other lanes of the warp may have gone on since those that wait came here.
+      // Other lanes of the warp may have advanced since the waiting ones arrived.
       const pieces = recorded.pieces.done()
       let piece = pieces.length / 2 - 1
       while (piece > 0 && pieces[2 * piece + 1] !== at) piece--

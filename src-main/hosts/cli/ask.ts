@@ -15,7 +15,10 @@ export async function confirmed(what: string): Promise<boolean> {
   return answer.trim() === word
 }
 
-/** Without a terminal only `--trust` counts as consent; without it, the core refuses the ladder. */
+/**
+ * Asks whether a ladder folder is trusted. Without a terminal only `--trust` counts as consent; without it, the core
+ * rejects the ladder.
+ */
 export async function askTrust(
   setup: Setup,
   ladder: string,

@@ -1,4 +1,4 @@
-/** A command on another machine: the words that the user gave go there, and what it prints comes here. */
+/** Runs a command on another machine: sends the user's words there, and prints its output here. */
 import { readPlainBytes } from '../../adapters/disk/disk'
 import { sendFolder, sendLadder, sendTree } from '../../adapters/remote/remote-host'
 import type { Setup } from '../../adapters/machine/machine'
@@ -11,13 +11,15 @@ import { runWords, type CommandThere } from '../../services/remote/remote-job'
 import { note } from './output'
 import { askTrust } from './ask'
 
-/** The machine that a target names; null if it is none. */
+/** Returns the machine that a target names; null if it names none. */
 export function machineOf(target: string | undefined): string | null {
   const parsed = target === undefined ? null : parseTarget(target)
   return parsed && can(parsed).elsewhere ? parsed.name : null
 }
 
-/** Words with an option set, or left out if `value` is null; `value` is true for one without a value. */
+/**
+ * Returns the words with an option set, or removed if `value` is null. `value` is true for an option without a value.
+ */
 export function withOption(
   words: readonly string[],
   name: string,
@@ -35,14 +37,14 @@ export function withOption(
 
 type Change = (words: readonly string[], job: string) => readonly string[]
 
-/** What a command about a ladder takes along; `from`: a file of the option of that name, which is sent, too. */
+/** What a command about a ladder needs remotely. `from`: the file of the option of that name, which is sent too. */
 interface LadderCommand {
   ladder: string
   trust?: boolean
   from?: string
 }
 
-/** The command, with the ladder folder and the file that are sent along in place of those here. */
+/** Returns the command with the remote paths of the ladder folder and the file. */
 async function commandOn(
   setup: Setup,
   words: readonly string[],
@@ -68,7 +70,7 @@ async function commandOn(
   }
 }
 
-/** Notes up to the error that ends what a command there says: its document has it as well. */
+/** Returns a function that prints notes until the final error, which the command's document contains too. */
 function notesBeforeError(): (text: string) => void {
   let over = false
   return (text) => {
@@ -85,8 +87,8 @@ const reporting = {
 }
 
 /**
- * Runs a command about a ladder there, on its GPU. `change` edits its words, given the folder of its job; `documented`: it
- * prints a document, also of why it failed.
+ * Runs a command about a ladder on the other machine's GPU. `change` edits its words, given its job folder.
+ * `documented`: it prints a document even on failure.
  */
 export async function ladderCommandThere(
   setup: Setup,
@@ -114,7 +116,7 @@ export async function ladderCommandThere(
   )
 }
 
-/** Runs a command as an array of Slurm; `{task}` in its words is the number of each task. */
+/** Runs a command as a Slurm array. `{task}` in its words is replaced by each task's number. */
 export async function ladderTasksThere(
   setup: Setup,
   name: string,
@@ -129,9 +131,9 @@ export async function ladderTasksThere(
 
 interface FoldersThere {
   words: readonly string[]
-  /** Folders here, which are sent as they are now. */
+  /** Local folders to send in their current state. */
   folders: readonly string[]
-  /** Puts the places that the folders have there into the words. */
+  /** Replaces the folders in the words by their remote paths. */
   change: (words: readonly string[], places: readonly string[]) => readonly string[]
 }
 
@@ -147,7 +149,7 @@ function foldersCommand({ words, folders, change }: FoldersThere): CommandThere 
   }
 }
 
-/** Runs a command about folders there. */
+/** Runs a command about folders on the other machine. */
 export const folderCommandThere = (
   setup: Setup,
   name: string,
@@ -156,7 +158,7 @@ export const folderCommandThere = (
 ): Promise<{ code: number; stdout: string }> =>
   runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...reporting })
 
-/** Runs a command about folders as an array of Slurm; `{task}` in its words is the number of each task. */
+/** Runs a command about folders as a Slurm array. `{task}` in its words is replaced by each task's number. */
 export const folderTasksThere = (
   setup: Setup,
   name: string,

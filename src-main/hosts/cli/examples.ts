@@ -1,7 +1,10 @@
 /** Examples at the end of each command's help. */
 import type { Command } from 'commander'
 
-/** By the command with those above it; without the program's name, each with what it does if its words do not say it. */
+/**
+ * Examples by the command's full path. They omit the program's name, and include a description if the words do not
+ * explain themselves.
+ */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --json'],
   ladders: ['ladders', 'ladders ./my-ladder'],
@@ -60,7 +63,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
 const text = (lines: readonly string[]): string =>
   `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ kernel-ladder ${line}`).join('\n')}`
 
-/** Adds them to every command that has some. */
+/** Adds examples to every command that has some. */
 export function addExamples(command: Command, path = ''): void {
   const own = examples[path]
   if (own) command.addHelpText('after', text(own))

@@ -1,4 +1,4 @@
-/** Where the command line begins. */
+/** The entry point of the command line. */
 import { outliveReaders } from './output'
 import { runProgram } from './program'
 import { setUp } from '../../adapters/machine/local-machine'

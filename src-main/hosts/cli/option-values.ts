@@ -1,4 +1,4 @@
-/** Parses values of options; an invalid value is named in the error. */
+/** Parses option values. Errors name the invalid value. */
 import { inputError } from '../../domain/errors'
 
 export function wholeNumber(word: string, name: string, max: number, min = 1): number {
@@ -11,7 +11,7 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   return value
 }
 
-/** Counts from 0, as nvidia-smi does. */
+/** Parses a GPU index, from 0 as in nvidia-smi. */
 export const gpuNumber = (word: string): number => wholeNumber(word, '--gpu', 255, 0)
 
 /** Splits a comma-separated list. */
@@ -21,7 +21,7 @@ export const words = (list: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** `4096` is a number, `bf16` a word; whether the value fits is decided by what the name stands for. */
+/** Returns a number for `4096` and a word for `bf16`. Callers check whether the value fits. */
 export const numberOrWord = (word: string): number | string =>
   word.trim() !== '' && Number.isFinite(Number(word)) ? Number(word) : word
 
@@ -36,7 +36,7 @@ export function realNumber(word: string | undefined, name: string): number | und
   return value
 }
 
-/** `3/40`: the third of forty parts. */
+/** Parses `3/40`, the third of forty parts. */
 export function parsePart(word: string): { number: number; of: number } {
   const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
   const part = { number: Number(number), of: Number(of) }

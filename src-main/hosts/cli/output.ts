@@ -7,24 +7,24 @@ import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'
 import { printable } from './printable'
 
-/** The reader is gone: `| head` has seen enough, or the terminal was closed. */
+/** Error codes for a reader that is gone: `| head` has seen enough, or the terminal was closed. */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
 let refused: Error | null = null
 
 /**
- * Keeps working when nobody reads the output: a run is still saved and exits with its own code. A stdout
- * that cannot take the text (a full disk) is reported by `checkOutput`.
+ * Keeps working without a reader of the output: a run is still saved and exits with its own code. `checkOutput`
+ * reports a stdout that cannot take the text, such as on a full disk.
  */
 export function outliveReaders(): void {
-  // When stderr fails, there is nowhere left to report it.
+  // If stderr fails, there is nowhere left to report it.
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error) => {
     if (!readerGone.includes(errorCode(error) ?? '')) refused ??= error
   })
 }
 
-/** Throws if stdout refused what was printed. */
+/** Throws if stdout rejected the output. */
 export async function checkOutput(): Promise<void> {
   await new Promise<void>((flushed) => {
     process.stdout.write('', () => {
@@ -41,7 +41,7 @@ export async function checkOutput(): Promise<void> {
     )
 }
 
-/** Prints a command's one document. Each statement gets its English text beside it, for scripts. */
+/** Prints a command's only document. Each statement gets its English text next to it, for scripts. */
 export function printJson<Fields extends z.ZodRawShape>(
   { version }: DocumentKind<Fields>,
   fields: FieldsOf<Fields>,
@@ -54,10 +54,10 @@ export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
 }
 
-/** Passes on what a program prints, unchanged; pending while its reader has not taken it. */
+/** Forwards a program's output unchanged; pending until its reader has taken it. */
 export function passOn(stream: 'stdout' | 'stderr', text: string): Promise<void> | void {
   let taken: () => void = () => undefined
-  // Called as well when the reader is gone.
+  // Also called when the reader is gone.
   const hasRoom = process[stream].write(text, () => {
     taken()
   })
@@ -71,21 +71,24 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
-/** While sessions are read for the index, which happens once. */
+/** Notes that sessions are read for the index, which happens once. */
 export const noteReading = (count: number): void => {
   note(`Reading ${count} sessions for the list; the next time it is there at once…`)
 }
 
-/** `ladder.yaml:21:5: …` */
+/** Matches `ladder.yaml:21:5: …`. */
 const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
 
-/** As compilers write it, so that editors find the place: `ladder.yaml:21:5: error: …`; without a place, `error: …`. */
+/**
+ * Formats a problem like a compiler, so that editors find the location: `ladder.yaml:21:5: error: …`. Without a
+ * location: `error: …`.
+ */
 export function problemText(text: string, word = 'error'): string {
   const [, place, rest] = placed.exec(text) ?? []
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
-/** A remedy with several ways out has a line for each. */
+/** Returns a remedy with one line per alternative. */
 export function remedyLines(remedy: Statement | undefined): string[] {
   const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
   return ways.flatMap((way) => (way ? [inEnglish(way)] : []))
@@ -93,6 +96,6 @@ export function remedyLines(remedy: Statement | undefined): string[] {
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  // A remedy that has a place is a fault of its own.
+  // A remedy with a location is a separate fault.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

@@ -1,4 +1,4 @@
-/** Parses the options of a command into the request for a run. */
+/** Converts a command's options to the request for a run. */
 import { maxSize } from '../../domain/task/task'
 import { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
@@ -9,7 +9,7 @@ import type { At, Choice } from '../../domain/task/problem-request'
 import { type NamedOption } from './task-options'
 import { wholeNumber, gpuNumber, words, numberOrWord, realNumber } from './option-values'
 
-/** The options that select a problem; a task adds one for each of its names. */
+/** The options that select a problem. A task adds one for each of its names. */
 export interface ProblemOptions {
   size?: string
   at?: string[]
@@ -18,12 +18,12 @@ export interface ProblemOptions {
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
-  /** With `commits`: whose. */
+  /** The rung whose commits are run, with `commits`. */
   rung?: string
   commits?: string
   param?: string[]
   target: string
-  /** `card` unless given; `none` with --watch. */
+  /** Default: `card`, or `none` with --watch. */
   profile?: string
   profileSkip?: string
   profileLimit?: string
@@ -32,9 +32,9 @@ export interface RunOptions extends ProblemOptions {
   gpu?: string
   warm?: boolean
   timing?: string
-  /** `--no-wait` makes it false. */
+  /** false with `--no-wait`. */
   wait: boolean
-  /** Of a ladder folder. */
+  /** Trust the ladder folder. */
   trust?: boolean
   watch?: boolean
   json?: boolean
@@ -57,7 +57,7 @@ function valueOf({ name, kind, max }: NamedOption, word: string): number | strin
   return kind === 'scalar' ? realNumber(word, `--${name}`)! : word
 }
 
-/** The problem that the options select; whether the ladder's task has these names is checked later. */
+/** Returns the problem that the options select. Whether the ladder's task has these names is checked later. */
 export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
   const words = options as Readonly<Record<string, unknown>>
   const given: [string, number | string][] = [

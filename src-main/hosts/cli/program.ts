@@ -252,7 +252,7 @@ function program(
   return cli
 }
 
-/** Follows subcommands such as `lab check`. */
+/** Returns the command for words, including subcommands such as `lab check`. */
 function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
@@ -273,14 +273,14 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   }, cli)
 }
 
-/** The value of `--ladder`. */
+/** Returns the value of `--ladder`. */
 function namedLadder(words: readonly string[]): string | undefined {
   const at = words.indexOf('--ladder')
   const joined = words.find((word) => word.startsWith('--ladder='))
   return at < 0 ? joined?.slice('--ladder='.length) : words[at + 1]
 }
 
-/** Tasks whose names become options of the current command; most commands need none. */
+/** Returns tasks whose names become options of the current command; most commands need none. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<TaskChoice> {
   if (
     !['run', 'tune', 'sanitize', 'regress', 'history', '__man'].some((command) =>
@@ -294,7 +294,7 @@ async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task
   const name = namedLadder(words)
   if (name === undefined) return { tasks, ladder: null }
   const { chosenLadder } = await import('../../services/folders/open')
-  // What is wrong with it, the command says.
+  // The command reports what is wrong with the ladder.
   return { tasks, ladder: await chosenLadder(setup, name).catch(() => null) }
 }
 
@@ -304,7 +304,7 @@ async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<s
   return templateNames(await setUp())
 }
 
-/** Prints an error unless commander has already done so; returns its shape. */
+/** Prints an error unless commander has already printed it; returns its shape. */
 function sayError(error: unknown): ErrorShape {
   if (error instanceof CommanderError)
     return { kind: 'usage', message: error.message.replace(/^error: /, '') }
@@ -315,7 +315,7 @@ function sayError(error: unknown): ErrorShape {
   return shape
 }
 
-/** Runs a command on a machine, given as the arguments after the program's name; returns the exit code. */
+/** Runs a command on a machine and returns the exit code. `words` are the arguments after the program's name. */
 export async function runProgram(words: readonly string[], setUp: SetUp): Promise<number> {
   let code = 0
   try {

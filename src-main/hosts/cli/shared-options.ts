@@ -4,14 +4,14 @@ import type { SetUp } from '../../adapters/machine/machine'
 import type { CacheState } from '../../domain/session/session'
 import { ladderHelpText, namedOptions, type NamedOption, type TaskChoice } from './task-options'
 
-/** Where a command is added, and what it answers with. */
+/** The parser that a command is added to, and how the command returns its exit code. */
 export interface CommandLine {
   cli: Command
   setUp: SetUp
   finish: (code: number) => void
-  /** Whose names become options of the command that is run. */
+  /** The tasks whose names become options of the command. */
   tasks: TaskChoice
-  /** The words that are parsed, for commands that pass them on. */
+  /** The parsed words, for commands that forward them. */
   given: readonly string[]
 }
 
@@ -42,7 +42,7 @@ export const warm = [
   'leave L2 as the launch before left it; by default it is emptied before each timed launch',
 ] as const
 
-/** What L2 is to hold when a launch is timed. */
+/** Returns the L2 contents when a launch is timed. */
 export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): CacheState =>
   isWarm ? 'warm' : 'cold'
 
@@ -51,7 +51,10 @@ export const rungTimeout = [
   'a rung counts as hung after this long without progress (default: 60)',
 ] as const
 
-/** Adds the options that select a problem; returns those named by the tasks. The help shows those of the chosen ladder. */
+/**
+ * Adds the options that select a problem, and returns those named by the tasks. The help shows those of the chosen
+ * ladder.
+ */
 export function addProblemOptions(
   command: Command,
   choice: TaskChoice,

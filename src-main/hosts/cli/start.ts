@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Where the command of the npm package begins. Its code is compiled once and kept in the cache, on Node.js that can;
- * the one-file program is compiled before it could ask for that.
+ * The entry point of the npm package's command. If Node.js supports it, the compiled code is cached. The one-file
+ * program is compiled too early for that.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
@@ -13,6 +13,6 @@ try {
   }
   enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
-  // A user without a folder for a cache, which whatever needs one says.
+  // The user has no cache folder; whatever needs one reports that.
 }
 await import('./main')

@@ -22,7 +22,7 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
     })
 }
 
-/** Aborts on the first ^C or termination signal and says what happens now; a second one exits at once. */
+/** Aborts on the first ^C or termination signal and prints `now`; a second one exits at once. */
 export function abortOnStop(now: string): AbortSignal {
   const controller = new AbortController()
   onStop(

@@ -10,12 +10,12 @@ export interface Column<T> {
 
 const gap = '  '
 
-/** The width of the terminal in columns; unlimited if the output is a pipe. */
+/** Returns the width of the terminal in columns; unlimited if the output is a pipe. */
 const terminalWidth = (): number => process.stdout.columns || Infinity
 
 /**
- * A table without a header row if all headers are empty. One that is wider than the terminal continues below, each part
- * beginning with the first column.
+ * Returns a table, without a header row if all headers are empty. A table wider than the terminal is split into parts
+ * that repeat the first column.
  */
 export function table<T>(
   rows: readonly T[],
@@ -23,7 +23,7 @@ export function table<T>(
   most: number = terminalWidth(),
 ): string {
   const cells = columns.map(({ header, cell }) =>
-    // What is replaced for the terminal has another width.
+    // Text changes its width when control characters are replaced.
     [header, ...rows.map(cell)].map(printable),
   )
   const widths = cells.map((column) => Math.max(...column.map((text) => stringWidth(text))))
@@ -47,7 +47,7 @@ export function table<T>(
     .join('\n\n')
 }
 
-/** Columns by index, in parts that are no wider than `most` unless a single column is. */
+/** Splits column indexes into parts that are no wider than `most` unless a single column is. */
 function split([first = 0, ...others]: readonly number[], most: number): number[][] {
   const parts: number[][] = [[0]]
   let width = first

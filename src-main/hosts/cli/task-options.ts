@@ -1,7 +1,7 @@
 /**
  * Options that tasks define: sizes, scalars and options by name.
  *
- * Their definitions are here apart from the parsing of values, which needs the whole contract.
+ * The definitions are separate from the parsing of values, which needs the whole contract.
  */
 import { sizesLabel, type Sizes } from '../../domain/task/problem'
 import { namesOf } from '../../domain/task/problem-request'
@@ -11,7 +11,7 @@ import type { Task } from '../../domain/task/task'
 export interface NamedOption {
   name: string
   kind: 'size' | 'scalar' | 'option'
-  /** For a size: its maximum over all tasks. */
+  /** The maximum of a size over all tasks. */
   max: number
   help: string
 }
@@ -22,13 +22,13 @@ export interface TaskChoice {
   ladder: { id: string; task: Task; sizes: readonly Sizes[] } | null
 }
 
-/** What the help says of the chosen ladder. */
+/** Returns the help text about the chosen ladder. */
 export const ladderHelpText = ({ ladder }: TaskChoice): string =>
   ladder === null
     ? '\nA ladder’s own sizes, scalars and options are options too: add --ladder ID to see them.'
     : `\n${ladder.id} takes ${namesOf(ladder.task).join(', ')}; sizes: ${ladder.sizes.map(sizesLabel).join(', ')} (the first by default).`
 
-/** An option for each name of any task, except for names that the command already uses. */
+/** Returns an option for each name of any task, except names that the command already uses. */
 export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
   const found = new Map<string, NamedOption>()
   const add = (option: NamedOption): void => {

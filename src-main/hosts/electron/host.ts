@@ -13,15 +13,15 @@ import { connectIpc } from './ipc'
 import { confine, denyPermissions } from './window-security'
 
 interface ElectronHostOptions {
-  /** Both are called once, and only by the instance that stays: a second one must not touch the sessions. */
+  /** Both are called once, and only by the first instance: a second one must not touch the sessions. */
   setUp: () => Promise<Setup>
   createCore: (setup: Setup) => Core
   preloadPath: string
-  /** How long quitting waits for the core; a process tree that does not end must not keep us open. */
+  /** How long quitting waits for the core, so that a stuck process tree cannot keep the program open. */
   quitDeadlineMs?: number
 }
 
-/** Call it synchronously from the entry: the sandbox and the scheme must be set before `ready`. */
+/** Starts the host. Call it synchronously from the entry: the sandbox and the scheme must be set before `ready`. */
 export function startElectronHost(options: ElectronHostOptions): void {
   if (!app.requestSingleInstanceLock()) {
     app.quit()
@@ -29,12 +29,12 @@ export function startElectronHost(options: ElectronHostOptions): void {
   }
   app.enableSandbox()
   registerSchemes()
-  // Every page that will ever exist, not only the one opened below.
+  // Applies to every page, not only the one opened below.
   app.on('web-contents-created', (_event, contents) => confine(contents))
 
   let window: BrowserWindow | undefined
   let core: Core | undefined
-  // Until there is a window, and a core to import with.
+  // Files wait here until there is a window, and a core to import with.
   const waiting = filesOf(process.argv, process.cwd())
   const openWaiting = async (): Promise<void> => {
     if (!core || window === undefined) return
@@ -81,7 +81,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
     })
 }
 
-/** Imports a file as a session and shows it; a file that cannot be read is told of in a dialog. */
+/** Imports a file as a session and shows it. Reports an unreadable file in a dialog. */
 async function openFile(core: Core, window: BrowserWindow, file: string): Promise<void> {
   try {
     const { ref } = await core.importFile(file)
@@ -95,7 +95,7 @@ async function openFile(core: Core, window: BrowserWindow, file: string): Promis
   }
 }
 
-/** Quits when the work is done: what runs on the GPU must not outlive the window that started it. */
+/** Quits when the work is done: GPU work must not outlive the window that started it. */
 function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
   let state: 'open' | 'closing' | 'closed' = 'open'
   app.on('before-quit', (event) => {
@@ -104,7 +104,7 @@ function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
     if (state === 'closing') return
     state = 'closing'
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs))
-    // A core that fails to close has nothing left to wait for.
+    // If the core fails to close, there is nothing left to wait for.
     void Promise.race([work().catch(() => undefined), deadline]).then(() => {
       state = 'closed'
       app.quit()

@@ -6,7 +6,7 @@ import { dispatch, type Core, type Reply } from '../../contract/index'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-scheme'
 
-/** The preload holds the same names, for it may import nothing; a test connects both ends. */
+/** The preload repeats these names, because it can import nothing. A test compares both ends. */
 export const callChannel = 'kernel-ladder:call'
 
 export const eventChannel = 'kernel-ladder:event'
@@ -15,7 +15,7 @@ export const importChannel = 'kernel-ladder:import'
 
 export const folderChannel = 'kernel-ladder:choose-folder'
 
-/** Returns the function that takes the bridge down. */
+/** Connects the bridge; returns the function that disconnects it. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
   const { webContents } = window
   ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {
@@ -52,25 +52,28 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
   }
 }
 
-/** The page of our window itself: no frame within it, no other contents, no other origin. */
+/** Whether an event is from our window's own page: no subframe, no other contents, no other origin. */
 function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolean {
   if (window.isDestroyed() || event.sender !== window.webContents) return false
   try {
     const frame = event.senderFrame
-    // Null once it has navigated or gone: then nobody can say who asked.
+    // Null once the frame has navigated or gone: the sender is then unknown.
     return frame !== null && frame.parent === null && isAppUrl(frame.origin)
   } catch {
-    // A frame that goes away while it is looked at throws.
+    // A frame that goes away during the check throws.
     return false
   }
 }
 
-/** The page only ever hands over a file that was dropped or chosen; the path is held to what such a file's can be. */
+/**
+ * Returns why a file is unusable. The page only passes files that were dropped or chosen, so the path must look like
+ * such a file's.
+ */
 async function whyNoFile(path: string): Promise<string | null> {
   if (!isAbsolute(path) || path.includes('\0') || path !== normalize(path))
     return 'The file is not on disk.'
   const found = await stat(path).catch(() => null)
-  // A pipe would never end, and a device gives what it likes.
+  // A pipe would never end, and a device returns arbitrary data.
   return found?.isFile() ? null : `${basename(path)} is no file that can be read.`
 }
 

@@ -1,4 +1,4 @@
-/** Entry of the desktop program: what belongs together is put together here, and nothing more. */
+/** The entry of the desktop program, which only connects its parts. */
 import { fileURLToPath } from 'node:url'
 import { createCore } from '../../services/app/core'
 import { startElectronHost } from './host'
@@ -8,6 +8,6 @@ import { printPdf } from './print-pdf'
 startElectronHost({
   setUp,
   createCore: (setup) => createCore(setup, { host: 'electron', printPdf }),
-  // A sandboxed preload is loaded as CommonJS, whatever the rest of the program is.
+  // A sandboxed preload is always loaded as CommonJS.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),
 })

@@ -1,14 +1,17 @@
 /**
  * Files that the desktop asks the program to open.
  *
- * They come from its own arguments, a second start's, or an event of macOS.
+ * They come from its arguments, a second instance's arguments, or an event of macOS.
  */
 import { resolve } from 'node:path'
 
-/** What `import` reads and electron-builder.yml associates; HTML is other people's, so it only comes by hand. */
+/**
+ * The types that `import` reads. electron-builder.yml associates all but HTML, which belongs to other programs and is
+ * only passed explicitly.
+ */
 const readable = /\.(ncu-repz?|html)$/i
 
-/** The files among a command line's words, which hold Electron's own switches as well. */
+/** Returns the files among a command line's words, which also contain Electron's switches. */
 export const filesOf = (argv: readonly string[], folder: string): string[] =>
   argv
     .slice(1)

@@ -1,6 +1,6 @@
 /**
- * All that the page can reach of the desktop program. Nothing is checked here: the main process
- * trusts this side no more than any other.
+ * Everything that the page can reach of the desktop program. The main process validates all input, so nothing is
+ * checked here.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'
 import type { Reply, RunMessage } from '../../contract'
@@ -9,16 +9,16 @@ const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
 
-  /** A file that the reader dropped or chose; the page never gets to name a path of its own. */
+  /** Imports a file that the user dropped or chose. The page cannot name a path. */
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
-  /** What the reader chose in the system's dialog; null for nothing. */
+  /** Returns the user's choice in the system's dialog; null if there is none. */
   chooseFolder: (): Promise<string | null> => ipcRenderer.invoke('kernel-ladder:choose-folder'),
 
   /** Returns a function that ends the subscription. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
-    // The event object is kept back: through its sender the page could reach every channel.
+    // The event object is withheld: through its sender the page could reach every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
     ipcRenderer.on('kernel-ladder:event', deliver)
     return () => {
@@ -27,7 +27,7 @@ const bridge = {
   },
 }
 
-/** What the page sees as `window.kernelLadder`. */
+/** The type of `window.kernelLadder` in the page. */
 export type KernelLadderBridge = typeof bridge
 
 contextBridge.exposeInMainWorld('kernelLadder', bridge)

@@ -1,11 +1,11 @@
-/** Prints a document in a hidden window without scripts, by the Chromium that the program carries. */
+/** Prints a document in a hidden window without scripts, using the bundled Chromium. */
 import { randomUUID } from 'node:crypto'
 import { BrowserWindow, session } from 'electron'
 import { printScheme } from './app-scheme'
 import type { PrintOptions } from '../../adapters/print/chromium'
 import { securePreferences, denyPermissions } from './window-security'
 
-/** The document has what it shows in itself. A page of file: could read every file of the person. */
+/** Headers of the document, which is self-contained. A file: page could read every file of the user. */
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -16,7 +16,7 @@ export async function printPdf(
   html: string,
   { draft = false }: PrintOptions = {},
 ): Promise<Uint8Array> {
-  // In memory, and gone with the window.
+  // An in-memory session that is destroyed with the window.
   const own = session.fromPartition(`print-${randomUUID()}`)
   denyPermissions(own)
   own.protocol.handle(printScheme, () => new Response(html, { headers }))

@@ -1,7 +1,7 @@
-/** What no page may do, set once for every page that this program shows. */
+/** Restrictions for every page that this program shows. */
 import type { Session, WebContents, WebPreferences } from 'electron'
 
-/** Spelled out although most are defaults: a default can change, and a reader looks here. */
+/** Stated explicitly although most are defaults, since defaults can change. */
 export const securePreferences = {
   sandbox: true,
   contextIsolation: true,
@@ -12,14 +12,14 @@ export const securePreferences = {
   webSecurity: true,
   allowRunningInsecureContent: false,
   navigateOnDragDrop: false,
-  // Its dictionaries would be fetched from the network.
+  // The spell checker would download dictionaries.
   spellcheck: false,
 } as const satisfies WebPreferences
 
-/** Writing text to the clipboard, for the button beside a remedy. Reading it is not asked for. */
+/** Whether the UI needs a permission: only writing text to the clipboard, for the button next to a remedy. */
 const isNeeded = (permission: string): boolean => permission === 'clipboard-sanitized-write'
 
-/** The UI needs no camera, location or the like. Electron grants all of it unless told. */
+/** Denies all other permissions, such as camera or location. Electron grants everything by default. */
 export function denyPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, callback) =>
     callback(isNeeded(permission)),
@@ -28,7 +28,7 @@ export function denyPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false)
 }
 
-/** One page, one window: it leads nowhere else, and its own router moves within it. */
+/** Keeps a page in its window: it cannot navigate elsewhere, and its own router moves within it. */
 export function confine(contents: WebContents): void {
   contents.on('will-navigate', (event) => event.preventDefault())
   contents.on('will-frame-navigate', (event) => event.preventDefault())

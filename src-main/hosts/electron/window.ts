@@ -11,7 +11,7 @@ export function createWindow(preloadPath: string): BrowserWindow {
     height: 900,
     minWidth: 1000,
     minHeight: 640,
-    // Shown when there is something to see; until then, and while it is resized, near the UI's own.
+    // Hidden until it is loaded. The background color is close to the UI's, which shows while resizing.
     show: false,
     backgroundColor: nativeTheme.shouldUseDarkColors ? '#16181d' : '#ffffff',
     webPreferences: { ...securePreferences, preload: preloadPath, devTools: !app.isPackaged },
@@ -24,8 +24,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
 }
 
 /**
- * Electron's own menu has developer tools and reloads. macOS needs a menu for copying and pasting; elsewhere the keys
- * work without.
+ * Sets the menu. Electron's default has developer tools and reloads. macOS needs a menu for copying and pasting;
+ * other systems do not.
  */
 export function setMenu(): void {
   const roles = ['appMenu', 'editMenu', 'windowMenu'] as const
@@ -34,17 +34,17 @@ export function setMenu(): void {
   )
 }
 
-/** `place` is a route of the UI, `#/session/…`; its first one if there is none. */
+/** Loads the UI. `place` is one of its routes, `#/session/…`; the first one by default. */
 export async function loadUi(window: BrowserWindow, place = ''): Promise<void> {
   try {
     await window.loadURL(appUrl + place)
   } catch (error) {
-    // Closed before it was loaded: that is no failure.
+    // The window was closed before it was loaded, which is no failure.
     if (!window.isDestroyed()) throw error
   }
 }
 
-/** The core lives in this process, so that a run goes on while its window is gone. */
+/** Offers to reload the window. The core lives in this process, so a run continues without its window. */
 async function offerReload(window: BrowserWindow, reason: string): Promise<void> {
   const { response } = await dialog.showMessageBox(window, {
     type: 'error',

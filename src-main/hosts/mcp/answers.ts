@@ -1,4 +1,4 @@
-/** Answers of tools: one JSON object, summary first, lists in pages, errors with a remedy. */
+/** Answers of tools: one JSON object with the summary first, paged lists, and errors with a remedy. */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { toErrorShape } from '../../domain/errors'
@@ -36,7 +36,7 @@ interface PageRequest {
   limit: number
 }
 
-/** `next` is what to ask for as `from`; null at the end. */
+/** Returns a page of entries. `next` is the value of `from` for the next page; null at the end. */
 export function page<T>(
   all: readonly T[],
   { from, limit }: PageRequest,
@@ -46,10 +46,10 @@ export function page<T>(
   return { total: all.length, next: end < all.length ? end : null, entries }
 }
 
-/** `1 rung`, `2 rungs` */
+/** Returns `1 rung` or `2 rungs`. */
 export const counted = (count: number, word: string): string =>
   `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** Six digits are more than any counter needs; absent stays absent. */
+/** Rounds to six digits, enough for any counter; an absent value stays absent. */
 export const rounded = (value: number | null | undefined): number | null =>
   value == null ? null : Number(value.toPrecision(6))

@@ -1,4 +1,4 @@
-/** What tools answer of sessions, rungs and machine code: plain figures with units, no prose of their own. */
+/** Facts that tools return about sessions, rungs and machine code: plain figures with units. */
 import { stepTo } from '../../domain/analysis/climb'
 import { libraryClaim } from '../../domain/analysis/library-claim'
 import { timeNotes } from '../../domain/analysis/time-notes'
@@ -38,7 +38,7 @@ const metricFacts = (id: string, value: number | null | undefined) => ({
   unit: metricDefinition(id)?.unit ?? null,
 })
 
-/** Milliseconds: by CUDA events, or else as ncu saw the kernels of an import. */
+/** Returns milliseconds from CUDA events, or from ncu for the kernels of an import. */
 const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
   timing?.medianMs ?? profiledTime?.medianMs ?? null
 
@@ -61,7 +61,7 @@ export function limitFacts(session: Session, rung: RungResult) {
       }
 }
 
-/** How a rung was timed, beside its time; nothing of a kernel that ncu timed. */
+/** Returns how a rung was timed, in addition to its time; nothing for a kernel that ncu timed. */
 function timingFacts(session: Session, rung: RungResult) {
   const { timing } = rung
   if (!timing) return {}
@@ -156,7 +156,7 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
   ...(lines === undefined ? {} : { lines }),
 })
 
-/** The factors of all causes and of what is not explained multiply to how much faster the kernel is. */
+/** Returns the causes. The product of all factors, including the unexplained one, is the speedup. */
 export const whyFacts = (why: Why) => ({
   verdict: why.verdict,
   ...(why.flags === undefined ? {} : { flags: inEnglish(why.flags) }),
@@ -174,7 +174,7 @@ export function causeSummary({ causes, reason }: Why): string {
     : inEnglish(reason ?? 'Nothing explains the step.')
 }
 
-/** Only what was counted. */
+/** Returns only the counted values. */
 const workFacts = (work: Work): Record<string, number | Record<string, number>> =>
   Object.fromEntries(
     (
@@ -190,11 +190,11 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
     ).flatMap(([name, value]) => (value === null || value === 0 ? [] : [[name, value]])),
   )
 
-/** A line of the rung's own file, where the profile has no text: code that was emulated is in the session. */
+/** Returns a line of the rung's own file, if the profile has no text: sources of emulated code are in the session. */
 const textIn = (source: string | undefined, line: number): string =>
   source?.split('\n')[line - 1] ?? ''
 
-/** Lines by a counter, with all that was counted there. */
+/** Returns lines ranked by a counter, with everything counted there. */
 export function lineFacts(
   profile: DeepProfile,
   by: HeatKind,
@@ -251,7 +251,7 @@ export const rungSummary = (session: Session, rung: RungResult): string => {
   return `${rung.id}: ${time}, ${limit}${first ? ` (${first.label} ${formatValue(first.value, first.unit)})` : ''}`
 }
 
-/** Advice in English, its times in milliseconds. */
+/** Returns advice in English, with times in milliseconds. */
 export const nextFacts = ({ rung, steps, limit }: Next) => ({
   rung,
   limit: inEnglish(limit),

@@ -1,12 +1,12 @@
-/** What an agent may access: folders that its user named, and this program's sessions and recordings. */
+/** Limits what an agent may access: folders that its user named, and this program's sessions and recordings. */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 
 export interface Fence {
-  /** Without links. */
+  /** Real paths, with links resolved. */
   readonly folders: readonly string[]
-  /** The path without links; throws a sentence for one that is outside of every folder, or does not exist. */
+  /** Returns the real path. Throws a sentence if it is outside every folder, or does not exist. */
   within(path: string): Promise<string>
 }
 
@@ -39,13 +39,14 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
   return {
     folders,
     async within(path) {
-      // Relative to the one folder, if there is one: an agent does not know where the server was started.
+      // Relative paths start at the only folder, if there is one: an agent does not know the server's working
+      // directory.
       const requested = resolve(folders[0] ?? process.cwd(), path)
-      // Judged before it is looked for, so that nobody learns what exists elsewhere.
+      // Checked before any file access, so that the answer does not reveal what exists elsewhere.
       if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
       const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
-      // A link may lead out.
+      // A link may lead outside.
       if (!folders.some((folder) => contains(folder, real))) throw outside(path)
       return real
     },

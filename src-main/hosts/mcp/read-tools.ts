@@ -49,7 +49,7 @@ const sessionInput = z
 
 const rungInput = z.string().min(1).max(200).describe('the id of a rung, as listed by `session`')
 
-/** A session by name, or a session folder inside of the fence. */
+/** Opens a session by name, or a session folder inside the fence. */
 export async function opened({ setup, fence }: Workplace, name: string): Promise<OpenedSession> {
   const target = parseTarget(name)
   if (target && can(target).replays && target.name === null)
@@ -71,7 +71,7 @@ export async function opened({ setup, fence }: Workplace, name: string): Promise
   }
 }
 
-/** Whether by name or id, a ladder folder must be inside of the fence. */
+/** Opens a ladder by id or path. A ladder folder must be inside the fence. */
 export async function openedLadder({ setup, fence }: Workplace, name: string) {
   const shipped = await readCatalog(setup.assets.kernelsDir)
   const ids = shipped.ladders.map(({ id }) => id)
@@ -91,7 +91,7 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
   )
 }
 
-/** The answer names the largest; a loop of a program can have any number. */
+/** Limit of named fusions, largest first; a loop can have any number. */
 const mostFused = 20
 
 export function addReadTools(add: AddTool, place: Workplace): void {
@@ -195,7 +195,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
       const [own, cause] = [`${rungSummary(session, rung)}.`, why && causeSummary(why)]
-      // Without a time, the counters that moved are the answer.
+      // Without a time, the changed counters are the answer.
       const sentences = isTimed(rung) ? [own, cause] : [cause, own]
       return {
         summary: sentences.filter((sentence) => sentence !== null).join(' '),

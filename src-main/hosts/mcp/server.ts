@@ -1,6 +1,6 @@
 /**
- * The Model Context Protocol over stdio, for coding agents: figures of kernels in place of guesses. Which folders may
- * be read and built in, and whether code may run on the GPU, is for the user who starts it to say.
+ * The Model Context Protocol over stdio, which gives coding agents figures about kernels. The user who starts it
+ * decides which folders are accessible, and whether code may run on the GPU.
  */
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -22,7 +22,7 @@ const instructions =
 
 const scheme = 'kernel-ladder://sessions/'
 
-/** Sessions and recordings, each as JSON: the figures of its rungs. */
+/** Adds sessions and recordings as resources: each is JSON with the figures of its rungs. */
 function addResources(server: McpServer, place: Workplace): void {
   const template = new ResourceTemplate(`${scheme}{session}`, {
     list: async () => ({
@@ -67,7 +67,7 @@ interface McpOptions {
   log: (line: string) => void
 }
 
-/** Serves until the client closes our input, or `stop` is aborted; what it was working on then ends. */
+/** Serves until the client closes our input, or `stop` is aborted. Work in progress then ends. */
 export async function serveMcp(
   setup: Setup,
   { folders, allowRun, log }: McpOptions,
@@ -89,7 +89,7 @@ export async function serveMcp(
     },
     {
       onerror(error) {
-        // The transport closes itself then, and says so in no other way.
+        // The transport then closes without another notification.
         flooded ||= tooLong.test(error.message)
         if (flooded) ends()
         else log(`mcp: ${error.message}`)
@@ -111,5 +111,5 @@ export async function serveMcp(
     )
 }
 
-/** What the transport says of a line that it will not hold. */
+/** The transport's message for a line that is too long. */
 const tooLong = /exceeded maximum size/

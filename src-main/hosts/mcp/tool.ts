@@ -6,36 +6,38 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { Fence } from './fence'
 import { answered, refused, type Answer } from './answers'
 
-/** What every tool works with. */
+/** The context of every tool. */
 export interface Workplace {
   setup: Setup
   fence: Fence
-  /** Whether the user allowed the GPU. */
+  /** Whether the user allowed use of the GPU. */
   allowRun: boolean
-  /** Ended when the client is gone. */
+  /** Aborted when the client is gone. */
   gone: AbortSignal
 }
 
 export interface Call {
   signal: AbortSignal
-  /** Shown to the user by clients that ask for it. */
+  /** Shown to the user by clients that request progress. */
   progress(message: string): void
 }
 
 interface ToolFacts<Shape extends z.ZodRawShape> {
   title: string
-  /** Begins with what a call does to the machine, since a client shows it before it calls. */
+  /** Begins with the effect on the machine, since clients show it before a call. */
   description: string
   input: Shape
-  /** `reads`: changes nothing. `keeps`: saves a session. `works`: builds or runs, one at a time, and saves a session. */
+  /**
+   * `reads`: changes nothing. `keeps`: saves a session. `works`: builds or runs, one at a time, and saves a session.
+   */
   effect: 'reads' | 'keeps' | 'works'
   answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>
 }
 
-/** Calls that wait; a client that asks for more is told to wait itself. */
+/** Limit of waiting calls; further ones are rejected. */
 const mostWaiting = 32
 
-/** One after another, in order. */
+/** Returns a function that runs jobs one at a time, in order. */
 function turns() {
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
@@ -65,7 +67,7 @@ function progressOf({ mcpReq }: ServerContext): (message: string) => void {
 }
 
 export function addTools(server: McpServer, { gone }: Workplace) {
-  // What only reads is quick, and still one at a time: a flood of calls must not open a thousand sessions at once.
+  // Reads are quick but also sequential, so that many calls cannot open a thousand sessions at once.
   const reading = turns()
   const working = turns()
   return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {

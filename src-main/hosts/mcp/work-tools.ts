@@ -1,4 +1,4 @@
-/** Tools that import, build or run: inside of the fence, and on a GPU only where the user allowed it. */
+/** Tools that import, build or run: inside the fence, and on a GPU only if the user allowed it. */
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { readSubmission } from '../../adapters/labs/workspace'
@@ -29,7 +29,7 @@ import { counted, page, type Answer } from './answers'
 
 const mostRungs = 50
 
-/** What is run: a ladder, some of its rungs, and the problem. */
+/** The input that selects a ladder, some of its rungs, and the problem. */
 const problemInput = {
   ladder: z.string().min(1).max(4096).describe('an id as listed by `ladders`, or a ladder folder'),
   rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
@@ -45,7 +45,7 @@ type RunAsked = z.output<z.ZodObject<typeof problemInput>> & {
   profile: ProfileLevel
 }
 
-/** What a run has come to, as its client shows it. */
+/** Returns a listener that shows a run's progress in the client. */
 const progressOf =
   ({ progress }: Call) =>
   (event: RunEvent): void => {
@@ -55,7 +55,7 @@ const progressOf =
     else if (event.type === 'log') progress(inEnglish(event.message))
   }
 
-/** The compiler's errors and warnings, the first five of each; a key without any is absent. */
+/** Returns the first five errors and warnings of the compiler; a key without any is absent. */
 const compilerMessages = (diagnostics: readonly Diagnostic[]): object =>
   Object.fromEntries(
     (['error', 'warning'] as const).flatMap((severity) => {
@@ -90,13 +90,13 @@ function finished({ session, folder, missing, unsaved }: FinishedRun, call: Call
   return sessionAnswer(session, can(target).replays ? recordedRef(target.name) : ref)
 }
 
-/** Throws for a target that the user has not allowed, before anything is built. */
+/** Returns the target. Throws if the user has not allowed it, before anything is built. */
 function allowedTarget(word: string, { allowRun }: Workplace) {
   const target = parseTarget(word)
   if (!target)
     throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
   const { needsGpu, times, replays } = can(target)
-  // One of another machine is a GPU too.
+  // A GPU of another machine counts too.
   if ((needsGpu || (times && !replays)) && !allowRun)
     throw new KernelLadderError(
       'usage',
@@ -124,7 +124,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   ): Promise<Answer> => {
     const target = allowedTarget(word, place)
     const { own } = await openedLadder(place, ladder)
-    // Its user named the folder that it lies in, so that it may be built.
+    // The user named a folder that contains it, which allows building it.
     if (own && !can(target).replays) await trustFolder(folders, own.folder)
     return finished(
       await startRun(
@@ -140,7 +140,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
     )
   }
 
-  /** A submission inside of the fence, with its lab: one that ships, or a trusted one inside of it. */
+  /** Returns a submission inside the fence with its lab: a shipped one, or a trusted one inside the fence. */
   const submitted = async (name: string, file: string) => {
     const path = await fence.within(file)
     const lab = await openLab(setup, /[\\/]/.test(name) ? await fence.within(name) : name)

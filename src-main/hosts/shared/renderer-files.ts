@@ -1,4 +1,4 @@
-/** From the path in a request to a file of the built UI, for both hosts, and to nothing else on disk. */
+/** Maps a request path to a file of the built UI, for both hosts, and never to any other file. */
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
@@ -6,7 +6,7 @@ import { cacheForever, cacheNever } from './response-headers'
 
 interface FileType {
   contentType: string
-  /** Text, so that compressing it pays. */
+  /** Whether it is text, which is worth compressing. */
   text: boolean
 }
 
@@ -46,10 +46,9 @@ export interface RendererFile extends FileType {
 }
 
 /**
- * The decoded segments of a request path as it came over the wire, or null for one that no honest
- * client sends: escapes that do not decode, encoded separators, control characters, backslashes,
- * `.` and `..`, empty segments. Refusing is safer than repairing: nobody else has to agree with us
- * on what the repaired path is.
+ * Returns the decoded segments of a raw request path. Null for a path that no regular client sends: invalid escapes,
+ * encoded separators, control characters, backslashes, `.` and `..`, empty segments. Rejecting is safer than
+ * repairing, on which implementations may disagree.
  */
 export function pathSegments(rawPath: string): string[] | null {
   if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null
@@ -67,7 +66,7 @@ export function pathSegments(rawPath: string): string[] | null {
     : segments
 }
 
-/** Vite's names: `assets/<name>-<8 characters of hash>.<extension>`. */
+/** Whether a name has Vite's form: `assets/<name>-<8 characters of hash>.<extension>`. */
 const isHashed = (segments: string[]): boolean =>
   segments[0] === 'assets' && /-[\w-]{8}\.\w+$/.test(segments.at(-1) ?? '')
 
@@ -78,7 +77,7 @@ export class RendererFiles {
     this.#root = root
   }
 
-  /** Fails when there is no UI to serve, so that a host says so at its start and not by a blank page. */
+  /** Opens the built UI. Throws if there is none, so that a host fails at startup and does not show a blank page. */
   static async open(rendererDir: string): Promise<RendererFiles> {
     try {
       const root = await realpath(rendererDir)
@@ -95,9 +94,8 @@ export class RendererFiles {
   }
 
   /**
-   * The file for these segments. A path that names no asset is a place inside the UI, which its own
-   * router resolves: it gets index.html. What tells them apart is a known file extension, for a
-   * session's name in a path may hold a dot.
+   * Returns the file for these segments. A path that names no asset is a route of the UI and gets index.html. Only a
+   * known file extension marks an asset, because a session's name may contain a dot.
    */
   async find(segments: string[]): Promise<RendererFile | null> {
     const last = segments.at(-1)
@@ -115,7 +113,7 @@ export class RendererFiles {
     // Hidden files are never part of a build; a colon opens an alternate stream on Windows.
     if (segments.some((segment) => segment.startsWith('.') || segment.includes(':'))) return null
     try {
-      // Links are resolved before the comparison: one that leads out of the folder is not served.
+      // Links are resolved before the comparison, so that none can lead out of the folder.
       const path = await realpath(join(this.#root, ...segments))
       if (!path.startsWith(this.#root + sep)) return null
       const status = await stat(path)

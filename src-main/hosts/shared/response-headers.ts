@@ -1,8 +1,8 @@
-/** The headers of every answer of either host; the one place to loosen or tighten them. */
+/** The headers of every response of both hosts. */
 
 /**
- * Nothing from anywhere but our own origin. `data:` and `blob:` images are the charts' exports.
- * Scripts are files only: no inline script, no eval.
+ * Allows only our own origin. `data:` and `blob:` images are for chart exports. Scripts must be files: no inline
+ * script, no eval.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
@@ -24,7 +24,7 @@ export const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-/** For a file whose name holds a hash of its content. */
+/** For files whose names contain a hash of their content. */
 export const cacheForever = 'public, max-age=31536000, immutable'
 
 export const cacheNever = 'no-store'

@@ -6,7 +6,7 @@ import { sendReply } from './respond'
 
 interface CallLimits {
   maxBodyBytes: number
-  /** For the whole call to arrive. */
+  /** Time limit for the whole call to arrive. */
   requestTimeoutMs: number
 }
 
@@ -23,7 +23,7 @@ export async function answerCall(
 }
 
 async function readJson(request: IncomingMessage, limits: CallLimits): Promise<unknown> {
-  // Also a lock: a form on another site cannot send this type without asking first (CORS).
+  // This also protects against forms on other sites, which cannot send this type without a CORS preflight.
   if (
     !/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
       request.headers['content-type'] ?? '',
@@ -51,7 +51,7 @@ function readBody(
       stop()
       reject(new HttpFault(408, 'The call did not arrive in time.'))
     }, requestTimeoutMs)
-    // Not destroyed: the answer still has to go out on the same socket.
+    // Not destroyed, because the response still uses the same socket.
     const stop = (): void => {
       clearTimeout(late)
       request.pause()

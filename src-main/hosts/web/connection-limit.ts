@@ -1,19 +1,18 @@
 /**
- * Limits connections; the oldest unauthenticated connection makes room for the newest.
+ * Limits connections: the newest one replaces the oldest unauthenticated one.
  *
- * Every user of a shared machine can open connections to the server, and a fixed limit would let them lock its owner
- * out.
+ * Every user of a shared machine can connect to the server, so a fixed limit would let them lock out its owner.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Connections {
-  /** The connection has sent a request of somebody who is signed in. */
+  /** Marks a connection that has sent an authenticated request. */
   admit(socket: Socket): void
 }
 
 export function limitConnections(server: Server, mostStrangers: number): Connections {
-  /** In the order of their arrival. */
+  /** In order of arrival. */
   const strangers = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     strangers.add(socket)

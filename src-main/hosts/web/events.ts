@@ -1,4 +1,4 @@
-/** GET /events: what the core reports, as server-sent events. */
+/** GET /events: the core's messages as server-sent events. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Core } from '../../contract/index'
 
@@ -26,13 +26,12 @@ export function createEventStreams(
       }
       const write = (chunk: string): void => {
         response.write(chunk)
-        // A reader that stalls must not fill our memory: it is cut off, reconnects and asks for
-        // `run.current`.
+        // A stalled reader must not fill our memory: it is disconnected, reconnects and calls `run.current`.
         if (response.writableLength > maxBacklogBytes) response.destroy()
       }
-      // Statement at once, so that the client knows the stream is open before the first event.
+      // Sent immediately, so that the client knows the stream is open before the first event.
       write(': open\n\n')
-      // JSON never holds a raw line break, so that one message is one data line.
+      // JSON never contains a raw line break, so one message is one data line.
       const unsubscribe = core.subscribe((message) => write(`data: ${JSON.stringify(message)}\n\n`))
       const heartbeat = setInterval(() => write(': alive\n\n'), heartbeatMs)
       open.add(response)

@@ -1,11 +1,11 @@
 /** Checks that a request comes from our own page, by headers that no other page can forge. */
 import type { IncomingMessage } from 'node:http'
 
-/** A request that cannot be served as it was sent, answered with `status` and the sentence. */
+/** A request that cannot be served, answered with `status` and the sentence. */
 export class HttpFault extends Error {
   readonly status: number
   readonly headers: Record<string, string>
-  /** What the sender can do about it, as a sentence. */
+  /** The remedy for the sender, as a sentence. */
   readonly remedy: string | undefined
 
   constructor(
@@ -20,10 +20,10 @@ export class HttpFault extends Error {
   }
 }
 
-/** An exact Host: a foreign name that resolves to 127.0.0.1 (DNS rebinding) gets nothing. */
+/** Requires an exact Host header, so that a foreign name that resolves to 127.0.0.1 (DNS rebinding) is rejected. */
 export function checkHost(request: IncomingMessage, port: number): void {
   const sent = request.headersDistinct.host ?? []
-  // Through URL, because a browser leaves the port out of Host when it is 80.
+  // Normalized by URL, because a browser omits port 80 from Host.
   const allowed = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host)
   if (sent.length !== 1 || !allowed.includes(sent[0]!))
     throw new HttpFault(403, 'This server responds only on its own loopback address.', {
@@ -32,8 +32,8 @@ export function checkHost(request: IncomingMessage, port: number): void {
 }
 
 /**
- * What changes state must come from our own page: its Origin is the very address it was sent to.
- * SameSite does not see to this, for a page on another port of the same host is the same site.
+ * Requires that a state-changing request comes from our own page: its Origin must match the Host. SameSite does not
+ * protect here, since a page on another port counts as the same site.
  */
 export function checkOrigin(request: IncomingMessage): void {
   if (request.headers.origin !== `http://${request.headers.host}`)
@@ -41,8 +41,8 @@ export function checkOrigin(request: IncomingMessage): void {
 }
 
 /**
- * Fetch metadata, where the browser sends it: other sites may lead a person here by a link, and
- * nothing else; not even to load a picture or to hold an event stream open.
+ * Checks fetch metadata, if the browser sends it. Other sites may only link here; they may not load images or open
+ * event streams.
  */
 export function checkFetchMetadata(request: IncomingMessage): void {
   const {
@@ -58,10 +58,10 @@ export function checkFetchMetadata(request: IncomingMessage): void {
     throw new HttpFault(403, 'This request came from another site.')
 }
 
-/** Followed from another site: the browser then holds a Strict cookie back along redirects too. */
+/** Whether a link on another site was followed; the browser then also withholds a Strict cookie along redirects. */
 export const isForeignNavigation = (request: IncomingMessage): boolean =>
   request.headers['sec-fetch-site'] === 'cross-site'
 
-/** Browsers fetch ahead what a person may open; that must not use up a link. */
+/** Whether the browser prefetches a page, which must not use up a link. */
 export const isPrefetch = (request: IncomingMessage): boolean =>
   /prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))

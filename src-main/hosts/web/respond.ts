@@ -1,4 +1,4 @@
-/** Whole answers of the web host; what they have in common is set here and nowhere else. */
+/** Complete responses of the web host, with their common headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../contract/index'
 import { HttpFault } from './request-guard'
@@ -16,7 +16,7 @@ export function send(
     ...headers,
     'Content-Length': bytes.length,
   })
-  // Node leaves the body out of an answer to HEAD.
+  // Node omits the body of a response to HEAD.
   response.end(bytes)
 }
 
@@ -32,7 +32,7 @@ export function sendReply(
   })
 }
 
-/** Only our own sentences go in: nothing of the request is ever echoed, so nothing needs escaping. */
+/** Sends a page. It contains only our own sentences and nothing from the request, so nothing needs escaping. */
 function sendPage(
   response: ServerResponse,
   status: number,
@@ -56,13 +56,13 @@ ${body}
   send(response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
 }
 
-/** A refused request: a Reply where a program asked, a page where a person did. */
+/** Rejects a request: with a Reply for programs, with a page for people. */
 export function sendFault(
   request: IncomingMessage,
   response: ServerResponse,
   fault: HttpFault,
 ): void {
-  // The rest of a refused message is not worth reading, and must not be taken for the next one.
+  // The rest of a rejected message must not be mistaken for the next one.
   const headers = request.complete ? fault.headers : { ...fault.headers, Connection: 'close' }
   if (/^\/(rpc|events|import)\b/.test(request.url ?? '')) {
     const { message, remedy } = fault
@@ -96,7 +96,7 @@ export function sendEntry(
     send(response, 303, '', { ...headers, Location: '/' })
     return
   }
-  // The way on starts from our own page, so that the browser sends the Strict cookie with it.
+  // Continue from our own page, so that the browser sends the Strict cookie.
   sendPage(
     response,
     200,

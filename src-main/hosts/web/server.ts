@@ -25,13 +25,13 @@ import { answerUpload, type UploadLimits } from './uploads'
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number
   headersTimeoutMs: number
-  /** For a whole call to arrive; how long the answer takes is not limited. */
+  /** Time limit for a whole call to arrive; the response time is not limited. */
   requestTimeoutMs: number
-  /** For a whole file to arrive, over a slow tunnel too. */
+  /** Time limit for a whole file to arrive, even over a slow tunnel. */
   uploadTimeoutMs: number
   heartbeatMs: number
   maxBacklogBytes: number
-  /** For calls under way when the server closes. */
+  /** Time that calls in progress get when the server closes. */
   closeGraceMs: number
 }
 
@@ -47,7 +47,7 @@ const defaultLimits: WebHostLimits = {
   closeGraceMs: 500,
 }
 
-/** Connections that have not signed in. */
+/** Limit of connections that have not signed in. */
 const mostStrangers = 128
 
 interface WebHostOptions {
@@ -64,9 +64,9 @@ export interface WebHost {
   url: string
   origin: string
   port: number
-  /** Another one-time link; an unused one before it stops working. */
+  /** Returns another one-time link; an unused earlier one stops working. */
   newUrl(): string
-  /** Ends event streams and the listener. The core stays open: it belongs to the caller. */
+  /** Ends event streams and the listener. The core stays open, since it belongs to the caller. */
   close(): Promise<void>
 }
 
@@ -86,7 +86,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // Imported, it would load a whole HTTP client at every start of the program.
+  // A static import would load a whole HTTP client at every start of the program.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -122,7 +122,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   return { url: newUrl(), origin, port, newUrl, close }
 }
 
-/** The order matters: who asks is settled before what is asked for is looked at. */
+/** Handles a request. The order matters: authenticate the sender before evaluating the request. */
 async function handle(
   parts: Parts,
   request: IncomingMessage,
@@ -166,7 +166,7 @@ function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  // A link preview asks by HEAD, a browser fetches ahead: neither is the person opening the link.
+  // Link previews use HEAD, and browsers prefetch: neither means that the user opened the link.
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)
@@ -186,7 +186,9 @@ function refuseEntry(segments: string[], response: ServerResponse): void {
 const wrongMethod = (allow: string): HttpFault =>
   new HttpFault(405, `This address is served for ${allow} only.`, { headers: { Allow: allow } })
 
-/** What went wrong inside stays in the log: a message may hold paths of this machine. */
+/**
+ * Converts an error to a response. Internal details stay in the log, because they may contain paths of this machine.
+ */
 const asFault = (error: unknown): HttpFault =>
   error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to answer.')
 
@@ -207,7 +209,7 @@ function listen(server: Server, port: number): Promise<number> {
         ),
       ),
     )
-    // The address in words, never `localhost`, which may also mean another interface.
+    // A numeric address: `localhost` may also mean another interface.
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 }

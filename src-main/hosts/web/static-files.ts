@@ -7,7 +7,7 @@ import type { RendererFile, RendererFiles } from '../shared/renderer-files'
 import { HttpFault } from './request-guard'
 import { send } from './respond'
 
-/** Below this the header costs what the compression saves. */
+/** Smaller files do not gain from compression, because of the added header. */
 const minCompressedBytes = 1000
 
 export type StaticFiles = (
@@ -19,13 +19,13 @@ export type StaticFiles = (
 export function createStaticFiles(files: RendererFiles): StaticFiles {
   const compressed = new Map<string, { modifiedMs: number; size: number; bytes: Promise<Buffer> }>()
 
-  // Kept as a promise, so that two requests at once compress once.
+  // Stored as a promise, so that two simultaneous requests compress once.
   const compressedBytes = (file: RendererFile): Promise<Buffer> => {
     const { path, modifiedMs, size } = file
     const kept = compressed.get(path)
     if (kept?.modifiedMs === modifiedMs && kept.size === size) return kept.bytes
     const bytes = readFile(path).then((content) => promisify(gzip)(content))
-    // A failed read is not kept: the next request tries again.
+    // A failed read is not cached: the next request tries again.
     bytes.catch(() => compressed.delete(path))
     compressed.set(path, { modifiedMs, size, bytes })
     return bytes

@@ -1,7 +1,7 @@
 /**
- * POST /import: a file from the user's browser, through a private temporary file to the core.
+ * POST /import: passes a file from the user's browser to the core through a private temporary file.
  *
- * The address is POST /import?name=…&modified=…, the body is bare bytes, and the answer is a Reply, as to a call.
+ * The address is POST /import?name=…&modified=…, the body is the raw bytes, and the response is a Reply.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { message } from '../../domain/messages/message'
 
 export interface UploadLimits {
   maxUploadBytes: number
-  /** An upload that sends nothing for this long is given up. */
+  /** Aborts an upload that sends nothing for this long. */
   uploadIdleMs: number
 }
 
@@ -37,16 +37,16 @@ async function importUpload(
   limits: UploadLimits,
 ): Promise<Reply<ImportAnswer>> {
   const name = fileName(query.get('name'))
-  // Also a lock: a form on another site cannot send this type without asking first (CORS).
+  // This also protects against forms on other sites, which cannot send this type without a CORS preflight.
   if (request.headers['content-type'] !== 'application/octet-stream')
     throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
-  // Readable by this user alone, and gone with the answer.
+  // Readable only by this user, and removed with the response.
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-upload-'))
   try {
     const path = join(folder, name)
     await receive(request, path, limits)
     const modified = new Date(Number(query.get('modified') ?? Number.NaN))
-    // A CSV does not say when it was made; its file does.
+    // A CSV does not contain its creation date; use that of its file.
     if (!Number.isNaN(modified.getTime())) await utimes(path, modified, modified)
     return { ok: true, value: await core.importFile(path) }
   } catch (error) {
@@ -57,14 +57,14 @@ async function importUpload(
   }
 }
 
-/** The name becomes a file's: nothing of it may lead anywhere else. */
+/** Returns a safe file name, which cannot lead to another folder. */
 function fileName(sent: string | null): string {
   const name = (sent ?? '')
     .replaceAll(/[\p{Cc}/\\:]/gu, '-')
     .replace(/^\.+/, '')
     .trim()
   if (!name) throw new HttpFault(400, 'The file has no name.')
-  // File systems count bytes, 255 of them; the ending says what it is and stays.
+  // File systems limit names to 255 bytes. The extension is kept because it tells the type.
   const bytes = Buffer.from(name)
   return bytes.length <= 200 ? name : `${bytes.subarray(0, 150).toString()}…${name.slice(-12)}`
 }
@@ -84,7 +84,7 @@ async function receive(
   }, uploadIdleMs)
   try {
     let size = 0
-    // Not destroyed at the end: a refusal still has to go out on the same socket.
+    // Not destroyed at the end, because a rejection still uses the same socket.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       idle.refresh()
       size += (chunk as Buffer).length

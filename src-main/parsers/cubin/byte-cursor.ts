@@ -2,7 +2,7 @@
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-/** The parts of a cubin that can be damaged: their names are messages. */
+/** The parts of a cubin that can be damaged, by message name. */
 type Part =
   | 'container'
   | 'elfHeader'
@@ -19,7 +19,7 @@ export const damaged = (part: Part): KernelLadderError =>
     message('machineCode.buildAgain'),
   )
 
-/** Little-endian reading that stays inside of a part; a read beyond its end says that the part is damaged. */
+/** A little-endian reader of one part. Reading beyond its end reports the part as damaged. */
 export class Cursor {
   readonly #view: DataView
   constructor(
@@ -53,7 +53,7 @@ export class Cursor {
     return this.#view.getUint32(this.#skip(4), true)
   }
 
-  /** What does not fit into 53 bits cannot be a place or a size in a file. */
+  /** Larger values than 53 bits cannot be a position or a size in a file. */
   u64(): number {
     const value = Number(this.#view.getBigUint64(this.#skip(8), true))
     if (!Number.isSafeInteger(value)) throw damaged(this.part)
@@ -89,7 +89,7 @@ export class Cursor {
     return this.bytes.subarray(start, this.at)
   }
 
-  /** Up to its zero byte, which is passed over. */
+  /** Reads up to and including a zero byte, which is dropped. */
   text(): string {
     const length = this.bytes.subarray(this.at, this.at + maxText).indexOf(0)
     if (length < 0) throw damaged(this.part)
@@ -100,7 +100,7 @@ export class Cursor {
   }
 }
 
-/** More than the longest mangled name, and little enough to be read for every symbol of a damaged table. */
+/** Longer than any mangled name, but short enough to be read for every symbol of a damaged table. */
 const maxText = 2 ** 14
 
 const decoder = new TextDecoder()

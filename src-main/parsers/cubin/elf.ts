@@ -9,7 +9,7 @@ export interface Section {
   readonly name: string
   readonly type: number
   readonly flags: number
-  /** Where it is once the file is loaded. */
+  /** The address in the loaded file. */
   readonly address: number
   /** Empty for a section without bytes in the file (`.nv.shared`, `.nv.global`). */
   readonly bytes: Uint8Array
@@ -41,7 +41,7 @@ export interface Elf {
   readonly flags: number
   readonly sections: readonly Section[]
   readonly symbols: readonly Symbol[]
-  /** By the index of the section that they are for. */
+  /** Relocations by the index of the section that they apply to. */
   readonly relocations: ReadonlyMap<number, readonly RawRelocation[]>
 }
 
@@ -71,7 +71,7 @@ export function readElf(bytes: Uint8Array): Elf {
   if (entryBytes !== sectionBytes || count === 0) throw damaged('elfHeader')
 
   const sections = readSections(bytes, sectionsAt, count, namesIndex)
-  // A library may have been stripped of its symbols; a cubin has one table.
+  // A library may be stripped of its symbols; a cubin has one table.
   const [table, ...others] = sections.filter(({ type }) => type === symbolTable)
   if (others.length > 0) throw damaged('symbols')
   const symbols = table ? readSymbols(table, sections) : []

@@ -1,7 +1,7 @@
 /**
- * The cubins in a library or program that nvcc built, or in a file of their own.
+ * Finds the cubins in a library or program that nvcc built, or in a cubin file.
  *
- * A fat binary is a header and a list of entries, one an architecture; each is a cubin or PTX, whole or compressed.
+ * A fat binary is a header and a list of entries, one per architecture. Each is a cubin or PTX, whole or compressed.
  */
 import { readElf, isElf } from './elf'
 import { inputError } from '../../domain/errors'
@@ -19,12 +19,12 @@ const compressed = 0x2000 | 0x8000
 
 const cudaMachine = 190
 
-/** Each as bytes for `readCubin`, in the order of the file; none of a file that is neither. */
+/** Returns each cubin as bytes for `readCubin`, in file order. Returns none for other files. */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  // What relocatable code was linked to is what runs.
+  // For relocatable code, the linked result is what runs.
   const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
   const linked = named('.nv_fatbin')
   return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>
@@ -44,7 +44,7 @@ function readContainer(bytes: Uint8Array): Uint8Array[] {
     cursor.u16()
     const header = cursor.u16()
     const size = cursor.u64()
-    // Of no length, it would be read again and again.
+    // A header of zero length would be read forever.
     if (header < headerBytes) throw damaged('container')
     cursor.at = start
     cursor.take(header)

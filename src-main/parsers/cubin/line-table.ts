@@ -1,13 +1,14 @@
 /**
- * `.debug_line`: DWARF 2's line programs with one extension of NVIDIA's. Extended opcode 0x90 says that what follows
- * was inlined: the row of the call, counted from 1 within the sequence, and where in `.debug_str` the name of the
- * function is; row 0 is the end of it. A sequence belongs to the function that its first address is relocated to.
+ * Parses `.debug_line`: DWARF 2's line programs with one extension by NVIDIA. Extended opcode 0x90 marks the
+ * following rows as inlined. It gives the row of the call, counted from 1 within the sequence, and the position of
+ * the function's name in `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that its first
+ * address is relocated to.
  */
 import { type RawRelocation } from './elf'
 import type { LineRow } from '../../domain/sass/line-table'
 import { Cursor, textAt, damaged } from './byte-cursor'
 
-/** A kernel of 100,000 instructions has about as many. */
+/** A kernel of 100,000 instructions has about as many rows. */
 const maxRows = 4_000_000
 
 const copy = 1
@@ -114,7 +115,7 @@ function readUnit(
   return count
 }
 
-/** File names with their folders. */
+/** Reads file names with their folders. */
 function readFiles(unit: Cursor): string[] {
   const folders: string[] = []
   for (let folder = unit.text(); folder !== ''; folder = unit.text()) folders.push(folder)

@@ -1,5 +1,5 @@
 /**
- * `.nv.info` sections of a cubin: lists of attributes.
+ * Parses the `.nv.info` sections of a cubin, which are lists of attributes.
  *
  * An attribute is a format byte, a number (EIATTR_*) and a value: none, a byte, a half word, or a block with its
  * length. Unused numbers are skipped.
@@ -23,7 +23,7 @@ export const attribute = {
 
 export interface Attribute {
   readonly number: number
-  /** The half word or byte; 0 with a block. */
+  /** The half word or byte; 0 if there is a block. */
   readonly value: number
   readonly block: Uint8Array
 }
@@ -47,7 +47,7 @@ export function readAttributes(bytes: Uint8Array): Attribute[] {
   return attributes
 }
 
-/** The 32-bit words of an attribute's block. */
+/** Returns the 32-bit words of an attribute's block. */
 export function wordsOf({ block }: Attribute, count: number): number[] {
   const cursor = new Cursor(block, 'attributes')
   return Array.from({ length: count }, () => cursor.u32())

@@ -1,4 +1,4 @@
-/** The launches of a program as `cuda-kernels/activity` writes them, a line each. */
+/** Parses the launches of a program as `cuda-kernels/activity` writes them, one per line. */
 import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
@@ -8,15 +8,15 @@ export interface ActivityLaunch extends PreviewLaunch {
 }
 
 export interface Activity {
-  /** In the order in which they began. */
+  /** Launches in start order. */
   launches: ActivityLaunch[]
-  /** false: the program launched more than was written, or CUPTI lost some. */
+  /** false: the program made more launches than were written, or CUPTI lost some. */
   whole: boolean
-  /** CUPTI could not be opened in the program. */
+  /** Whether CUPTI could not be opened in the program. */
   noCupti: boolean
 }
 
-/** Reads whole lines; a last one that was cut off, as of a killed program, is left out. */
+/** Parses complete lines; skips a truncated last one, as from a killed program. */
 export function parseActivity(text: string): Activity {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
   const launches = lines.flatMap((line): ActivityLaunch[] => {

@@ -1,4 +1,4 @@
-/** compile_commands.json: how a build system compiles a file, as `build:` of a ladder. */
+/** Parses compile_commands.json: how a build system compiles a file, as `build:` of a ladder. */
 import { z } from 'zod'
 import {
   BuildSettings,
@@ -15,7 +15,7 @@ const CompileCommand = z.object({
 })
 export type CompileCommand = z.infer<typeof CompileCommand>
 
-/** Null where the text is none. */
+/** Parses the file; null if it is not valid. */
 export function parseCompileCommands(text: string): CompileCommand[] | null {
   try {
     return z.array(CompileCommand).parse(JSON.parse(text))
@@ -24,7 +24,10 @@ export function parseCompileCommands(text: string): CompileCommand[] | null {
   }
 }
 
-/** The words of a POSIX shell command without substitutions: quotes group, and a backslash takes the next character. */
+/**
+ * Returns the words of a POSIX shell command without substitutions. Quotes group, and a backslash escapes the next
+ * character.
+ */
 export function shellWords(command: string): string[] {
   const words: string[] = []
   const part = /'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+)|(\s+)/gs
@@ -44,17 +47,20 @@ export function shellWords(command: string): string[] {
 const wordsOf = ({ command = '', arguments: words }: CompileCommand): string[] =>
   words ?? shellWords(command)
 
-/** Options whose value is the rest of their word, or the next one. */
+/** Options whose value is the rest of the word, or the next word. */
 const valued = [
   { option: /^(?:-I|-isystem|--include-path|--system-include)=?/, key: 'include' },
   { option: /^(?:-D|--define-macro)=?/, key: 'defines' },
   { option: /^--?std=?/, key: 'std' },
 ] as const
 
-/** What does not change the kernels, or is the program's own choice. */
+/** Options that do not affect the kernels, or that this program sets itself. */
 const left = /^-(O\d|g|G|w|lineinfo|L.*|-debug|-device-debug)$/
 
-/** The settings of a command, include directories as they are written. What `build:` does not take is left out. */
+/**
+ * Returns the settings of a command, with include directories as written. Options that `build:` does not support are
+ * omitted.
+ */
 export function settingsOf(command: CompileCommand): BuildSettings {
   const words = wordsOf(command).slice(1)
   const include: string[] = []

@@ -1,9 +1,9 @@
 /**
- * Output of compute-sanitizer: the XML it saves (`--xml --save`), and the summary on its stdout that the XML is
- * checked against. A clean run has an empty root; an aborted run has no closing tag, and the records before that
- * are still read.
+ * Parses the output of compute-sanitizer: the XML that it saves (`--xml --save`), and the summary on its stdout,
+ * which validates the XML. A clean run has an empty root. An aborted run has no closing tag; its complete records are
+ * still read.
  *
- * Entities of a DOCTYPE are not expanded; only XML's own five and numeric references are.
+ * DOCTYPE entities are not expanded, only XML's own five and numeric references.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError } from '../../domain/errors'
@@ -18,7 +18,7 @@ export interface SanitizerXml {
 
 type Node = { [tag: string]: Node | Node[] | string | undefined }
 
-/** Records are at most this deep; a deeper document does not come from the tool. */
+/** Nesting limit for records; a deeper document is not from the tool. */
 const deepest = 16
 
 const parser = new XMLParser({
@@ -31,7 +31,7 @@ const parser = new XMLParser({
 
 const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-/** Unknown entities are kept as written. */
+/** Decodes entities; unknown ones are kept as written. */
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole
@@ -74,7 +74,7 @@ const placeAt = (node: Node | null): SourcePlace => ({
 const severities = { error: 'error', warning: 'warning', info: 'info' } as const
 
 function toRecord(node: Node): SanitizerRecord {
-  // Older tools write no level; what they report are errors.
+  // Older tools write no level and report only errors.
   const level = (textAt(node, 'level') ?? 'Error').toLowerCase()
   const source = nodeAt(node, 'what', 'source')
   const destination = nodeAt(node, 'what', 'destination')
@@ -105,14 +105,14 @@ function toRecord(node: Node): SanitizerRecord {
 
 const rootTag = 'ComputeSanitizerOutput'
 
-/** Throws for text that is not a report of the tool; empty text means that it was never started. */
+/** Parses a report. Throws for text that is not one; empty text means that the tool was never started. */
 export function parseSanitizerXml(xml: string): SanitizerXml {
   if (xml.trim() === '') return { records: [], complete: false }
   const root = xml.indexOf(`<${rootTag}`)
   if (root < 0) throw notAReport(xml)
   const complete = /<\/ComputeSanitizerOutput>\s*$|<ComputeSanitizerOutput\s*\/>\s*$/.test(xml)
   const end = xml.lastIndexOf('</record>')
-  // From a truncated document, only the complete records.
+  // From a truncated document, use only the complete records.
   const whole = complete
     ? xml.slice(root)
     : end < root
@@ -138,18 +138,18 @@ const notAReport = (text: string): Error =>
   )
 
 export interface SanitizerSummary {
-  /** Errors and warnings, or hazards, counted by the tool. */
+  /** Errors and warnings, or hazards, as counted by the tool. */
   total: number
-  /** How many of these it neither printed nor saved. */
+  /** The number of these that the tool neither printed nor saved. */
   notPrinted: number
 }
 
-/** The figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null if the tool did not get that far. */
+/** Returns the figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null if the tool ended earlier. */
 export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let total: number | null = null
   let notPrinted = 0
   for (const line of stdout.split('\n')) {
-    // Not anchored at the start: the program's last line may lack a line end.
+    // Not anchored at the start: the program's last line may lack a line ending.
     const [, text] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
     if (text === undefined) continue
     const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(text)
@@ -160,7 +160,7 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   return total === null ? null : { total, notPrinted }
 }
 
-/** The tool's last message other than a summary or separator, for when there is no verdict. */
+/** Returns the tool's last message other than a summary or separator, used if there is no verdict. */
 export const lastSanitizerWord = (stdout: string): string | null =>
   stdout
     .split('\n')

@@ -1,4 +1,4 @@
-/** The single line that kl-launches prints: what a rung would launch, or why a reference is unusable. */
+/** Parses the single line that kl-launches prints: a rung's launches, or why a reference is unusable. */
 import { z } from 'zod'
 
 const most = 2 ** 31 - 1
@@ -11,10 +11,10 @@ const blockExtent = z
   .tuple([extentOf(1024), extentOf(1024), extentOf(64)])
   .refine(([x, y, z]) => x * y * z <= 1024)
 
-/** Megabytes of it are a table: a pattern that repeats a group would run out of stack. */
+/** A pattern with a repeated group would overflow the stack on a table of megabytes. */
 const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
 
-/** As compilers make them: no spaces, so that a list of them can be separated by those. */
+/** Compiler-made names contain no spaces, so spaces can separate them in a list. */
 const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
 
 /** A one-line, human-readable summary. */
@@ -41,7 +41,7 @@ const ProbedLaunch = z.strictObject({
     .min(0)
     .max(2 ** 20),
   clusterBlocks: z.number().int().min(0).max(64),
-  /** In hexadecimal, where the layout of its parameters was given. */
+  /** Hexadecimal arguments, if the layout of the parameters was given. */
   arguments: hexadecimal.refine((text) => text.length <= 2 ** 16).optional(),
 })
 
@@ -49,13 +49,13 @@ export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 
 const address = z.string().regex(/^\d{1,20}$/)
 
-/** A fill or copy on the device, and how many launches come before it. Addresses are the probe's dummies. */
+/** A fill or copy on the device, and the number of launches before it. Addresses are the probe's placeholders. */
 const ProbedMemory = z
   .strictObject({
     before: z.number().int().min(0),
     to: address,
     from: address.optional(),
-    /** What is copied from the host, in hexadecimal. */
+    /** Hexadecimal data of a copy from the host. */
     data: hexadecimal.optional(),
     value: z.number().int().min(0).max(255).optional(),
     bytes: byteCount,
@@ -67,7 +67,7 @@ const ProbedMemory = z
 
 export type ProbedMemory = z.infer<typeof ProbedMemory>
 
-/** Each fill and copy comes before or after launches that there are, in order. */
+/** Whether the positions of fills and copies are valid and in order. */
 const isInOrder = ({
   kernels,
   memory = [],
@@ -90,12 +90,12 @@ const Answer = z
     event: z.literal('launches'),
     kernels: launchesAndMemory.kernels,
     reason: shownText.nullable(),
-    /** Whether it would not launch on the GPU either; null if that is unknown. */
+    /** Whether the rung would not launch on the GPU either; null if unknown. */
     fault: z.enum(['failed', 'unsupported']).nullable(),
     memory: launchesAndMemory.memory.optional(),
-    /** What kl_prepare does; absent if it does nothing. */
+    /** The work of kl_prepare; absent if it does nothing. */
     prepared: z.strictObject(launchesAndMemory).refine(isInOrder).optional(),
-    /** Bytes of each allocation of the rung, in the order of their dummy addresses. */
+    /** Bytes of each allocation of the rung, in the order of the placeholder addresses. */
     allocations: z.array(byteCount).max(1024).optional(),
     workspaceBytes: byteCount.optional(),
     symbols: z.array(mangledName).max(128).optional(),
@@ -111,13 +111,13 @@ const Answer = z
 
 const Reference = z.object({
   event: z.literal('reference'),
-  /** null if it can be used. */
+  /** null if the reference is usable. */
   reason: z.string().nullable(),
 })
 
 const Expected = z.object({ event: z.literal('expected') })
 
-/** null if there is no such line because the probe ended before it. */
+/** Parses the first valid line; null if the probe ended before it. */
 function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue
@@ -125,7 +125,7 @@ function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
       const parsed = schema.safeParse(JSON.parse(line))
       if (parsed.success) return parsed.data
     } catch {
-      // A line printed by the rung.
+      // The rung printed this line.
     }
   }
   return null
@@ -135,5 +135,5 @@ export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
 
 export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
 
-/** Whether a reference has computed what is expected. */
+/** Whether a reference has computed the expected results. */
 export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

@@ -1,14 +1,14 @@
 /**
- * `nvidia-smi -q -x`: an XML document with a DOCTYPE. Entities are not expanded. Values unknown to the driver
- * (`N/A`, `[N/A]`, a sentence about deprecation) are null. The document identifies the machine (serials, UUIDs,
- * other users' processes): call redactNvidiaSmi before writing it anywhere.
+ * Parses `nvidia-smi -q -x`: an XML document with a DOCTYPE, whose entities are not expanded. Values unknown to the
+ * driver (`N/A`, `[N/A]`, a sentence about deprecation) are null. The document identifies the machine (serials,
+ * UUIDs, other users' processes), so call redactNvidiaSmi before writing it anywhere.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 interface NvidiaSmiGpu {
-  /** In the form of normalizePciBusId. */
+  /** In the format of normalizePciBusId. */
   pciBusId: string | null
   name: string
   architecture: string | null
@@ -21,7 +21,7 @@ interface NvidiaSmiGpu {
   persistence: boolean | null
   mig: boolean | null
   ecc: boolean | null
-  /** Compute processes on it, as listed by the driver, which excludes other containers. */
+  /** Compute processes on the GPU as listed by the driver, which excludes other containers. */
   computing: number
 }
 
@@ -32,7 +32,7 @@ export interface NvidiaSmi {
   gpus: NvidiaSmiGpu[]
 }
 
-/** CUDA prints `0000:3b:00.0`, nvidia-smi `00000000:3B:00.0`; both become the latter. */
+/** Converts CUDA's `0000:3b:00.0` and nvidia-smi's `00000000:3B:00.0` to the latter. */
 export function normalizePciBusId(text: string): string {
   const [, domain = '', bus = '', device = '', fn = '0'] =
     /^(?:([0-9a-f]+):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$/i.exec(text.trim()) ?? []
@@ -50,7 +50,7 @@ const parser = new XMLParser({
   isArray: (tag) => tag === 'gpu' || tag === 'process_info',
 })
 
-/** The text at a tag path under a node, or null. */
+/** Returns the text at a tag path under a node, or null. */
 function textAt(node: Node, ...path: string[]): string | null {
   let here: Node | Node[] | string | undefined = node
   for (const tag of path) {
@@ -60,7 +60,7 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** `1980 MHz` → 1980, if the unit matches. */
+/** Converts `1980 MHz` to 1980 if the unit matches. */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null
@@ -69,7 +69,10 @@ function quantity(text: string | null, unit: string): number | null {
 const enabled = (text: string | null): boolean | null =>
   text === 'Enabled' ? true : text === 'Disabled' ? false : null
 
-/** `C`, `C+G`, `M+C`: types with a CUDA context. The MPS server has one for its clients but computes nothing. */
+/**
+ * Counts processes with a CUDA context: types `C`, `C+G`, `M+C`. The MPS server has one for its clients but computes
+ * nothing.
+ */
 function computingProcesses(gpu: Node): number {
   const { processes } = gpu
   if (typeof processes !== 'object' || Array.isArray(processes)) return 0
@@ -138,7 +141,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 
-/** The same text with everything that identifies the machine and its users replaced; the rest is unchanged byte for byte. */
+/** Replaces everything that identifies the machine and its users. The rest is unchanged byte for byte. */
 export const redactNvidiaSmi = (xml: string): string =>
   xml.replace(identifying, (whole, tag: string, value: string) =>
     /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,

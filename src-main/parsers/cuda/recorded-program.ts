@@ -1,16 +1,18 @@
-/** The lines of kl-program (cuda-kernels/probe): the launches of a program whose main() was run without a GPU. */
+/**
+ * Parses the lines of kl-program (cuda-kernels/probe): the launches of a program whose main() was run without a GPU.
+ */
 import { z } from 'zod'
 
 const extent = z.tuple([z.number(), z.number(), z.number()])
 const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
 
 const RecordedPointer = z.strictObject({
-  /** Which parameter of the kernel. */
+  /** Index of the kernel's parameter. */
   parameter: z.number().int().min(0),
-  /** The same for pointers into one allocation. */
+  /** Equal for pointers into one allocation. */
   allocation: z.number().int(),
   offset: z.number().min(0),
-  /** From the pointer to the end of the allocation. */
+  /** Bytes from the pointer to the end of the allocation. */
   bytes: z.number().min(0),
   /** Whether the host wrote to the allocation. */
   filled: z.boolean(),
@@ -21,10 +23,10 @@ export type RecordedPointer = z.infer<typeof RecordedPointer>
 const RecordedLaunch = z.strictObject({
   event: z.literal('launch'),
   cooperative: z.boolean(),
-  /** Variables that the host has set with cudaMemcpyToSymbol; their data is null where it is long. */
+  /** Variables that the host has set with cudaMemcpyToSymbol; the data is null if it is long. */
   symbols: z.array(z.strictObject({ name: z.string(), data: hexadecimal.nullable() })),
   pointers: z.array(RecordedPointer),
-  /** Demangled. */
+  /** The demangled name. */
   name: z.string(),
   mangled: z.string(),
   grid: extent,
@@ -50,13 +52,13 @@ const Ended = z.strictObject({
 const RecorderError = z.object({ event: z.literal('error'), message: z.string() })
 
 export interface RecordedProgram {
-  /** Demangled names by mangled ones, of all kernels that were asked about. */
+  /** Demangled names by mangled name, of all requested kernels. */
   kernels: Map<string, string>
-  /** Those that differ from each other, in order. */
+  /** Distinct launches, in order. */
   launches: RecordedLaunch[]
   /** Null if main() did not end by itself. */
   ended: { how: 'returned' | 'exit'; launches: number } | null
-  /** What kept the program from being run at all. */
+  /** Why the program could not be run at all. */
   error: string | null
 }
 
@@ -73,7 +75,7 @@ export function parseRecordedProgram(stdout: string): RecordedProgram {
     try {
       value = JSON.parse(line)
     } catch {
-      // The program was stopped within the line.
+      // The program was stopped within this line.
       continue
     }
     const kernel = RecordedKernel.safeParse(value)

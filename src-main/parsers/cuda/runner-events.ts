@@ -1,9 +1,10 @@
 /**
- * The events that kl-runner prints: one JSON object per line on stdout, discriminated by `event`.
+ * Parses the events that kl-runner prints: one JSON object per line on stdout, discriminated by `event`.
  *
- * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are shares of 1. A number the runner could not
- * produce (NaN, infinity, no clock to read) is null. Anything else on stdout, such as a library's banner or an object
- * that only looks like an event, is ignored: a rung's code runs in the runner's process and can print anything.
+ * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are fractions of 1. A number that the runner
+ * could not produce (NaN, infinity, no clock to read) is null. Everything else on stdout is ignored, such as a
+ * library's banner or an object that only looks like an event, because a rung's code runs in the runner's process and
+ * can print anything.
  */
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
@@ -14,7 +15,7 @@ export type RunnerStage = z.infer<typeof Stage>
 
 const count = z.number().int()
 const figure = z.number().nullable()
-/** Up to eleven days: beyond that, rates and ratios may not be finite numbers that a session can store. */
+/** Up to eleven days. Beyond that, rates and ratios may not be finite numbers that a session can store. */
 const milliseconds = z.number().nonnegative().max(1e9)
 
 const DeviceEvent = z.object({
@@ -24,7 +25,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Runners of older recordings do not report these two. */
+  /** Runners of older recordings lack these two. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
@@ -58,7 +59,7 @@ const ProgressEvent = z.object({
   fraction: z.number().nullish(),
 })
 
-/** Infinities are words, NaN is null; older recordings have null for both. */
+/** Infinities are words and NaN is null; older recordings have null for both. */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
 
 /** Runners of older recordings had one output matrix and named no buffer. */
@@ -82,12 +83,12 @@ const VerifyEvent = z.object({
   rung: z.string(),
   passed: z.boolean(),
   worstRelativeError: figure,
-  /** The worst error divided by the tolerance: passes up to 1. */
+  /** The worst error divided by the tolerance; at most 1 passes. */
   worstToleranceRatio: figure,
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
-  /** Which buffers. Runners of older recordings report neither. */
+  /** Names of the buffers. Runners of older recordings report neither. */
   outOfBoundsBuffers: z.array(z.string()).default([]),
   changedInputs: z.array(z.string()).default([]),
 })
@@ -102,33 +103,33 @@ const TimingEvent = z.object({
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
-  // Runners of older recordings did not say what L2 held, and timed whatever the host did.
+  // Runners of older recordings did not report L2's contents, and timed every launch even if the host was late.
   cacheState: z.enum(['cold', 'warm']).optional(),
   late: count.optional(),
   includesHost: z.boolean().optional(),
   emptyMs: figure.optional(),
-  /** The time in which the GPU worked on a launch, by CUPTI. */
+  /** Time that the GPU worked on a launch, from CUPTI. */
   busyMs: figure.optional(),
   clockMHz: figure.optional(),
   referenceClockMHz: figure.optional(),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
-  // What NVML said while it was timed; runners of older recordings did not ask.
+  // NVML's values during the timing; runners of older recordings did not query them.
   smClockLowMHz: figure.optional(),
   smClockHighMHz: figure.optional(),
   memoryClockMHz: figure.optional(),
   temperatureC: figure.optional(),
   powerW: figure.optional(),
   powerLimitW: figure.optional(),
-  /** Bits of nvmlClocksThrottleReasons. */
+  /** The bits of nvmlClocksThrottleReasons. */
   clockReasons: figure.optional(),
 })
 
-/** Bursts of launches after a rest, a launch's share of each; it comes after the rung's timing. */
+/** Bursts of launches after a rest, with the time per launch of each. The event follows the rung's timing. */
 const BurstEvent = z.object({
   event: z.literal('burst'),
   rung: z.string(),
-  /** Of one burst. */
+  /** Launches of one burst. */
   launches: count.positive(),
   restSeconds: z.number().nonnegative(),
   medianMs: milliseconds.min(1e-6),
@@ -137,7 +138,7 @@ const BurstEvent = z.object({
   referenceSamplesMs: z.array(milliseconds),
 })
 
-/** Launches of one rung alone, for seconds; it comes after the rung's timing. */
+/** Launches of one rung alone, for seconds. The event follows the rung's timing. */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
   rung: z.string(),
@@ -157,7 +158,10 @@ const SustainedEvent = z.object({
 
 const cycles = z.array(z.number().nullable())
 
-/** Two builds of a rung and a copy of the old one, timed in turn; elements 2i and 2i + 1 of each list belong to block i. */
+/**
+ * Two builds of a rung and a copy of the old one, timed alternately. Elements 2i and 2i + 1 of each list belong to
+ * block i.
+ */
 const PairEvent = z.object({
   event: z.literal('pair'),
   rung: z.string(),
@@ -165,7 +169,7 @@ const PairEvent = z.object({
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
   copyMs: z.array(milliseconds.min(1e-6)).min(2),
-  /** null where unknown. */
+  /** null if unknown. */
   newCycles: cycles,
   oldCycles: cycles,
   smClockBeforeMHz: figure,
@@ -174,7 +178,7 @@ const PairEvent = z.object({
 
 const extent = z.tuple([count, count, count])
 
-/** The kernels of one launch of a rung, in order, without a profiler; none if there is a reason. */
+/** The kernels of one launch of a rung, in order, collected without a profiler; empty if there is a reason. */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),
   rung: z.string(),
@@ -199,16 +203,16 @@ const CeilingsEvent = Ceilings.extend({ event: z.literal('ceilings') })
 const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
-  /** Wall time of the marked launch including the profiler's work; absent from runners before 2026-11. */
+  /** Wall time of the marked launch including the profiler's work; runners before 2026-11 lack it. */
   seconds: z.number().nonnegative().nullish(),
 })
 
-/** A rung compiled its kernels in the runner's process, before it was verified. */
+/** A rung compiled its kernels in the runner's process before it was verified. */
 const PreparedEvent = z.object({
   event: z.literal('prepared'),
   rung: z.string(),
   seconds: z.number().nonnegative().max(1e6),
-  /** `Python 3.12.3, torch 2.11.0` */
+  /** Such as `Python 3.12.3, torch 2.11.0`. */
   with: z.string().max(400).nullable(),
 })
 
@@ -225,11 +229,13 @@ const FailedEvent = z.object({
   rung: z.string(),
   stage: Stage,
   reason: z.string(),
-  /** The process cannot continue because of a sticky CUDA error. */
+  /** Whether a sticky CUDA error keeps the process from continuing. */
   fatal: z.boolean(),
 })
 
-/** Errors that do not concern a single rung: no device, too little memory, bad arguments. Extra fields are kept. */
+/**
+ * An error that does not concern a single rung: no device, too little memory, bad arguments. Extra fields are kept.
+ */
 const ErrorEvent = z.looseObject({
   event: z.literal('error'),
   kind: z.string(),
@@ -271,7 +277,7 @@ function parseObject(line: string): Record<string, unknown> | null {
   }
 }
 
-/** The event on a line of the runner's stdout, or null if the line is not an event. */
+/** Returns the event on a line of the runner's stdout, or null if the line is not an event. */
 export function parseRunnerLine(line: string): RunnerEvent | null {
   const object = parseObject(line)
   if (typeof object?.event !== 'string' || !knownEvents.has(object.event)) return null

@@ -1,11 +1,11 @@
 /**
- * The functions of a CUDA source and their launches, found in its text. This is no C++ parser: macros are not expanded, and
- * code that it does not understand is passed over.
+ * Finds the functions of a CUDA source and their launches in its text. This is not a C++ parser: macros are not
+ * expanded, and code that it does not understand is skipped.
  */
 
 import type { SourceFunction, SourceLaunch, SourceParameter } from '../../domain/proposal/source'
 
-/** The text with comments, literals and preprocessor lines blanked; every character stays at its place. */
+/** Returns the text with comments, literals and preprocessor lines blanked. Every character keeps its position. */
 export function codeOnly(text: string): string {
   const blank = (part: string): string => part.replace(/[^\n]/g, ' ')
   return text
@@ -18,7 +18,7 @@ export function codeOnly(text: string): string {
 
 const closing: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' }
 
-/** Where the bracket at `open` closes; the end of the text if it does not. */
+/** Returns the position where the bracket at `open` closes, or the end of the text. */
 function closeOf(code: string, open: number): number {
   const stack: string[] = []
   for (let at = open; at < code.length; at++) {
@@ -32,7 +32,9 @@ function closeOf(code: string, open: number): number {
   return code.length
 }
 
-/** Splits at commas outside of brackets. `<` counts as one if a `>` follows before the next comma's bracket closes. */
+/**
+ * Splits at commas outside brackets. `<` counts as a bracket if a `>` follows before the next comma's bracket closes.
+ */
 export function splitList(text: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -65,7 +67,7 @@ function parameterOf(text: string): SourceParameter {
 const attributes =
   /__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__cluster_dims__\s*\([^()]*\)|__attribute__\s*\(\([^)]*\)\)|alignas\s*\([^)]*\)/g
 
-/** The name and parameters of a definition, of what stands before its body; null if that is no function's. */
+/** Returns the name and parameters from the text before a body; null if it is not a function's. */
 function headOf(
   head: string,
 ): Pick<SourceFunction, 'name' | 'isKernel' | 'isTemplate' | 'parameters'> | null {
@@ -101,7 +103,7 @@ function launchesIn(body: string): SourceLaunch[] {
   })
 }
 
-/** Every function that is defined outside of classes. */
+/** Returns every function that is defined outside classes. */
 export function sourceFunctions(text: string): SourceFunction[] {
   const code = codeOnly(text)
   const found: SourceFunction[] = []

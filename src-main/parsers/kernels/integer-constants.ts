@@ -1,13 +1,13 @@
 /**
- * Integer constant expressions of C++, as rungs write them about their macros: `constexpr int kThreads = BM / TM * BN;`
- * and `static_assert(kThreads <= 1024, "…")`. What is not understood (templates, calls, casts) is left to the compiler.
+ * Parses C++ integer constant expressions that rungs write about their macros: `constexpr int kThreads = BM / TM *
+ * BN;` and `static_assert(kThreads <= 1024, "…")`. Anything else (templates, calls, casts) is left to the compiler.
  */
 
-/** Evaluates to NaN where C++ has no value: a division by zero, a name without one. */
+/** Evaluates to NaN if C++ has no value: for a division by zero, or a name without a value. */
 type Constant = (values: Readonly<Record<string, number>>) => number
 
 interface ConstantExpression {
-  /** Macros and constants that it mentions. */
+  /** Macros and constants in the expression. */
   names: ReadonlySet<string>
   value: Constant
 }
@@ -15,7 +15,7 @@ interface ConstantExpression {
 const tokenPattern =
   /\s+|(?<number>0[xX][\da-fA-F]+|\d+)[uUlL]*(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>!~&|^?:()])/gy
 
-/** Tightest last, as in C++. */
+/** Operators by precedence, tightest last, as in C++. */
 const levels: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],
@@ -57,16 +57,16 @@ const unary: Record<string, (a: number) => number> = {
   '~': (a) => ~a,
 }
 
-/** Any operand without a value leaves the whole without one, so that nothing is decided by half of it. */
+/** If any operand has no value, the result has none, so that no decision is based on a partial expression. */
 const known =
   (of: (...operands: number[]) => number) =>
   (...operands: number[]): number =>
     operands.some(Number.isNaN) ? NaN : of(...operands)
 
-/** Deeper nesting is not meant for people. */
+/** Nesting limit; no person writes deeper expressions. */
 const maxDepth = 50
 
-/** null if the text is anything but an integer constant expression. */
+/** Parses an expression; null if the text is not an integer constant expression. */
 export function parseConstant(text: string): ConstantExpression | null {
   const tokens: string[] = []
   const names = new Set<string>()
@@ -136,13 +136,13 @@ export function parseConstant(text: string): ConstantExpression | null {
 
 /** A condition that parameters must meet. */
 interface Rule {
-  /** As written, on one line. */
+  /** The text as written, on one line. */
   text: string
-  /** The message of a static_assert; the text without one. */
+  /** The message of a static_assert; the text if there is none. */
   why: string
-  /** The parameters that decide it. */
+  /** The parameters that determine it. */
   names: readonly string[]
-  /** Whether it holds; also true where that is unknown, because the compiler decides then. */
+  /** Whether the rule holds. Also true if that is unknown, because the compiler decides then. */
   holds: (values: Readonly<Record<string, number>>) => boolean
 }
 
@@ -153,7 +153,7 @@ const ruleOf = (text: string, why: string, names: Iterable<string>, value: Const
   holds: (values) => value(values) !== 0,
 })
 
-/** A rule that a user writes; null if it is not an expression over these parameters. */
+/** Parses a user's rule; null if it is not an expression over these parameters. */
 export function parseRule(text: string, parameters: ReadonlySet<string>): Rule | null {
   const parsed = parseConstant(text)
   if (!parsed || ![...parsed.names].every((name) => parameters.has(name))) return null
@@ -165,7 +165,10 @@ const withoutComments = (source: string): string =>
     text.startsWith('"') ? text : ' ',
   )
 
-/** The text up to the bracket that closes the one before `from`, and the position after it; null if none does. */
+/**
+ * Returns the text up to the bracket that closes the one before `from`, and the position after it; null if it is not
+ * closed.
+ */
 function bracketed(source: string, from: number): { inside: string; end: number } | null {
   let depth = 1
   for (let at = from; at < source.length; at += 1) {
@@ -183,7 +186,7 @@ function bracketed(source: string, from: number): { inside: string; end: number 
   return null
 }
 
-/** The condition of a static_assert, before the comma that its message follows, and the message. */
+/** Splits a static_assert into its condition and its message. */
 function splitAssert(inside: string): { condition: string; message: string | null } {
   const start = inside.search(/,\s*"/)
   if (start < 0) return { condition: inside, message: null }
@@ -194,12 +197,12 @@ function splitAssert(inside: string): { condition: string; message: string | nul
 }
 
 /**
- * The rules that a source states at file scope about these parameters: its static_asserts, with the constants that
- * they use set in. Those that depend on anything else are left out.
+ * Returns the rules that a source states at file scope about these parameters: its static_asserts with constants
+ * substituted. Rules that depend on anything else are omitted.
  */
 export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[] {
   const text = withoutComments(source)
-  /** Constants by name, over parameters alone. */
+  /** Constants by name, as expressions of parameters only. */
   const constants = new Map<string, ConstantExpression>()
   const over = (parsed: ConstantExpression | null): ConstantExpression | null => {
     if (!parsed) return null
@@ -229,7 +232,7 @@ export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[]
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const [, name, value] = match
     if (name !== undefined && value !== undefined) {
-      // A name that is declared twice, in two functions, has no one value.
+      // A name that is declared twice, as in two functions, has no single value.
       const constant = constants.has(name) ? null : over(parseConstant(value))
       if (constant) constants.set(name, constant)
       else constants.delete(name)

@@ -1,4 +1,4 @@
-/** Parses a ladder folder's ladder.yaml or ladder.json strictly: every fault has file, line and column. */
+/** Parses a ladder folder's ladder.yaml or ladder.json strictly; every fault has file, line and column. */
 import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'
 import { Task } from '../../domain/task/task'
@@ -16,7 +16,7 @@ export interface ParsedLadder {
   at(path: readonly (string | number)[], fault: Statement): AnyMessage
 }
 
-/** Keys of the document that have another name in a ladder. */
+/** Document keys whose name in a ladder differs. */
 const keys: Record<string, string> = {
   sizes: 'at',
   testAt: 'test_at',
@@ -26,7 +26,7 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
-/** The value without the keys that its schema does not know. */
+/** Returns the value without keys unknown to its schema. */
 function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy = structuredClone(value)
   for (const issue of issues) {
@@ -40,7 +40,7 @@ function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): un
   return copy
 }
 
-/** A ladder of programs; null if the document describes a task, or nothing. `file` is only named in errors. */
+/** Parses a ladder of programs; null if the document describes a task, or nothing. `file` is only for errors. */
 export function parseProgramLadder(text: string, file: string): ProgramLadderDocument | null {
   const yaml = readYaml(text)
   if (!isMapWith(yaml.value, 'programs') || isMapWith(yaml.value, 'task')) return null
@@ -56,7 +56,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** What else is wrong with a document whose shape may be wrong in part. */
+/** Returns further faults of a document, part of whose shape may be wrong. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {
@@ -71,7 +71,7 @@ function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   return faults.map((fault) => ({ ...fault, of: 'task' }))
 }
 
-/** `file` is only named in errors. JSON is YAML. All faults are thrown at once, by line. */
+/** Parses a ladder document; JSON is YAML. Throws all faults at once, by line. `file` is only for errors. */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
@@ -79,7 +79,7 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
     refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
   const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
-  // A misspelled key is not reported again as one that is missing from its map.
+  // Do not report a misspelled key again as missing from its map.
   const misspelled = issues.flatMap(({ code, path }) =>
     code === 'unrecognized_keys' ? String(path) : [],
   )

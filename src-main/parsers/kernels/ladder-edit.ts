@@ -12,7 +12,7 @@ export function addVariant(text: string, after: string, entry: LadderEntry): str
   )
   const like = rungs.items[at]
   const node = document.createNode(entry)
-  // As its neighbor is written: `{ id: … }` on a line, or in a block.
+  // Write it like its neighbor: `{ id: … }` on one line, or as a block.
   if (isMap(like) && isMap(node)) node.flow = like.flow ?? false
   rungs.items.splice(at < 0 ? rungs.items.length : at + 1, 0, node)
   return document.toString({ lineWidth: 0 })

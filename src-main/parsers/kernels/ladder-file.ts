@@ -1,8 +1,8 @@
 /**
  * Parses a shipped ladder file, cuda-kernels/<task>/ladders/<id>.json.
  *
- * Parsing is strict: a misspelled key is a fault and not ignored. Any fault becomes one sentence with the file and the
- * location in the document.
+ * Parsing is strict: a misspelled key is a fault. Any fault becomes one sentence with the file and the location in
+ * the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -16,7 +16,7 @@ const StrictLadderFile = LadderFile.extend({
   rungs: z.array(LadderEntry.strict()).min(1),
 }).strict()
 
-/** `rungs[2].params.TM` */
+/** Returns a location such as `rungs[2].params.TM`. */
 const place = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, step) =>
@@ -33,7 +33,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** `tasks` are the tasks that a ladder may name, by id. */
+/** Parses a ladder file. `tasks` are the tasks that a ladder may name, by id. */
 export function parseLadderFile(
   text: string,
   file: string,

@@ -13,12 +13,12 @@ const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] 
 
 const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 
-/** Sources of older sessions list measurements of the rung below the keys. */
+/** Whether a line is a recorded measurement, which sources of older sessions list below the keys. */
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * The same source with the header of a copy. The original's expectations (`@expect`) and measurements are
- * removed, because they belong to another step.
+ * Returns the source with the header of a copy. Removes the original's expectations (`@expect`) and measurements,
+ * because they belong to another step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -43,13 +43,13 @@ export function copyHeader(source: string, header: CopyHeader): string {
   ].join('\n')
 }
 
-/** The line number in a header fault's sentence (`gemm/05_tile.cu:3: …`); null if there is none. */
+/** Returns the line number in a header fault's sentence (`gemm/05_tile.cu:3: …`); null if there is none. */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]
   return line === undefined ? null : Number(line)
 }
 
-/** The same source whose `@param` lines also allow these values. */
+/** Returns the source with `@param` lines that also allow these values. */
 export const allowValues = (source: string, values: Readonly<Record<string, number>>): string =>
   source.replace(
     /^(\/\/\s*@param\s+([A-Z][A-Z0-9_]*)\s+-?\d+\s*\{)([^}]*)(\})/gm,

@@ -1,7 +1,7 @@
 /**
- * A rung's header: `// @key value` lines in the first block of `//` lines of its source, or `#` lines in Python. A line
- * indented by more than one space after `//` continues the value above it; other comment lines are ignored. All faults are
- * thrown at once, each as a sentence with file, line and key, and what to write instead.
+ * Parses a rung's header: `// @key value` lines in the first block of `//` lines of its source, or `#` lines in
+ * Python. A line indented by more than one space after `//` continues the value above it. Other comment lines are
+ * ignored. All faults are thrown at once, each as a sentence with file, line and key, and what to write instead.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -35,24 +35,24 @@ const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] =>
 interface Entry {
   key: string
   value: string
-  /** From 1. */
+  /** Counts from 1. */
   line: number
 }
 
-/** Notes a fault and returns it as an error to throw where nothing can be read. */
+/** Records a fault and returns it as an error, to throw if nothing can be read. */
 type Fail = (
   entry: Pick<Entry, 'line'>,
   fault: AnyMessage,
   remedy?: AnyMessage,
 ) => KernelLadderError
 
-/** nvcc's macro flags for the parameters, `-DTM=8`, sorted by name. */
+/** Returns nvcc's macro flags for the parameters, such as `-DTM=8`, sorted by name. */
 export const parameterFlags = (params: Parameters): string[] =>
   Object.keys(params)
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-/** How a header's lines begin: the comments of the language. */
+/** Returns the beginning of a header's lines: the language's comment mark. */
 const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
 
 function readEntries(
@@ -125,7 +125,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   const [, name = '', initial, values = ''] =
     /^([A-Z][A-Z0-9_]*)\s+(-?\d+)\s+\{([^}]*)\}$/.exec(entry.value) ?? []
   const allowed = values.split(',').map((value) => value.trim())
-  // A macro of C++ has more digits than that only by mistake.
+  // A longer number is a mistake.
   if (initial === undefined || !allowed.every((value) => /^-?\d{1,15}$/.test(value)))
     throw fail(
       entry,
@@ -144,7 +144,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** The words of a key, all of which must be known, in the order of `known`. */
+/** Reads the words of a key in the order of `known`; unknown words are faults. */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -180,7 +180,10 @@ function readRequires(entry: Entry, fail: Fail): string {
   )
 }
 
-/** torch is the default: Triton's kernels are launched on its tensors too, but need triton to be there. */
+/**
+ * Reads the required package. torch is the default. Triton's kernels are launched on torch tensors too, but require
+ * triton.
+ */
 function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
   if (found) return found
@@ -191,7 +194,7 @@ function readPackage(entry: Entry, fail: Fail): PythonPackage {
   )
 }
 
-/** An id as a title: `03_shared_tile` is "Shared tile". */
+/** Converts an id to a title: `03_shared_tile` to "Shared tile". */
 export function inWords(id: string): string {
   const words = id
     .replace(/^\d+[_.-]?/, '')
@@ -200,7 +203,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** The faults of a header, in file order. */
+/** Collects the faults of a header, in file order. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {
@@ -218,7 +221,7 @@ function collectFaults(file: string) {
         Infinity,
         inputError(at(file, message('header.lacks', { key })), message('header.addLine', { line })),
       ),
-    /** What `read` returns; null if it threw one of the faults. */
+    /** Returns the result of `read`; null if it threw one of the faults. */
     orNull<Value>(read: () => Value): Value | null {
       try {
         return read()
@@ -237,7 +240,7 @@ function collectFaults(file: string) {
   }
 }
 
-/** The header of the rung in `file`, which is only named in errors. */
+/** Parses the header of the rung in `file`, which is only for errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const { fail, lacks, orNull, finish } = collectFaults(file)
   const mark = headerMark(file)
@@ -252,7 +255,7 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     else single.set(entry.key, entry)
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
-  /** Reads a key that has a value; null without one, which is a fault if the key is required. */
+  /** Reads a key that has a value. Returns null without one, which is a fault if the key is required. */
   const read = <Value>(
     key: string,
     of: (entry: Entry) => Value,

@@ -23,7 +23,7 @@ import { place } from '../../domain/task/faults'
 import { meant } from '../../domain/text/nearest'
 
 interface PlacedFault {
-  /** From 1. */
+  /** Counts from 1. */
   line: number
   column: number
   message: Statement
@@ -46,7 +46,7 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
   throw inputErrors([first!, ...more])
 }
 
-/** The key if present, since that is what is misspelled or lacks a value; else its parent. */
+/** Returns the position of the key if present, since it is misspelled or lacks a value; else of its parent. */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const map: unknown =
@@ -64,18 +64,21 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
-/** More say nothing new, and finding the first of two equal keys goes through the whole document. */
+/** Fault limit: more faults add nothing, and finding the first of two equal keys scans the whole document. */
 const mostFaults = 20
-/** Each key is compared with all others of its map, so that time grows with the square of their number. */
+/** Key limit: each key is compared with all others of its map, which takes quadratic time. */
 const mostKeys = 10_000
 
-/** Deeper lists and maps in one line take the parser long. */
+/** Nesting limit: the parser is slow for deeper lists and maps on one line. */
 const deepest = 64
 
-/** A `?` before a key of any kind. Four hundred in each other take the parser a minute, and nothing here needs one. */
+/**
+ * A `?` before a key of any kind. The parser takes a minute for four hundred nested ones, and no file here needs
+ * them.
+ */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
-/** Why a text is not even parsed, as a sentence. */
+/** Returns why a text is not parsed at all, as a sentence. */
 export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)
     return message('written.explicitKeys', { most: deepest })
@@ -98,7 +101,7 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
-    // It would print on stderr what is refused in a sentence of ours.
+    // Keeps the parser from printing to stderr; faults are reported as our sentences.
     logLevel: 'error',
   })
   const placed = (offset: number, fault: Statement): PlacedFault => {
@@ -128,7 +131,7 @@ export function readYaml(source: string): ReadYaml {
   return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
 }
 
-/** The first of two equal keys in a map, from the place of the second. */
+/** Returns the first of two equal keys in a map, given the position of the second. */
 function firstOf(
   document: Document.Parsed,
   second: number,
@@ -147,7 +150,7 @@ function firstOf(
   return found
 }
 
-/** Where the anchors and aliases of a document are. */
+/** Returns the positions of the anchors and aliases of a document. */
 function sharedNodes(document: Document.Parsed, text: string): number[] {
   const found: number[] = []
   visit(document, {
@@ -155,14 +158,14 @@ function sharedNodes(document: Document.Parsed, text: string): number[] {
       const { anchor, range } = node as ParsedNode & { anchor?: string }
       if (!range) return
       if (isAlias(node)) found.push(range[0])
-      // It stands before its node, which can begin on the next line.
+      // The anchor precedes its node, which can begin on the next line.
       else if (anchor !== undefined) found.push(text.lastIndexOf(`&${anchor}`, range[0]))
     },
   })
   return found
 }
 
-/** If a value can have several forms, the closest one determines what is reported. */
+/** Returns the issues of the closest form, if a value can have several. */
 export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
@@ -173,11 +176,11 @@ export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-/** What stands behind the comma of `{ bound: pow(2, -24) }` is read as a key. */
+/** Returns a hint for `{ bound: pow(2, -24) }`, where the text after the comma is read as a key. */
 const afterComma = (key: string): Statement | null =>
   /[()]/.test(key) ? message('written.comma') : null
 
-/** The part of a JSON Schema that tells which keys there are. */
+/** The part of a JSON Schema that lists the keys. */
 interface KeySchema {
   properties?: Record<string, KeySchema>
   additionalProperties?: KeySchema | boolean
@@ -193,7 +196,7 @@ const branches = (schema: KeySchema): KeySchema[] => [
 
 const jsonSchemas = new WeakMap<z.ZodType, KeySchema>()
 
-/** Converted once: it takes longer than to parse a file. */
+/** Returns the JSON Schema of a schema, cached because the conversion takes longer than parsing a file. */
 function jsonSchemaOf(schema: z.ZodType): KeySchema {
   const known = jsonSchemas.get(schema)
   if (known) return known
@@ -202,7 +205,7 @@ function jsonSchemaOf(schema: z.ZodType): KeySchema {
   return made
 }
 
-/** The keys that the schema knows at a path, in all forms of the value. */
+/** Returns the keys that the schema knows at a path, in all forms of the value. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let found = branches(jsonSchemaOf(schema))
   for (const step of path)
@@ -230,7 +233,7 @@ const typeWords: Readonly<Record<string, AnyMessage>> = {
   array: message('written.list'),
 }
 
-/** `a, b or c`. */
+/** Joins words as `a, b or c`. */
 function eitherOf(words: readonly Statement[]): Statement | null {
   const known = [...new Map(words.map((word) => [JSON.stringify(word), word])).values()]
   const [last] = known.splice(-1)
@@ -244,7 +247,7 @@ function eitherOf(words: readonly Statement[]): Statement | null {
   )
 }
 
-/** What a value must be, for a sentence about it; null if the schema has its own words. */
+/** Returns what a value must be, for a sentence; null if the schema has its own words. */
 function requirement(issue: z.core.$ZodIssue): Statement | null {
   switch (issue.code) {
     case 'invalid_type':
@@ -280,7 +283,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** A fault of the value at a path, which is not a key too many. */
+/** Returns the fault of the value at a path, other than an extra key. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)
@@ -300,7 +303,7 @@ function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   return message('written.is', { where, what })
 }
 
-/** The schema's issues with the document, with their locations. */
+/** Returns the schema's issues with the document, with their locations. */
 export const schemaFaults = (
   { at, value }: ReadYaml,
   schema: z.ZodType,

@@ -1,6 +1,6 @@
 /**
- * answers.yaml, which a student fills in along with the code. Empty values are missing answers; an answer to a
- * question that the lab does not ask is a fault at its line.
+ * Parses answers.yaml, which a student fills in along with the code. Empty values are missing answers. An answer to a
+ * question that the lab does not ask is a fault with its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -23,12 +23,12 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
-/** Limits on indentation and on characters that open a level: far more than answers need. */
+/** Limits on indentation and on characters that open a level, far above what answers need. */
 const most = { indentation: 32, openers: 64 }
 
 /**
- * YAML parsing takes time that grows with a power of the nesting depth: a kilobyte of `? ` takes half a minute.
- * Answers are two levels deep, so deeper nesting is rejected before parsing.
+ * Throws if the text is nested too deeply. The time of YAML parsing is a power of the nesting depth: a kilobyte of `?
+ * ` takes half a minute. Answers are two levels deep.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -41,7 +41,7 @@ function refuseDepth(text: string, file: string): void {
   }
 }
 
-/** Throws an input error with file and line for the first fault. */
+/** Parses answers. Throws an input error with file and line for the first fault. */
 export function parseAnswers(
   text: string,
   file: string,
@@ -101,7 +101,7 @@ const comment = (text: string): string =>
     .map((line) => `  # ${line}\n`)
     .join('')
 
-/** The same file left blank, with each question above its answer. */
+/** Returns the blank file, with each question above its answer. */
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>

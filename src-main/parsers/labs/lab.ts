@@ -1,6 +1,6 @@
 /**
- * lab.md: YAML front matter between two lines of `---`, then Markdown text. Every fault is reported with its line;
- * nothing is thrown for a bad file.
+ * Parses lab.md: YAML front matter between two lines of `---`, then Markdown text. Every fault is reported with its
+ * line; nothing is thrown for a bad file.
  */
 import {
   isMap,
@@ -26,7 +26,7 @@ import { isQuestionName } from '../../domain/labs/question-values'
 import { problemAt } from '../../domain/task/problem-request'
 import { askMeant } from '../../domain/text/nearest'
 
-/** What a lab can refer to. */
+/** Everything that a lab can refer to. */
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
@@ -62,15 +62,15 @@ interface Matter {
   counter: LineCounter
 }
 
-/** lab.md taken apart. */
+/** The parts of lab.md. */
 export interface LabText {
   body: string
   bodyLine: number
-  /** The front matter, or why it was not even parsed. */
+  /** The front matter, or why it was not parsed at all. */
   matter: Matter | { refused: Statement }
 }
 
-/** null without front matter. */
+/** Splits lab.md; null without front matter. */
 export function readLabText(text: string): LabText | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   if (lines[0]?.trimEnd() !== '---') return null
@@ -100,7 +100,7 @@ function lineOf(document: Document.Parsed, counter: LineCounter, path: Path): nu
   return firstLine
 }
 
-/** The line of a key in the mapping at `path`. */
+/** Returns the line of a key in the mapping at `path`. */
 function keyLine(document: Document.Parsed, counter: LineCounter, path: Path, key: string): number {
   const map: unknown = path.length === 0 ? document.contents : document.getIn(path, true)
   const pair = isMap<ParsedNode, ParsedNode | null>(map)
@@ -123,7 +123,7 @@ const list = (words: Iterable<string>): string => [...words].join(', ')
 function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
   const ofLadder = references.ladders.get(lab.ladder)
   if (!ofLadder) {
-    // Why a folder has no usable ladder is known to whoever read it.
+    // The caller knows why the folder has no usable ladder.
     if (isLadderPath(lab.ladder)) return
     report(
       ['ladder'],
@@ -203,8 +203,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * A lab may give a task option, and a check a scalar, by its bare name, as labs did when the matrix product was
- * the only task.
+ * Returns the value with bare names resolved. A lab may give a task option, and a check a scalar, by its bare name,
+ * as labs did when the matrix product was the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>
@@ -225,7 +225,7 @@ function gathered(value: unknown, task: Task | undefined): unknown {
   return { ...lab, checks }
 }
 
-/** Without its task, a lab's sizes are unknown, and so is which names an answer may use. */
+/** Checks the answers. Without its task, a lab's sizes and the names that an answer may use are unknown. */
 function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
     const path = ['questions', index, 'answer']
@@ -272,7 +272,7 @@ function zodMessage(issue: z.core.$ZodIssue): string {
   return `${where === '' ? '' : `${where}: `}${issue.message}.`.replace(/\.\.$/, '.')
 }
 
-/** The ladder folder that the front matter names, relative to the lab's; null if it names none. */
+/** Returns the ladder folder that the front matter names, relative to the lab's; null if it names none. */
 export function ladderPathIn(text: LabText | null): string | null {
   if (!text || 'refused' in text.matter) return null
   const { document } = text.matter
@@ -280,7 +280,7 @@ export function ladderPathIn(text: LabText | null): string | null {
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
-/** `file` is only named in faults. */
+/** Parses a lab. `file` is only for faults. */
 export function parseLab(text: LabText | null, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
   const parsed: ParsedLab = {

@@ -1,8 +1,8 @@
 /**
  * Converts units to ncu's base units: ns, byte, hz and plain counts.
  *
- * Output with `--print-units auto` therefore reads like that with `base`. ncu's prefixes are decimal: 1 Kbyte is 1000
- * byte.
+ * Output with `--print-units auto` is therefore read like that with `base`. ncu's prefixes are decimal: 1 Kbyte is
+ * 1000 byte.
  */
 
 interface BaseUnit {
@@ -32,7 +32,7 @@ function counted(unit: string): BaseUnit {
 const ownValue = (table: Record<string, number>, key: string): number | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined
 
-/** `Kbyte/block` → byte/block and 1000; `usecond` → ns and 1000; `cycle/nsecond` → cycle/s and 1e9. */
+/** Converts `Kbyte/block` to byte/block and 1000, `usecond` to ns and 1000, `cycle/nsecond` to cycle/s and 1e9. */
 export function toBaseUnit(text: string): BaseUnit {
   const [top = '', ...rest] = text.trim().split('/')
   const below = rest.join('/')
@@ -45,7 +45,7 @@ export function toBaseUnit(text: string): BaseUnit {
   const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
-    // Of percent in a byte, ncu scales the figure as if the prefix stood above the line: 24400 %/byte is printed as
+    // For percent per byte, ncu scales the figure as if the prefix were in the numerator: it prints 24400 %/byte as
     // 24.4 %/Kbyte.
     factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
   }

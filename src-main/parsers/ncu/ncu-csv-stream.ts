@@ -1,7 +1,7 @@
 /**
- * Streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
- * metric or piece of advice). Each launch is passed on as soon as it is complete, and none is kept; once no more
- * are wanted, rows are only counted. Log lines may occur before, between and after the rows.
+ * A streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
+ * metric or piece of advice). Each launch is passed on as soon as it is complete and not stored. Once no more are
+ * wanted, rows are only counted. Log lines may occur before, between and after the rows.
  */
 import { columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -30,10 +30,10 @@ const maxNotes = 20
 const maxLogLines = 200
 const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 
-/** Calls back for each line; buffers only the current line. */
+/** Calls back for each line, and buffers only the current one. */
 class Lines {
   #rest = ''
-  /** `ended`: the line has a line end, so it was not truncated. */
+  /** `ended`: the line has a line ending, so it was not truncated. */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
@@ -62,7 +62,7 @@ class Lines {
   }
 }
 
-/** A line's cells, quoted or not; none if a quote is unclosed or followed by other text. */
+/** Splits a line into cells, quoted or not. Returns none if a quote is unclosed or followed by other text. */
 function splitCells(line: string, delimiter: string): string[] {
   const cells: string[] = []
   for (let at = 0; ; at += 1) {
@@ -98,7 +98,7 @@ class Reader {
   constructor(readonly take: TakeLaunch) {}
 
   line(line: string, ended: boolean): void {
-    // Two runs of ncu in one file: a new header, possibly with different columns.
+    // The file has two ncu runs: a new header, possibly with different columns.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
       this.#header = []
       this.#columns = null
@@ -148,7 +148,7 @@ class Reader {
     this.#style.rowDone()
   }
 
-  /** The fast path for rows, once the first rows have determined the columns and the decimal separator. */
+  /** Parses a row fast, once the first rows have determined the columns and the decimal separator. */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
       return false
@@ -194,7 +194,7 @@ class Reader {
     const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
     if (this.#quoted && text.endsWith('"')) {
       const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
-      // The count shows whether a quoted delimiter was mistaken for the end of a cell.
+      // The count detects a quoted delimiter that was mistaken for the end of a cell.
       if (this.#isWhole(cells))
         return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
     }

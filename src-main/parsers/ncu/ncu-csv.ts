@@ -1,10 +1,10 @@
 /**
- * `ncu --csv --page raw`: a header row, a units row, then one row per launch, in between messages from ncu
- * (`==PROF==`, `==WARNING==`) and output of the profiled program. A run, with or without `-o`, and `--import`
- * print the same text.
+ * Parses `ncu --csv --page raw`: a header row, a units row, then one row per launch, mixed with messages from ncu
+ * (`==PROF==`, `==WARNING==`) and output of the profiled program. Runs, with or without `-o`, and `--import` print
+ * the same text.
  *
  * Values are returned in ncu's base units. A cell without a figure is null, never 0. A truncated row is skipped and
- * noted; a table in a locale with a decimal comma is rejected, because half of its figures could be misread.
+ * noted. A table with decimal commas is rejected, because half of its figures could be misread.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -27,7 +27,7 @@ export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 export interface NcuValue {
   /** null: ncu had no figure for this launch. */
   value: number | string | null
-  /** Where it is none: the NaN or infinity that ncu reported. */
+  /** The NaN or infinity that ncu reported instead of a value. */
   reported?: string
   /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
   unit: string
@@ -41,16 +41,16 @@ export interface NcuLaunch {
   kernelName: string
   /** The innermost push/pop range of NVTX's default domain; null outside any range. */
   rung: string | null
-  /** All ranges of the default domain that it was launched in, push/pop and start/end, outermost first. */
+  /** All ranges of the default domain that contain the launch, push/pop and start/end, outermost first. */
   ranges: string[]
   /** null in tables of an older ncu, which have a time column instead. */
   grid: Extent | null
   block: Extent | null
-  /** Replay passes needed for collection. */
+  /** Replay passes needed to collect the metrics. */
   passes: number | null
   device: number | null
   computeCapability: string | null
-  /** By ncu's name. */
+  /** Metrics by ncu's name. */
   metrics: Record<string, NcuValue>
   /** ncu's advice, if the page has any. */
   rules?: Rule[]
@@ -60,7 +60,7 @@ interface NcuReport {
   launches: NcuLaunch[]
   /** ncu's messages, in order. */
   messages: NcuMessage[]
-  /** What could not be read in the table, each as a sentence. */
+  /** Unreadable parts of the table, each as a sentence. */
   notes: Statement[]
 }
 
@@ -85,7 +85,7 @@ const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Ran
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
-/** The CSV lines from the header on, without the program's lines between or after them. */
+/** Returns the CSV lines from the header on, without the program's lines between or after them. */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
@@ -106,8 +106,9 @@ function tableLines(text: string, notes: Statement[]): string[] {
 }
 
 /**
- * `466  "<default domain>:03_a:none:…"` of the launching thread, outermost first, or `"0:<default domain>:…"` with the
- * number of a start/end range; other domains belong to libraries. ncu leaves quotes in names as they are.
+ * Returns the ranges in a cell, outermost first. `466 "<default domain>:03_a:none:…"` belongs to the launching
+ * thread, and `"0:<default domain>:…"` has the number of a start/end range. Other domains belong to libraries. ncu
+ * does not escape quotes in names.
  */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
@@ -117,7 +118,7 @@ function rangesIn(cell: string | undefined): string[] {
     .filter((name) => name !== '')
 }
 
-/** 400 digits become Infinity, which a session cannot store. */
+/** Rejects 400 digits, which become Infinity and cannot be stored in a session. */
 const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
 
 function parseExtent(cell: string): Extent | null {
@@ -130,10 +131,10 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-/** Without these columns a row does not describe a launch. */
+/** The columns that a row needs to describe a launch. */
 const needed = ['ID', 'Kernel Name']
 
-/** Why a table with this header has no launches, as a sentence; null if nothing is missing. */
+/** Returns why a table with this header has no launches, as a sentence; null if nothing is missing. */
 export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
   return missing.length === 0
@@ -141,7 +142,7 @@ export function missingColumns(header: readonly string[]): string | null {
     : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the complete raw page.`
 }
 
-/** `units` is the row below the header; empty if there is none. */
+/** Returns the columns. `units` is the row below the header; empty if there is none. */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {
     if (descriptive.has(name) || isRange(name)) return []
@@ -163,7 +164,7 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
   }
 }
 
-/** For ncu under LC_ALL=C, which is how the program runs it. */
+/** Reads a cell of ncu under LC_ALL=C, which is how this program runs it. */
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
@@ -174,8 +175,8 @@ const readPlain: ReadCell = (cell, { name, measured }) => {
 }
 
 /**
- * Converts a row to a launch; null, with a note, if it is not one. A value in `numbers` takes precedence over the
- * cell's text.
+ * Converts a row to a launch; returns null, with a note, if it is not one. A value in `numbers` takes precedence over
+ * the cell's text.
  */
 export function parseLaunch(
   columns: Columns,
@@ -195,7 +196,7 @@ export function parseLaunch(
     )
     return null
   }
-  // Without a prototype, because a column can have any name, and inserting thousands of them is faster.
+  // Without a prototype, because a column can have any name, and adding thousands of them is faster.
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
@@ -214,7 +215,7 @@ export function parseLaunch(
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
     rung: pushed.at(-1) ?? null,
-    // The table does not say in which order ranges of both kinds were opened; a start/end range is usually the longer one.
+    // The table does not tell the opening order of both kinds of ranges; a start/end range is usually the longer one.
     ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,
@@ -225,7 +226,7 @@ export function parseLaunch(
   }
 }
 
-/** All launches in ncu's output; none if it contains no table (recognizeNcuFailure says why). */
+/** Returns all launches in ncu's output; none if it contains no table (recognizeNcuFailure explains why). */
 export function parseNcuRawCsv(text: string): NcuReport {
   const notes: Statement[] = []
   const messages = ncuMessages(text)

@@ -20,7 +20,7 @@ interface DeepPages {
   sass: SourcePage
   /** Lines with their instructions; contains only kernels with line information. */
   lines: SourcePage
-  /** By ncu's launch id. */
+  /** Advice by ncu's launch id. */
   rules: ReadonlyMap<number, Rule[]>
   /** Maps the path recorded by the compiler to the file's name in the session. */
   nameOf: (path: string) => string
@@ -29,8 +29,8 @@ interface DeepPages {
 type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
- * Normalizes a kernel name: the source page has `void tile<(int)32>(float *)` where the table has
- * `void tile<32>(float *)`, and templates may have or lack their return type.
+ * Normalizes a kernel name. The source page has `void tile<(int)32>(float *)` where the table has `void
+ * tile<32>(float *)`, and templates may or may not have a return type.
  */
 const plainName = (name: string): string =>
   withoutCasts(name)
@@ -38,9 +38,9 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Sections by launch. They are in launch order, several in a row for a launch whose instructions come from several
- * files, and none for a launch missing from the page. Variants of one source have kernels of the same name, which
- * `isCodeOf` distinguishes.
+ * Assigns sections to launches. Sections are in launch order. A launch whose instructions come from several files has
+ * several in a row; a launch missing from the page has none. Kernels of one source's variants share a name, and
+ * `isCodeOf` distinguishes them.
  */
 function assignSections(
   launches: readonly Launch[],
@@ -72,8 +72,8 @@ function assignSections(
 }
 
 /**
- * Whether a section and the launch have an instruction at a common address, according to the SASS view. The only
- * launch of its kernel has no other's section, so nothing has to be read.
+ * Whether a section and a launch have an instruction at a common address, according to the SASS view. The only launch
+ * of its kernel needs no comparison.
  */
 function sharesAddresses(
   launches: readonly Launch[],
@@ -99,7 +99,7 @@ function sharesAddresses(
   }
 }
 
-/** `@!P0  BRA 0x7f67037a2ee0` → `@!P0 BRA 0x8e0`: the load address is irrelevant. */
+/** Converts `@!P0  BRA 0x7f67037a2ee0` to `@!P0 BRA 0x8e0`, since the load address is irrelevant. */
 function relativeText(text: string, base: number, end: number): string {
   return text
     .trim()
@@ -145,7 +145,7 @@ function countOpcodes(instructions: readonly Instruction[]): Record<string, numb
   return instructions.length === 0 ? null : opcodes
 }
 
-/** A kernel's instructions, by address: those of the SASS view, or of the source view where there is no other. */
+/** Returns a kernel's instructions by address: those of the SASS view or, without it, of the source view. */
 const codeOf = (
   sass: readonly SourceSection[],
   withLines: readonly SourceSection[],
@@ -189,11 +189,11 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** What figures of a rung add up over, made without reading where in the source it is. */
+  /** Returns the counts that a rung's figures sum up, without reading their source locations. */
   countedOf(rung: string): readonly Counted[]
 }
 
-/** Deep profiles by rung; launches outside any NVTX range are skipped. */
+/** Returns deep profiles by rung; skips launches outside any NVTX range. */
 export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): ReportProfiles {
   const sass = assignSections(launches, pages.sass)
   const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))

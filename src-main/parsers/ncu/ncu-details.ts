@@ -1,8 +1,8 @@
 /**
- * `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by launch.
- * Labels are not ncu's metric names, so a value is kept as `Section: Label`; the few labels that correspond to a
- * metric of the registry are kept under that name, too. A metric requested by name (`--metrics`) is listed and
- * kept under that name.
+ * Parses `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by
+ * launch. Labels are not ncu's metric names, so a value is stored as `Section: Label`. The few labels that correspond
+ * to a metric of the registry are also stored under its name. A metric requested by name (`--metrics`) is listed and
+ * stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -10,7 +10,10 @@ import { ruleReader } from './ncu-advice'
 import type { NumberStyle } from './ncu-number-style'
 import { toBaseUnit } from './ncu-base-units'
 
-/** Determined from one report printed both ways (ncu 2025.3.1); the details page rounds to two digits. */
+/**
+ * Metric names by label, determined from one report printed both ways (ncu 2025.3.1). The details page rounds to two
+ * digits.
+ */
 const metricOfLabel: Record<string, string> = {
   Duration: 'gpu__time_duration.sum',
   'Registers Per Thread': 'launch__registers_per_thread',
@@ -19,7 +22,7 @@ const metricOfLabel: Record<string, string> = {
   'Waves Per SM': 'launch__waves_per_multiprocessor',
 }
 
-/** Matches `dram__bytes_read.sum` but not `Registers Per Thread`. */
+/** Whether a label is a metric name such as `dram__bytes_read.sum`, unlike `Registers Per Thread`. */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 
 const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
@@ -27,7 +30,7 @@ const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Val
 export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
-/** ncu has about forty rules; a file with more per launch does not come from ncu. */
+/** Limit of rules per launch. ncu has about forty, so a file with more is not from ncu. */
 const maxRules = 200
 
 export class DetailsPage {
@@ -73,12 +76,12 @@ export class DetailsPage {
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 
-  /** The number of cells of a metric row, which has none for advice. */
+  /** The number of cells of a metric row, which omits the advice columns. */
   get metricCells(): number {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  /** The number of launches. */
+  /** Ends the page; returns the number of launches. */
   end(): number {
     this.#handOut()
     return this.#total

@@ -1,7 +1,7 @@
 /**
- * ncu's messages and why it did not profile: from its `==ERROR==` and `==WARNING==` lines and its exit code, as
- * actionable messages. The exit code says little: it is 0 if no kernel was profiled and (ncu 2025.3) if a metric
- * is unknown.
+ * ncu's messages and why it did not profile, from its `==ERROR==` and `==WARNING==` lines and its exit code, as
+ * actionable messages. The exit code says little: it is 0 if no kernel was profiled and (ncu 2025.3) if a metric is
+ * unknown.
  */
 import { message, type Statement } from '../../domain/messages/message'
 
@@ -12,7 +12,7 @@ export interface NcuMessage {
 
 const levels = { ERROR: 'error', WARNING: 'warning', PROF: 'info' } as const
 
-/** ncu's own lines in a text: `==ERROR==` and the like. */
+/** Returns ncu's own lines in a text: `==ERROR==` and similar. */
 export function ncuMessages(text: string): NcuMessage[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, level, message] = /^==(ERROR|WARNING|PROF)== ?(.*)$/.exec(line) ?? []
@@ -93,7 +93,7 @@ const causes: readonly Pattern[] = [
 ]
 
 /**
- * The metrics that ncu refuses to profile because it does not know them, as named by ncu: a counter's base name
+ * Returns the metrics that ncu rejects because it does not know them, as named by ncu. That is a counter's base name
  * (`sm__nope`, from the pattern that older versions print) or a full name.
  */
 export const unknownMetrics = (text: string): string[] => [
@@ -105,7 +105,7 @@ export const unknownMetrics = (text: string): string[] => [
   ),
 ]
 
-/** Messages that ncu prints whatever the cause; they explain nothing by themselves. */
+/** Messages that ncu prints for any cause, so they explain nothing. */
 const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
@@ -128,7 +128,7 @@ const uninformative =
   /^An error (was reported by|occurred while)|^Failed to profile|^The application returned/
 
 /**
- * Why ncu produced no (or not every) profile; null if nothing is wrong. `text` is stdout and stderr together;
+ * Returns why ncu did not produce every profile; null if nothing is wrong. `text` is stdout and stderr together;
  * `exitCode` is null if a signal terminated ncu.
  */
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {

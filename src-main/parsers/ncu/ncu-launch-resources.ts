@@ -11,7 +11,7 @@ const names = {
   clusterBlocks: 'launch__cluster_size',
 } as const satisfies Record<keyof LaunchResources, string>
 
-/** undefined if the file has none of them, as with a details page. */
+/** Returns the resources; undefined if the file has none of them, as with a details page. */
 export function launchResources({
   metrics,
 }: Pick<NcuLaunch, 'metrics'>): LaunchResources | undefined {

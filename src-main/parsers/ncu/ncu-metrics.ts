@@ -1,7 +1,6 @@
 /**
- * Converts the launches of one rung as reported by ncu to the registry's metrics and units. A rung may launch
- * several kernels; the registry's `aggregate` says how they combine. Unknown values are `unavailable`, with the
- * reason.
+ * Converts a rung's launches as reported by ncu to the registry's metrics and units. A rung may launch several
+ * kernels; the registry's `aggregate` defines how they combine. Unknown values are `unavailable`, with the reason.
  */
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
@@ -19,8 +18,8 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * The factor from ncu's base unit to the registry's; 1 if they are the same. Without a unit, a figure of these
- * could be off by a factor.
+ * The factor from ncu's base unit to the registry's; 1 if they are the same. Figures in these units are rejected
+ * without a unit, since they could be off by a factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
@@ -37,7 +36,7 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
-/** Its time under ncu; null if that was not collected, or if its unit is not known. */
+/** Returns a launch's time under ncu; null if it was not collected, or its unit is unknown. */
 export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {
   const { value, unit } = metrics[durationName] ?? {}
   return typeof value === 'number' && value >= 0 && unit === 'ns' ? value / 1e6 : null
@@ -69,7 +68,7 @@ function aggregate(
   }
 }
 
-/** Why none of the names yielded a figure: no column, or a column without a value. */
+/** Returns why none of the names yielded a figure: no column, or a column without a value. */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
   if (!reported) return message('records.notReported', { names: names.join(' or ') })
@@ -91,10 +90,10 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // A table without a units row may be in any of ncu's prefixes: 2.5 may be gigabytes.
+    // Without a units row, a table may use any of ncu's prefixes: 2.5 may mean gigabytes.
     if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
-    // A launch has a block, so its waves are not 0: a table of ncu has two decimals.
+    // A launch has at least one block, so 0 waves means that ncu's table rounded to two decimals.
     if (unit === 'waves' && result.value === 0)
       return unavailable(unit, message('records.roundedToZero', { metricName: name }))
     const factor = conversions[unit]?.[reported] ?? 1
@@ -103,7 +102,7 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
   return fromParts(launches, definition) ?? unavailable(unit, missingReason(launches, names))
 }
 
-/** From other counters of the same launches; null if they do not have them. */
+/** Computes a metric from other counters of the same launches; null if they lack them. */
 function fromParts(
   launches: readonly NcuLaunch[],
   { id, unit, aggregate: how }: MetricDefinition,
@@ -128,8 +127,9 @@ function fromParts(
 }
 
 /**
- * Every metric of the level, by registry id. `asked` lists the names requested from ncu, if known: metrics that an
- * older run did not request are not missing on its GPU. `instructions` are those of the launches, at the deep level.
+ * Returns every metric of the level, by registry id. `asked` lists the names requested from ncu, if known: metrics
+ * that an older run did not request are not missing on its GPU. `instructions` are those of the launches, at the deep
+ * level.
  */
 export function toMetrics(
   launches: readonly NcuLaunch[],

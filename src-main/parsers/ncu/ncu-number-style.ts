@@ -1,9 +1,9 @@
 /**
- * The number style of a table that ncu printed, detected from its cells.
+ * Detects the number style of a table that ncu printed from its cells.
  *
- * ncu prints numbers according to its process locale: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` by itself
- * is ambiguous, so the first unambiguous figure determines the style of the table, and a figure that contradicts it
- * aborts the import: a table that is half misread is worse than none.
+ * ncu uses the locale of its process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` alone is ambiguous, so
+ * the first unambiguous figure determines the style of the table. A contradicting figure aborts the import: a half
+ * misread table is worse than none.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -26,7 +26,7 @@ const ungrouped = (cell: string): string =>
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
-  /** Whether this row, or an earlier one, has a comma or point from before the style was determined. */
+  /** Whether any row so far had a comma or point before the style was determined. */
   #unsettled = false
   #guessed = false
 
@@ -35,7 +35,10 @@ export class NumberStyle {
     return this.#decimal === '.'
   }
 
-  /** Looks for a figure that determines the style; only cells in a column with a unit are certain to be figures. */
+  /**
+   * Searches a row for a figure that determines the style. Only cells in a column with a unit are certain to be
+   * figures.
+   */
   look(row: readonly string[], columns: Columns): void {
     if (this.#decimal !== null) return
     for (const { at, name, measured } of columns.metrics)
@@ -71,7 +74,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as done: its figures can no longer be reinterpreted. */
+  /** Marks a row as done, so that its figures can no longer be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

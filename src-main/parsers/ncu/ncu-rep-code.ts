@@ -1,4 +1,6 @@
-/** What a report holds of one launch's code: counters per instruction and source line, ncu's advice, the sources. */
+/**
+ * Reads a report's data about one launch's code: counters per instruction and source line, ncu's advice, the sources.
+ */
 import type {
   DeepKernel,
   Instruction,
@@ -15,9 +17,9 @@ import { listingOf, type Listing } from '../../domain/sass/listing'
 
 export interface LaunchCode {
   kernel: DeepKernel
-  /** The files that the kernel's lines are in, if the report holds their text. */
+  /** The files that contain the kernel's lines, if the report has their text. */
   sources: { path: string; text: string }[]
-  /** Instructions that are not known. */
+  /** Notes about unknown instructions. */
   unknown: Statement[]
 }
 
@@ -37,7 +39,7 @@ const counters: Record<Counter, string> = {
 
 const stallPrefix = 'smsp__pcsamp_warps_issue_stalled_'
 const notIssuedSuffix = '_not_issued'
-/** Reasons that the source page abbreviates. */
+/** Names of stall reasons that the source page abbreviates. */
 const reasons: Record<string, string> = {
   dispatch_stall: 'dispatch',
   imc_miss: 'imc',
@@ -55,7 +57,10 @@ const reasons: Record<string, string> = {
 const kinds: Record<number, Rule['kind']> = { 2: 'warning', 3: 'error', 4: 'optimization' }
 const speedupTypes: Record<number, Rule['speedupType']> = { 1: 'local', 2: 'global' }
 
-/** `@section:SourceCounters:Warp Stall Sampling@` → its label; `@url:label:address@` → `label (address)`. */
+/**
+ * Replaces `@section:SourceCounters:Warp Stall Sampling@` by its label, and `@url:label:address@` by `label
+ * (address)`.
+ */
 const withoutLinks = (text: string): string =>
   text
     .replaceAll(/@url:([^@]*?):(https?:[^@]*)@/g, '$1 ($2)')
@@ -79,7 +84,7 @@ const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
     ),
   )
 
-/** Figures by an instruction's offset; null if the report does not have the counter. */
+/** Figures by instruction offset; null if the report lacks the counter. */
 type ByOffset = ReadonlyMap<number, number> | null
 
 const figureOf = (value: MessageOf<'Value'> | undefined): number => {
@@ -91,7 +96,9 @@ interface Instances {
   counter(name: string): ByOffset
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
-  /** ncu before 2025.4 counts all samples. If they are missing, the reasons count only samples in which nothing was issued. */
+  /**
+   * ncu before 2025.4 counts all samples. Without those, the reasons count only samples in which nothing was issued.
+   */
   stallSamples: StallSamples | null
 }
 
@@ -129,7 +136,7 @@ function instancesOf(
   }
 }
 
-/** What ncu reported as NaN or infinite was not counted as 0. */
+/** Returns null for NaN, which must not be counted as 0. */
 const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : figure)
 
 function workAt(offset: number, { counter, stalls, notIssued, stallSamples }: Instances): Work {
@@ -196,7 +203,9 @@ function linesOf(
   )
 }
 
-/** Instructions of the kernel in the cubin; null if there is no such kernel, or if the cubin cannot be read. */
+/**
+ * Returns the instructions of the kernel in the cubin. Null if the kernel is missing, or the cubin cannot be read.
+ */
 function listingIn(
   cubin: Uint8Array,
   name: string,
@@ -207,7 +216,7 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // Machine code of another GPU, or damaged; the figures of the launch do not depend on it.
+    // The machine code is damaged or for another GPU; the figures of the launch do not depend on it.
     return null
   }
 }
@@ -267,7 +276,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
   }
 }
 
-/** As ncu counted them, else the sum over the instructions. */
+/** Returns the counts by opcode: ncu's, else the sums over the instructions. */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

@@ -1,8 +1,8 @@
 /**
- * The parts of ncu's report that are read, as a protobuf description. The field numbers were determined from
- * reports and verified against the CSV that ncu prints for them (test/parsers/ncu/ncu-rep.test.ts); the names are
- * ours. Everything else in a report (sections, charts) is skipped while decoding and takes no memory; machine code and
- * sampled instances are decoded for one launch at a time.
+ * The used parts of ncu's report, as a protobuf description. The field numbers were determined from reports and
+ * verified against the CSV that ncu prints for them (test/parsers/ncu/ncu-rep.test.ts); the names are ours. All other
+ * parts (sections, charts) are skipped while decoding and take no memory. Machine code and sampled instances are
+ * decoded for one launch at a time.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -13,7 +13,7 @@ import {
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 
-/** Field name → number and type; a type is a scalar or a message of this table, with `[]` if repeated. */
+/** Number and type by field name. A type is a scalar or a message of this table, with `[]` if repeated. */
 const description = {
   FileHeader: { version: [1, 'uint32'] },
   /** Precedes each block and describes its payload. */
@@ -30,7 +30,7 @@ const description = {
     graphs: [9, 'uint32'],
   },
   Process: { id: [1, 'uint32'] },
-  /** Grows from block to block: name indices count from the first table of the file. */
+  /** Grows from block to block: name indexes count from the first table of the file. */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
     /** Seconds since the Unix epoch. */
@@ -41,7 +41,7 @@ const description = {
   Version: { tool: [1, 'string'], version: [2, 'string'] },
   /** One kernel launch. */
   Result: {
-    /** The thread that launched it: the process's own id for the first thread. */
+    /** The launching thread. For the first thread it is the process id. */
     threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],
@@ -51,7 +51,7 @@ const description = {
     metrics: [13, 'Metric[]'],
     nvtx: [21, 'Nvtx'],
   },
-  /** The same message, with what makes it large: read one launch at a time. */
+  /** The same message with its large parts, read for one launch at a time. */
   Detailed: {
     mangledName: [5, 'string'],
     metrics: [13, 'Instanced[]'],
@@ -60,14 +60,14 @@ const description = {
   },
   SourceRef: { id: [1, 'uint64'] },
   Instanced: { name: [1, 'uint32'], value: [2, 'Value'], instances: [3, 'Instance[]'] },
-  /** `of`: for counters of the source page the address of an instruction. */
+  /** `of`: the address of an instruction, for counters of the source page. */
   Instance: { of: [1, 'Value'], value: [2, 'Value'] },
   RuleResult: { name: [1, 'string'], body: [3, 'RuleBody'], section: [4, 'string'] },
   RuleBody: { items: [1, 'RuleItem[]'] },
   RuleItem: { message: [1, 'RuleMessage'], speedup: [10, 'Speedup'] },
   RuleMessage: { text: [1, 'string'], kind: [2, 'uint32'] },
   Speedup: { type: [1, 'uint32'], percent: [2, 'double'] },
-  /** The machine code that launches were made from. */
+  /** The machine code of launches. */
   Source: {
     id: [1, 'uint64'],
     cubin: [4, 'bytes'],
@@ -99,7 +99,7 @@ const description = {
   /** `order` grows with each call of the process, so the innermost range has the highest. */
   NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
   NvtxStartEnd: { domain: [1, 'uint64'], ranges: [3, 'NvtxStartEndRange[]'] },
-  /** `order` counts the calls of the thread that started it, which may have made none. */
+  /** `order` counts the calls of the starting thread, which may have made none. */
   NvtxStartEndRange: { name: [2, 'string'], order: [4, 'uint64'] },
 } as const satisfies Record<string, Record<string, readonly [number, string]>>
 
@@ -124,7 +124,7 @@ type Choice = {
   [F in keyof FieldsOf<'Value'>]: { case: F; value: TypeOf<FieldsOf<'Value'>[F][1]> }
 }[keyof FieldsOf<'Value'>]
 
-/** A scalar that is missing from a message reads as 0 or ''. */
+/** The type of a decoded message. A scalar that is missing reads as 0 or ''. */
 export type MessageOf<N extends Name> = N extends 'Value'
   ? Message & { choice: Choice | { case: undefined; value?: undefined } }
   : Message & {
@@ -154,7 +154,7 @@ const fieldOf = (message: string, name: string, number: number, type: string) =>
     ...(isScalar(element)
       ? { type: scalarTypes[element] }
       : { type: FieldDescriptorProto_Type.MESSAGE, typeName: `.${packageName}.${element}` }),
-    // A metric has one value; the field it is in determines its type.
+    // A metric has one value, whose field determines the type.
     ...(message === 'Value' ? { oneofIndex: 0 } : {}),
   }
 }
@@ -176,13 +176,13 @@ const registry = createFileRegistry(
   () => undefined,
 )
 
-/** Throws the protobuf library's error if the bytes are not such a message. */
+/** Decodes a message. Throws the protobuf library's error if the bytes are invalid. */
 export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N> {
   const schema = registry.getMessage(`${packageName}.${name}`) as GenMessage<MessageOf<N>>
   return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
 }
 
-/** The number of metrics in a Result, without decoding them, because each would take memory. */
+/** Returns the number of metrics in a Result without decoding them, because each would take memory. */
 export function countMetrics(result: Uint8Array): number {
   const [metrics] = description.Result.metrics
   const reader = new BinaryReader(result)
@@ -195,7 +195,7 @@ export function countMetrics(result: Uint8Array): number {
   return count
 }
 
-/** The number in field 1 of a message that begins with it. */
+/** Returns the number in field 1 of a message that begins with it. */
 export function firstId(start: Uint8Array): bigint {
   const reader = new BinaryReader(start)
   const [field] = reader.tag()
@@ -203,7 +203,7 @@ export function firstId(start: Uint8Array): bigint {
   return BigInt(reader.uint64())
 }
 
-/** The value of one metric in a Result, without decoding the others; null if it has none. */
+/** Returns the value of one metric in a Result without decoding the others; null if it has none. */
 export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {
   const [metrics] = description.Result.metrics
   const reader = new BinaryReader(result)

@@ -1,9 +1,9 @@
 /**
  * Units of the metrics in an ncu report.
  *
- * ncu's report stores every value in a base unit without naming it: ncu derives the unit from the metric's name, and so
- * does this: by the scheme `<where>__<what>.<rollup>.<rate>`, and by a table of names outside it, checked against what
- * ncu prints. Other names get no unit; units are never guessed.
+ * The report stores every value in a base unit without naming it. ncu derives the unit from the metric's name, and so
+ * does this module: by the scheme `<where>__<what>.<rollup>.<rate>`, and by a table of other names, verified against
+ * ncu's output. Unknown names get no unit; units are never guessed.
  */
 
 /** The counted unit, by the word of the name that implies it. */
@@ -17,7 +17,7 @@ const counted: Record<string, string> = {
 }
 
 /**
- * Names outside the scheme, the first match wins. They are as ncu prints them, even where that is odd: requests to the
+ * Units of names outside the scheme; the first match wins. They are as ncu prints them, even if odd: requests to the
  * instruction caches in cycles, and stalls of branches in branches.
  */
 const others: readonly (readonly [RegExp, string])[] = [
@@ -60,7 +60,7 @@ const others: readonly (readonly [RegExp, string])[] = [
   [/^derived__\w+_pct$/, '%'],
 ]
 
-/** Metrics that ncu computes itself (`derived__`) and the gcc metrics do not follow it. */
+/** The scheme of names. Metrics that ncu computes itself (`derived__`) and the gcc metrics do not follow it. */
 const scheme =
   /^(?:[A-Z_]+\.\w+\.)?(?!derived|gcc)[a-z0-9]+__(\w+)\.(?:avg|sum|min|max)(?:\.(\w+))?$/
 

@@ -1,10 +1,10 @@
 /**
- * ncu's report format, `.ncu-rep`: the magic `NVR\0`, a file header, then blocks of a header and a payload, each a
- * length-prefixed protobuf message. Launches are in the payloads; the names of their metrics are in string tables
- * that grow from block to block.
+ * Parses ncu's report format, `.ncu-rep`: the magic `NVR\0`, a file header, then blocks of a header and a payload,
+ * each a length-prefixed protobuf message. Launches are in the payloads. Their metric names are in string tables that
+ * grow from block to block.
  *
- * A truncated file yields the launches before the cut and a note that says what is missing. Lengths are checked
- * against the available bytes before anything is read, so that foreign bytes cost nothing.
+ * A truncated file yields the launches before the cut, and a note about the missing part. Lengths are checked against
+ * the available bytes before anything is read, so that invalid files cost nothing.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -17,19 +17,19 @@ import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]
-  /** Of the file; more than `launches` if not all were wanted. */
+  /** Launches in the file; more than `launches` if not all were wanted. */
   total: number
-  /** The time under ncu of those that were not wanted; null if one of them has none. */
+  /** Total time under ncu of the unwanted launches; null if one of them has none. */
   restMs: number | null
-  /** What could not be read, each as a sentence. */
+  /** Unreadable parts, each as a sentence. */
   notes: Statement[]
-  /** `2025.3.1.0`; null if the report does not say. */
+  /** Such as `2025.3.1.0`; null if the report does not contain it. */
   ncuVersion: string | null
   /** When the report was started. */
   createdAt: Date | null
-  /** The command line that produced it; contains paths of the machine. */
+  /** The command line that produced the report; contains paths of the machine. */
   commandLine: string | null
-  /** The code of a launch, decoded at each call; null if it cannot be decoded. */
+  /** Returns the code of a launch, decoded at each call; null if it cannot be decoded. */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }
 
@@ -43,18 +43,18 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
 
 /**
- * After this many invalid entries, the rest is considered foreign bytes: a gigabyte of them would take minutes.
- * A launch has a few thousand metrics; more would exhaust memory.
+ * After this many invalid entries, the rest counts as foreign bytes: a gigabyte of them would take minutes. A launch
+ * has a few thousand metrics; more would exhaust memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
-/** String tables take a few hundred kilobytes. */
+/** Limit of string tables, which take a few hundred kilobytes. */
 const maxHeaderBytes = 64 * 2 ** 20
 
 /** Thrown within this file if the bytes end before the announced length. */
 class CutOff extends Error {}
 
-/** A length-prefixed message by its place in the file. */
+/** The position of a length-prefixed message in the file. */
 interface Place {
   at: number
   length: number
@@ -71,7 +71,7 @@ class Cursor {
     return this.end - this.at
   }
 
-  /** The place of the next message, which is not read yet. */
+  /** Returns the position of the next message without reading it. */
   placeSized(): Place {
     if (this.left < 4) throw new CutOff()
     const bytes = this.source.read(this.at, 4)
@@ -94,9 +94,9 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   take: (launch: NcuLaunch) => boolean
   wanted: boolean
   strings: string[]
-  /** The launches by their ids; read again for their code. */
+  /** Positions of the launches by id, read again for their code. */
   entries: Place[]
-  /** The machine code by its id. */
+  /** Positions of the machine code by id. */
   sources: Map<bigint, Place>
   /** The process of the current block. */
   processId: number | null
@@ -105,7 +105,9 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   unreadable: number
 }
 
-/** `take` receives each launch and returns whether it wants more; of the rest only the time is read. */
+/**
+ * Parses a report. `take` receives each launch and returns whether it wants more; of the rest only the time is read.
+ */
 export function parseNcuRep(
   from: Uint8Array | ByteSource,
   take: (launch: NcuLaunch) => boolean = () => true,
@@ -176,7 +178,7 @@ function codeIn(
       nameOf,
     })
   } catch {
-    // What is damaged costs no more than itself: the launch's figures were read before.
+    // Damaged code does not affect the launch's figures, which were read before.
     return null
   }
 }
@@ -184,7 +186,7 @@ function codeIn(
 const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
-/** Nothing is read from a block with an unreadable header, since its length is unknown. */
+/** Reads a block. If its header is unreadable, its length is unknown, so nothing is read from it. */
 function readBlock(cursor: Cursor, state: State): void {
   const place = cursor.placeSized()
   if (place.length === 0 || place.length > maxHeaderBytes)
@@ -192,7 +194,7 @@ function readBlock(cursor: Cursor, state: State): void {
   const header = decode('BlockHeader', bytesAt(state.source, place))
   readSession(header.session, state)
   state.processId = header.process?.id || null
-  // One by one, because spreading a large table would overflow the stack.
+  // Pushed one at a time, because spreading a large table would overflow the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
 
   const whole = header.payloadBytes <= cursor.left
@@ -235,7 +237,7 @@ function readResult(place: Place, state: State): void {
   }
 }
 
-/** The sum with the time of one more launch; null once a launch has none. */
+/** Adds the time of one more launch; returns null once a launch has none. */
 function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
   try {
     const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
@@ -245,14 +247,14 @@ function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]
   }
 }
 
-/** The id is the first field, in the first bytes of what may be megabytes. */
+/** The id is the first field, so it is in the first bytes of what may be megabytes. */
 const idBytes = 11
 
-/** Only its id: machine code that no launch is opened for is never read. */
+/** Records the position of machine code and reads only its id. Code that is never opened is never read. */
 function readSource(place: Place, state: State): void {
   try {
     const id = firstId(state.source.read(place.at, Math.min(idBytes, place.length)))
-    // Some come again, without the code.
+    // Some sources repeat without the code; keep the longest.
     if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
     // Launches of this code have counters only.
@@ -308,14 +310,14 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Lists of other metrics that ncu uses for page layout, not figures.
+    // These are lists of other metrics that ncu uses for page layout, not figures.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
-/** A metric without a figure has no value, no text, or is nan. */
+/** Converts a value. A metric without a figure has no value, no text, or is nan. */
 function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return { value: figure || null }
@@ -324,8 +326,8 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 }
 
 /**
- * The ranges of NVTX's default domain that the launch is in, in the order in which they were opened: the push/pop ranges
- * of its own thread, and the start/end ranges of any thread. Other domains belong to libraries.
+ * Returns the ranges of NVTX's default domain that contain the launch, in opening order: the push/pop ranges of its
+ * own thread, and the start/end ranges of any thread. Other domains belong to libraries.
  */
 function openRanges({
   nvtx,

@@ -1,12 +1,12 @@
 /**
- * `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters per instruction and, with
- * the source, per line.
+ * Parses `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters per instruction and,
+ * with the source, per line.
  *
  * The SASS view has one section per kernel: `"Kernel Name","…",` (with that comma), a header, one row per
  * instruction. The source view has one section per kernel and file: `"File Path",…` and `"Function Name",…`, a
- * header, then each line's row followed by its instructions, with `...` where others lie in between. In it
- * ncu 2025.3 prints the instructions of a line twice, and code inlined from another file often at both places:
- * an address counts once per line.
+ * header, then each line's row followed by its instructions, with `...` between distant ones. ncu 2025.3 prints a
+ * line's instructions twice there, and code inlined from another file often in both places. An address therefore
+ * counts once per line.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -26,28 +26,31 @@ interface LineRow extends Work {
 }
 
 export interface SourceSection {
-  /** As recorded by the compiler; null in the SASS view. */
+  /** The path recorded by the compiler; null in the SASS view. */
   file: string | null
   kernelName: string
-  /** The rows, read when one is asked for: a page has those of every kernel, and often one is looked at. */
+  /** The rows, parsed on first use: a page has those of every kernel, and often only one is needed. */
   readonly instructions: SassRow[]
   readonly lines: LineRow[]
-  /** How many rows could not be read. */
+  /** The number of unreadable rows. */
   readonly unreadable: number
   readonly stallSamples: StallSamples | null
 }
 
 export interface SourcePage {
   sections: SourceSection[]
-  /** How many rows were cut off. */
+  /** The number of truncated rows. */
   unreadable: number
 }
 
-/** That rows of a page are missing. */
+/** Returns the note that rows of a page are missing. */
 export const unreadableNotes = (count: number): Statement[] =>
   count === 0 ? [] : [message('deep.rowsUnreadable', { count })]
 
-/** Column names of a figure, of which the first in the header is used: those of 2025.3, then of older versions. */
+/**
+ * Column names of each figure, of which the first found in the header is used: those of 2025.3, then of older
+ * versions.
+ */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   executed: ['Instructions Executed'],
   threadExecuted: ['Thread Instructions Executed'],
@@ -86,7 +89,7 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // No page of 2025.4 was at hand: its columns are taken to be named like its metrics.
+  // Pages of 2025.4 were not available: its columns are assumed to be named like its metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -127,7 +130,7 @@ function workOf(row: readonly string[], { figures, stalls }: Layout): Work {
   }
 }
 
-/** The rows of ncu's tables, without ncu's messages between them. */
+/** Returns the rows of ncu's tables, without ncu's messages between them. */
 const tableRows = (text: string): string[] =>
   text
     .replace(/^\uFEFF/, '')
@@ -135,13 +138,13 @@ const tableRows = (text: string): string[] =>
     .filter((line) => line.startsWith('"'))
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
-/** Undoubles the quotes of a cell if all of them are doubled, as in CSV; otherwise unchanged. */
+/** Undoubles the quotes of a cell if all of them are doubled, as in CSV; otherwise returns it unchanged. */
 const undoubled = (cell: string): string =>
   (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell
 
 /**
- * ncu quotes every cell but does not escape the quotes in a source line (`asm("…")`), which no CSV parser accepts;
- * such a row is split at its separators if that yields as many cells as the table has columns.
+ * Splits a row into cells. ncu quotes every cell but does not escape quotes in a source line (`asm("…")`), which no
+ * CSV parser accepts. Such a row is split at its separators if that yields as many cells as the table has columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)
@@ -159,7 +162,7 @@ interface Rows {
   stallSamples: StallSamples | null
 }
 
-/** The rows below a section's labels, its header first. */
+/** Reads the rows below a section's labels, header first. */
 function readRows([header, ...printed]: readonly string[]): Rows {
   const rows: Rows = { instructions: [], lines: [], unreadable: 0, stallSamples: null }
   const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
@@ -220,7 +223,7 @@ function sectionOf(
   }
 }
 
-/** A row of two or three cells that says what the rows below belong to. */
+/** Returns the label of a row with two or three cells, which names what the rows below belong to. */
 function labelIn(line: string): { isFile: boolean; value: string } | null {
   if (!/^"(File Path|Function Name|Kernel Name)","/.test(line)) return null
   const [label, value = '', ...more] = cellsOf(line, undefined)
@@ -246,11 +249,11 @@ export function parseSourcePage(text: string): SourcePage {
   return { sections, unreadable: printed.length - whole.length }
 }
 
-/** Whether a text begins with this page, perhaps after messages of ncu. */
+/** Whether a text begins with this page, possibly after messages from ncu. */
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 
-/** A launch for each kernel that the page lists, with no more than its name. */
+/** Returns a launch with only a name for each kernel that the page lists. */
 export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
   const launches: NcuLaunch[] = []
   let files: (string | null)[] = []

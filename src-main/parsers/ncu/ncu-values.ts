@@ -1,4 +1,4 @@
-/** Cells of ncu's tables: columns, and numbers with thousands separators. */
+/** Parses cells of ncu's tables: columns, and numbers with thousands separators. */
 
 /** A column of figures. */
 export interface MetricColumn {
@@ -7,7 +7,7 @@ export interface MetricColumn {
   unit: string
   /** Factor to the base unit. */
   factor: number
-  /** It has a unit, so its cells are certain to be figures. */
+  /** Whether it has a unit, so that its cells are certain to be figures. */
   measured: boolean
 }
 
@@ -29,19 +29,19 @@ export interface Columns {
 /** Reads a cell according to the table's locale. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
-/** What ncu writes if it has no figure. Not collected is not zero. */
+/** Matches ncu's text for a missing figure. Not collected is not zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
-/** `nan` or `inf`, which is a figure that could not be computed and not one that was not collected. */
+/** Whether a text is `nan` or `inf`: a figure that could not be computed, unlike one that was not collected. */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
 /** Powers of ten that are exact in a double. */
 export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
- * At most 15 digits with at most one point: the same value as Number(); NaN for any other text. Most cells have
- * this form, and a table has millions of them.
+ * Parses at most 15 digits with at most one point, to the same value as Number(); NaN for any other text. Most of a
+ * table's millions of cells have this form.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
@@ -65,7 +65,7 @@ export function plainNumber(cell: string): number {
   return negative ? -value : value
 }
 
-/** A cell's figure; null if ncu had none; the text itself if the metric is textual. */
+/** Parses a cell's figure. Null if ncu had none; the text itself if the metric is textual. */
 export function parseNcuCell(cell: string): number | string | null {
   const plain = plainNumber(cell)
   if (!Number.isNaN(plain)) return plain
@@ -76,6 +76,6 @@ export function parseNcuCell(cell: string): number | string | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** `8,16` or `1.234,5`: ncu used a locale with a decimal comma. */
+/** Whether a cell is like `8,16` or `1.234,5`, from a locale with a decimal comma. */
 export const hasDecimalComma = (cell: string): boolean =>
   /^[-+]?\d{1,3}(\.\d{3})*,\d+$/.test(cell.trim()) && !number.test(cell.trim())

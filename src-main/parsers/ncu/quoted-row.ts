@@ -1,8 +1,8 @@
 /**
  * Parses rows of a table in which every cell is quoted and numbers have a decimal point.
  *
- * ncu prints such rows under LC_ALL=C. Figures are parsed in place, without a string per cell. A gigabyte has about a
- * hundred million cells.
+ * ncu prints such rows under LC_ALL=C. Figures are parsed in place, without a string per cell, since a gigabyte has
+ * about a hundred million cells.
  */
 import { tens, type Columns } from './ncu-values'
 
@@ -31,7 +31,7 @@ export class QuotedRow {
     for (const { at } of columns.metrics) this.#isMetric[at] = 1
   }
 
-  /** Reads a line; false unless it has exactly the table's cells, each in quotes. */
+  /** Reads a line; returns false unless it has exactly the table's cells, each in quotes. */
   read(line: string): boolean {
     const { count } = this.columns
     this.#at = 0
@@ -45,11 +45,11 @@ export class QuotedRow {
       if (line.charCodeAt(this.#at) !== comma) return false
       this.#at += 1
     }
-    // A row of the raw page may end with a comma, as rows of the details page do.
+    // A row of the raw page may end with a comma, like rows of the details page.
     return this.#at === line.length
   }
 
-  /** At most 15 digits with at most one point: the same value as Number(); else NaN. */
+  /** Parses at most 15 digits with at most one point, to the same value as Number(); else NaN. */
   #number(line: string): number {
     let at = this.#at + 1
     const negative = line.charCodeAt(at) === minus

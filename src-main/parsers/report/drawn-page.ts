@@ -1,10 +1,10 @@
-/** The result of a page that draws charts: the drawings, and the text shown where there is none. */
+/** Parses the result of a page that draws charts: the drawings, and the text shown without them. */
 import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/chart-drawings'
 
 export interface DrawnPage {
   /** Null for a chart that was not drawn. */
   drawings: (Drawing | null)[]
-  /** The text of its main part; may be empty. */
+  /** The text of the page's main part; may be empty. */
   words: string
 }
 
@@ -13,7 +13,10 @@ const entities: Record<string, string> = { lt: '<', gt: '>', amp: '&', quot: '"'
 const plain = (html: string): string =>
   html.replaceAll(/&(lt|gt|amp|quot|nbsp);/g, (_all, name: string) => entities[name]!)
 
-/** `dom`: the page as serialized by the browser, with text escaped; `count`: how many charts it was asked for. */
+/**
+ * Parses a page. `dom`: the page as serialized by the browser, with text escaped; `count`: the number of requested
+ * charts.
+ */
 export function parseDrawnPage(dom: string, count: number): DrawnPage {
   const drawings = Array.from({ length: count }, (_, index): Drawing | null => {
     const opening = `<pre id="${drawingElementId(index)}" ${drawingLabel}="`
@@ -23,7 +26,7 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
     return { label: plain(found.slice(0, start)), svg: plain(found.slice(start + 2)) }
   })
   const main = mainOf(dom)
-  // A tag ends before another begins: `<` without an end would be looked for to the end from each of them.
+  // A tag must end before the next `<`; otherwise each unclosed `<` would be searched for to the end of the text.
   const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^<>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' .', '.')
@@ -31,7 +34,7 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
   return { drawings, words }
 }
 
-/** What is in the page's main part. */
+/** Returns the contents of the page's main part. */
 function mainOf(dom: string): string {
   const start = dom.search(/<main[\s>]/)
   const open = start < 0 ? -1 : dom.indexOf('>', start)

@@ -1,11 +1,11 @@
 /**
  * Reads page numbers from a PDF written by Chromium, and makes its bytes reproducible.
  *
- * Chromium writes PDF 1.4, with objects in plain text and only streams compressed. What is read is the page of a named
- * destination, the creation date, and the numbering of its elements.
+ * Chromium writes PDF 1.4 with objects in plain text and only streams compressed. Only the pages of named
+ * destinations, the creation date, and the numbering of elements are read.
  */
 
-/** Bytes as characters, one to one. */
+/** Returns bytes as characters, one to one. */
 const textOf = (pdf: Uint8Array): string => Buffer.from(pdf).toString('latin1')
 
 function objectsOf(text: string): Map<string, string> {
@@ -17,7 +17,7 @@ function objectsOf(text: string): Map<string, string> {
   return objects
 }
 
-/** Page numbers (from 1) by named destination; empty for a PDF of another form. */
+/** Returns page numbers (from 1) by named destination; empty for a PDF of another form. */
 export function placesInPdf(pdf: Uint8Array): Map<string, number> {
   const text = textOf(pdf)
   const objects = objectsOf(text)
@@ -44,9 +44,9 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
 }
 
 /**
- * Replaces the creation date and numbers the elements from 1, so that the same document yields the same bytes:
- * Chromium's numbers continue from earlier tasks. Lengths do not change, so the cross-reference table stays
- * valid; neither does the order of the numbers, by which elements are looked up.
+ * Replaces the creation date and numbers the elements from 1, so that the same document yields the same bytes;
+ * Chromium's numbers continue from earlier tasks. Lengths and the order of the numbers, by which elements are looked
+ * up, do not change, so the cross-reference table stays valid.
  */
 export function stablePdf(pdf: Uint8Array, date: Date): Uint8Array {
   const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')

@@ -1,4 +1,4 @@
-/** The core as seen by the UI hosts: every call of the contract, and at most one run in progress. */
+/** Implements every call of the contract for the UI hosts. At most one run is in progress. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -71,7 +71,7 @@ interface ActiveRun {
 
 type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
-/** A UI requests a session and its sources one after the other, so the last few are cached. */
+/** The number of cached sessions. A UI requests a session and its sources separately, so the last few are cached. */
 const keptSessions = 8
 
 export function createCore(setup: Setup, options: CoreOptions): Core {
@@ -110,7 +110,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     for (const listener of listeners) listener(message)
   }
 
-  /** Two at once would share the GPU, which would make the times meaningless. */
+  /** Throws while a run or sanitizer job is active: sharing the GPU would make times meaningless. */
   const refuseWhileBusy = (): void => {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
@@ -120,7 +120,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       )
   }
 
-  /** Starts the only run, whose events go to every listener; `work` returns how it ended. */
+  /** Starts the only run and sends its events to every listener. `work` returns how the run ended. */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
   ): ActiveRun => {
@@ -149,7 +149,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     return active
   }
 
-  /** `onEnd` is told of the session before the run is over. */
+  /** `onEnd` is called with the session before the run counts as over. */
   const start = (
     request: CallInput<'run.start'> & object,
     onEnd: (session: Session | null, ref: string | null) => void = () => undefined,
@@ -205,7 +205,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasCompiler: await has('nvcc'),
         predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
-        // A file with a fault is told about when a machine is used.
+        // A faulty machines file is reported when a machine is used.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },
@@ -329,13 +329,13 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 }
 
-/** A session built without a GPU has no times to show first. */
+/** Whether a session can be opened first. A session built without a GPU has no times to show. */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary
   return isOwnRun(summary) && damaged === undefined && deviceName !== null
 }
 
-/** null for a folder outside the store, where a run was saved because the store failed: it has no ref. */
+/** Returns a session's ref. Null for a folder outside the store, where a run is saved if the store fails. */
 const refOf = (target: Target, folder: string, store: string): string | null =>
   can(target).replays
     ? recordedRef(target.name)

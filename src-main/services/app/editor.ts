@@ -1,8 +1,8 @@
 /**
  * Opens a source line in the user's editor.
  *
- * The command is the user's own setting, KERNEL_LADDER_EDITOR; nothing that a page or a session says is part of it, and
- * only a file of the ladder's folder, of this program or of the session is opened.
+ * The command comes only from the user's setting KERNEL_LADDER_EDITOR, never from a page or a session. Only files of
+ * the ladder's folder, of this program, or of the session are opened.
  */
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -22,7 +22,10 @@ const remedy = () => message('editor.set', { example: 'code -g {file}:{line}' })
 export const hasEditor = ({ variable }: Pick<Setup['machine'], 'variable'>): boolean =>
   Boolean(variable(editorVariable)?.trim())
 
-/** `code -g {file}:{line}`; words as in a shell, without anything else of a shell. */
+/**
+ * Returns the command's words for a setting such as `code -g {file}:{line}`. Supports shell quoting but no other
+ * shell syntax.
+ */
 export function editorCommand(setting: string, file: string, line: number): string[] {
   const words = [...setting.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? '',
@@ -31,7 +34,7 @@ export function editorCommand(setting: string, file: string, line: number): stri
   return named.map((word) => word.replaceAll('{line}', `${line}`).replaceAll('{file}', file))
 }
 
-/** The file without links; null if there is none inside of the folder. */
+/** Returns the file's real path; null if the file is missing or outside the folder. */
 async function inside(folder: string, file: string): Promise<string | null> {
   try {
     const root = await realpath(folder)
@@ -42,7 +45,7 @@ async function inside(folder: string, file: string): Promise<string | null> {
   }
 }
 
-/** Where the source of a rung can be edited, else what the session kept of it; null if it has none. */
+/** Returns the editable source file of a rung, or the session's stored copy; null if there is neither. */
 async function sourceFile(
   setup: Setup,
   { session, folder }: Pick<OpenedSession, 'session' | 'folder'>,
@@ -56,7 +59,7 @@ async function sourceFile(
   )
 }
 
-/** How long an editor may take to say that it cannot start; many stay until their window is closed. */
+/** How long to wait for an editor to report that it cannot start. Many editors run until their window is closed. */
 const patienceMs = 1500
 
 export async function openInEditor(

@@ -1,4 +1,4 @@
-/** The single watched ladder folder, which the UI polls; every save starts a normal run. */
+/** The single watched ladder folder, which the UI polls. Every save starts a normal run. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCatalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
@@ -57,7 +57,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
       run,
       signal,
       onNews: (news) => {
-        // Ignore news of a watch that was stopped meanwhile.
+        // Ignore news from a watch that has been stopped.
         if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
       },
     }).catch((error: unknown) => {

@@ -7,8 +7,8 @@ export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
   device.computeCapability.replace('.', '')
 
 /**
- * The architecture a rung is compiled for on this GPU, or why it cannot run on it. A feature letter
- * (`sm_90a`) restricts it to exactly that architecture.
+ * Returns the architecture that a rung is compiled for on this GPU, or why the rung cannot run on it. A feature
+ * letter (`sm_90a`) restricts the rung to exactly that architecture.
  */
 export function architectureFor(
   requires: string | null,
@@ -37,7 +37,7 @@ const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
-/** The architecture to compile for, such as `90a` if a source requires it. */
+/** Returns the architecture to compile for, such as `90a` if a source requires it. */
 export function builtArchitecture(requires: string | null, own: string | null): string {
   const chosen = architectureFor(requires, {
     name: 'this GPU',

@@ -1,4 +1,4 @@
-/** A machine made ready to build and run the rungs of one catalog: the same for every kind of run. */
+/** A machine prepared to build and run the rungs of one catalog, for every kind of run. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
 import { requireSettings } from '../../adapters/tools/build-settings'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -16,7 +16,7 @@ import type { Device } from '../../domain/gpu/device'
 
 type Sources = ReadonlyMap<string, string>
 
-/** The sources that all rungs of a library share, text by path. */
+/** The sources that all rungs of a library share, by path. */
 export interface SharedSources {
   readonly include: Sources
   readonly runner: Sources
@@ -25,20 +25,20 @@ export interface SharedSources {
 /** The part of a catalog that a bench needs. */
 type Library = Pick<Catalog, 'root' | 'references'>
 
-/** Makes a function whose first call does the work, and whose other calls wait for the same answer. */
+/** Returns a function that does the work on its first call. Later calls return the same promise. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | null = null
   return () => (answer ??= work())
 }
 
-/** Opens nothing by itself: a tool is located, and a program built, when it is first asked for. */
+/** Opens nothing when created: a tool is located, and a program built, on first use. */
 export class Bench implements BuildTools {
   readonly toolbox: Toolbox
   readonly cache: BuildCache
 
   private constructor(
     { toolbox, cache }: BuildTools,
-    /** null in a replay, which builds nothing and whose answers are known. */
+    /** null in a replay, which builds nothing. */
     private readonly library: Library | null,
     readonly sources: SharedSources,
     readonly signal: AbortSignal,
@@ -62,22 +62,22 @@ export class Bench implements BuildTools {
   /** nvcc. Throws `missing` if there is none. */
   readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
 
-  /** The same, once everything is there that `build:` of the plan names; throws `missing` otherwise. */
+  /** Returns nvcc after checking that everything in the plan's `build:` exists; throws `missing` otherwise. */
   async compilerFor({ ladder, rungs }: Pick<RunPlan, 'ladder' | 'rungs'>): Promise<Compiler> {
     if (!this.toolbox.replays)
       await requireSettings([ladder.build ?? {}, ...rungs.map(({ rung }) => rung.build ?? {})])
     return this.compiler()
   }
 
-  /** The path of the runner, built. Throws `missing` if it cannot be. */
+  /** Builds the runner and returns its path. Throws `missing` if the build fails. */
   readonly runner = once(async () => buildRunner(await this.compiler(), this.sources.runner))
 
-  /** The path of the launch probe, built, or why there is none. */
+  /** Builds the launch probe and returns its path, or why there is none. */
   readonly launchProbe = once(async () =>
     buildLaunchProbe(await this.compiler(), await this.probeSources()),
   )
 
-  /** The path of the program that runs a main() without a GPU, built, or why there is none. */
+  /** Builds the program that runs a main() without a GPU; returns its path, or why there is none. */
   readonly programRecorder = once(async () =>
     buildProgramRecorder(await this.compiler(), await this.probeSources()),
   )
@@ -89,24 +89,24 @@ export class Bench implements BuildTools {
       : new Map<string, string>(),
   }))
 
-  /** The path of the library that times a program's launches, built, or why there is none. */
+  /** Builds the library that times a program's launches; returns its path, or why there is none. */
   readonly activity = once(async () => {
     const own = this.library ? await readSharedFiles(this.library.root, 'activity') : new Map()
     return buildActivity(await this.compiler(), new Map([...this.sources.runner, ...own]))
   })
 
-  /** What the driver says of its GPUs. Throws `missing` without a driver. */
+  /** Queries the driver for its GPUs. Throws `missing` without a driver. */
   readonly driver = once(() => queryDriver(this.toolbox, this.signal))
 
-  /** The GPU that CUDA offers. Throws `missing` if there is none. */
+  /** Returns the GPU that CUDA offers. Throws `missing` if there is none. */
   readonly gpu = once(async () => {
     const driver = await this.driver()
     return queryDevice(this.toolbox, await this.runner(), driver, this.signal)
   })
 
-  /** The architecture of the machine's GPU; null if CUDA offers none. */
+  /** Returns the architecture of the machine's GPU; null if CUDA offers none. */
   async ownArchitecture(): Promise<string | null> {
-    // The runner takes a minute to build and is of no use without a driver.
+    // Skip the runner without a driver: it takes a minute to build and could not run.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)
@@ -116,12 +116,15 @@ export class Bench implements BuildTools {
     }
   }
 
-  /** The source that results of a task are checked against; null if a rung is trusted, or in a replay. */
+  /** Returns the source that a task's results are checked against. Null if a rung is trusted, or in a replay. */
   referenceOf(plan: Pick<RunPlan, 'task' | 'trusted'>) {
     return plan.trusted ? null : (this.library?.references.get(plan.task.id) ?? null)
   }
 
-  /** What the results of a plan are checked against, built; null if no reference file and no rung says it. */
+  /**
+   * Builds what a plan's results are checked against. Null if the plan has neither a reference file nor a trusted
+   * rung.
+   */
   async oracle(plan: RunPlan, device: Pick<Device, 'computeCapability'>): Promise<Expected | null> {
     if (plan.trusted) return { rung: plan.trusted.rung.id }
     const source = this.referenceOf(plan)
@@ -130,7 +133,7 @@ export class Bench implements BuildTools {
     return { library, shown: source.shown ?? source.file }
   }
 
-  /** The reference of a plan, built for the launch probe; null if a rung is trusted. */
+  /** Builds the plan's reference for the launch probe; null if a rung is trusted. */
   async probedReference(
     plan: RunPlan,
     gpu: Pick<Device, 'computeCapability'>,

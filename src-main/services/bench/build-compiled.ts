@@ -1,4 +1,6 @@
-/** Builds a rung that was compiled elsewhere: a library around PTX or machine code, or a shared library as it is. */
+/**
+ * Builds a rung that was compiled elsewhere: wraps PTX or machine code in a library, or uses a shared library as is.
+ */
 import { basename } from 'node:path/posix'
 import { keepLibrary } from '../../adapters/disk/build-cache'
 import {
@@ -64,7 +66,7 @@ export async function buildCompiled(
   })
   if (built.build === null) return built
   const { build, diagnostics } = binary
-  // ptxas says nothing of machine code.
+  // ptxas reports nothing for machine code.
   const assembled = binary.kernels?.length ? binary.kernels : null
   const resources = assembled ?? kernelsOf(modules)
   return {
@@ -79,7 +81,7 @@ export async function buildCompiled(
   }
 }
 
-/** The PTX or machine code of a rung in the container that the CUDA runtime loads. */
+/** Packs a rung's PTX or machine code into the container that the CUDA runtime loads. */
 async function fatBinary(
   compiler: Compiler,
   { rung, source, bytes }: PlannedRung,
@@ -101,7 +103,7 @@ async function fatBinary(
   })
 }
 
-/** The architecture of a cubin as nvcc is told it, or why the GPU does not execute it. */
+/** Returns a cubin's architecture in nvcc's notation, or why the GPU cannot execute it. */
 function usableCubin(
   file: string,
   cubin: Uint8Array,
@@ -113,7 +115,7 @@ function usableCubin(
   if (!found.hasKernels) return { fault: message('compiled.noKernels', { file }) }
   const { architecture: built } = found
   const gpu = Number.parseInt(sm, 10)
-  // A newer minor version executes the code of an older one, until compute capability 9.0.
+  // A GPU executes code of its own major version and the same or an older minor version.
   const fits = Math.floor(built / 10) === Math.floor(gpu / 10) && built <= gpu
   return fits
     ? { sm: `${built}${built >= 90 ? 'a' : ''}` }

@@ -21,13 +21,13 @@ export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }
 
-/** The folder of a task, and those of its headers below it. A lab's sources are elsewhere. */
+/** Returns include flags for a task's folder and the folders of its headers. A lab's sources are elsewhere. */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [
     ...new Set([...headers.keys()].flatMap((path) => [path.split('/', 1)[0]!, dirname(path)])),
   ].flatMap((folder) => ['-I', folder])
 
-/** `build:` of a file for nvcc here. A replay, whose answers are known, has no need of what it names. */
+/** Resolves a file's `build:` settings for nvcc on this machine. A replay needs none of them. */
 export const settingsOn = async (
   { toolbox, nvcc }: Compiler,
   settings: BuildSettings = {},

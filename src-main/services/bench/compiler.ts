@@ -1,4 +1,4 @@
-/** A machine's nvcc: located once, and never compiling the same sources twice. */
+/** A machine's nvcc: located once; the same sources are never compiled twice. */
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { readBuildOutput, type PtxasKernel } from '../../adapters/tools/nvcc'
@@ -22,14 +22,14 @@ export interface BuildTools {
 export interface Compiler extends BuildTools {
   nvcc: string
   version: string
-  /** Whether this machine has no nvcc, so that only builds that ship can be used. */
+  /** Whether this machine has no nvcc, so that only shipped builds can be used. */
   onlyShipped?: true
   /** include/ of the catalog, text by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
 
-/** Throws `missing` if the machine has no nvcc and no builds that ship. */
+/** Throws `missing` if the machine has neither nvcc nor shipped builds. */
 export async function openCompiler(
   { toolbox, cache }: BuildTools,
   includes: ReadonlyMap<string, string>,
@@ -209,13 +209,13 @@ function failure(result: ProcessResult): BuildOutcome {
   }
 }
 
-/** Of GNU ld, lld and gold. */
+/** Returns the error for a library that the linker cannot find. Recognizes GNU ld, lld and gold. */
 function missingLibrary(stderr: string): Statement | null {
   const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
   return library === undefined ? null : message('settings.noLibrary', { library })
 }
 
-/** Device code of another file, which ptxas or nvlink misses. */
+/** Returns the error for a device function defined in another file, as reported by ptxas or nvlink. */
 export function undefinedFunction({
   stdout,
   stderr,
@@ -228,7 +228,7 @@ export function undefinedFunction({
   return message('settings.undefinedFunction', { name })
 }
 
-/** The compiler's first error with its place, where `shown` says how a file is called; null if it has none. */
+/** Returns the compiler's first error with its location; null if there is none. `shown` formats the file name. */
 export function notCompiling(
   diagnostics: readonly Diagnostic[],
   shown = (file: string): string => file,

@@ -1,4 +1,4 @@
-/** Exclusive use of a GPU: waits for its turn, and notices other programs that compute there. */
+/** Exclusive use of a GPU: waits for a turn, and detects other programs that compute on the GPU. */
 import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -41,14 +41,14 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If cancelled while waiting, the work notices that itself, and what had finished is kept.
+    // If cancelled while waiting, the work detects that itself and keeps what had finished.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()
   }
 }
 
-/** Whether the driver lists a program computing on the GPU; ours must have ended by then. */
+/** Whether the driver lists a program that computes on the GPU. Our own programs must have ended before the call. */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
   when: 'before' | 'after',
@@ -58,7 +58,7 @@ export async function isShared(
     const own = driver?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
-    // A driver error here is no reason to lose a timing.
+    // A driver error here must not discard a timing.
     return false
   }
 }

@@ -12,11 +12,11 @@ type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 export interface OfferedGpu {
   device: Device
   pciBusId: string
-  /** Its number for nvidia-smi; null on a machine with one GPU. */
+  /** nvidia-smi's index of the GPU; null on a machine with one GPU. */
   number: number | null
 }
 
-/** The GPU that CUDA offers to the runner: queried through CUDA itself, so that CUDA_VISIBLE_DEVICES and MIG are respected. */
+/** Returns the GPU that CUDA offers to the runner. Asking CUDA itself respects CUDA_VISIBLE_DEVICES and MIG. */
 export async function queryDevice(
   toolbox: Toolbox,
   runner: string,

@@ -1,7 +1,7 @@
-/** Work on several items at once, at most one per core. */
+/** Runs work on several items at once, at most one per core. */
 import { availableParallelism } from 'node:os'
 
-/** Starts work on each item, at most one per core at a time and in order. After a failure no further one is begun. */
+/** Starts work on the items in order, at most one per core at a time. Starts no further item after a failure. */
 export function startInParallel<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -27,7 +27,7 @@ export function startInParallel<T, R>(
   })
 }
 
-/** The same, waiting for all; throws what the first failure threw. */
+/** Runs work on all items and waits for them. Throws the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

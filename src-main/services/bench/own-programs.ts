@@ -32,7 +32,7 @@ export async function buildRunner(
 
 type ProbeSources = Record<'runner' | 'probe', ReadonlyMap<string, string>>
 
-/** Builds one of the programs that stand in for the CUDA runtime. */
+/** Builds one of the programs that replace the CUDA runtime. */
 async function buildStandIn(
   compiler: Compiler,
   { runner, probe }: ProbeSources,
@@ -52,15 +52,15 @@ async function buildStandIn(
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
-/** Builds the probe that stands in for the CUDA runtime; without it, a rung's launches are unknown. */
+/** Builds the probe that replaces the CUDA runtime; without it, a rung's launches are unknown. */
 export const buildLaunchProbe = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/launches.cpp', name: 'kl-launches' })
 
-/** Builds the program that runs the main() of a file against such a stand-in. */
+/** Builds the program that runs a file's main() against the replacement of the CUDA runtime. */
 export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
-/** Builds the rung that replays a plan, of the judge's sources and the runner's; throws `missing` if that fails. */
+/** Builds the rung that replays a plan, from the judge's and the runner's sources. Throws `missing` if that fails. */
 export async function buildReplay(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -76,7 +76,7 @@ export async function buildReplay(
   return built.artifact ?? ourFault(compiler, built)
 }
 
-/** Builds the library that times a program's launches through CUPTI, or says why it cannot be built. */
+/** Builds the library that times a program's launches through CUPTI, or returns why it cannot be built. */
 export async function buildActivity(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -111,7 +111,7 @@ export async function buildCalibration(
   return built.artifact ?? ourFault(compiler, built, message('calibration.notBuilt'))
 }
 
-/** It is our own code, so a failure is a toolchain problem and not a result. */
+/** Returns the error for a failed build of our own code, which means a toolchain problem. */
 function ourFault(
   { signal }: Compiler,
   { reason }: BuildOutcome,

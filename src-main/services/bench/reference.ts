@@ -39,7 +39,10 @@ export async function compileReference(
   })
 }
 
-/** What a reference needs to compile. Flags that make rungs faster, such as --use_fast_math, are not for what they are checked against. */
+/**
+ * Returns the settings that a reference needs to compile. Flags that speed up rungs, such as --use_fast_math, do not
+ * apply to references.
+ */
 const forReference = ({ include, defines, libraries, std }: BuildSettings = {}): BuildSettings => ({
   ...(include ? { include } : {}),
   ...(defines ? { defines } : {}),
@@ -47,7 +50,7 @@ const forReference = ({ include, defines, libraries, std }: BuildSettings = {}):
   ...(std ? { std } : {}),
 })
 
-/** The same for a run: without it there is none. */
+/** Builds the reference for a run; throws if that fails. */
 export async function buildReference(
   compiler: Compiler,
   inputs: TaskInputs,
@@ -58,7 +61,7 @@ export async function buildReference(
   const built = await compileReference(compiler, inputs, source, sm, flags)
   if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-  // Sources are compiled under the name of their task, which is no folder of their author's.
+  // Sources are compiled under the name of their task, which is not a folder that the author knows.
   const below = `${dirname(source.file)}/`
   const shown = (file: string): string =>
     source.shown !== undefined && file.startsWith(below)
@@ -76,7 +79,7 @@ export async function buildReference(
   )
 }
 
-/** A reference that was built and that no run could be checked against: `why` completes a sentence about it. */
+/** Returns the error for a reference that was built but is unusable. `why` completes a sentence about it. */
 export function unusableReference(
   { file, shown = file }: TaskSource,
   why: string,

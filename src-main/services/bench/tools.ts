@@ -1,4 +1,4 @@
-/** Finds nvcc and the driver of a machine, or says what is missing. */
+/** Finds a machine's nvcc and driver, or reports what is missing. */
 import { askDriver, type NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Machine } from '../../adapters/machine/machine'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -9,11 +9,11 @@ const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
-  /** For a program without the builds that others of its kind have. */
+  /** Remedy for an installation without the builds that other packages ship. */
   withoutBuilds: together(message('doctor.installNvcc'), message('doctor.installPackage')),
   notShipped: together(message('doctor.installNvcc'), message('doctor.buildElsewhere')),
   gpu: needsGpu,
-  /** For what can also run on another target, which is what most readers without a GPU want. */
+  /** Remedy for work that can also run on another target, which most readers without a GPU want. */
   otherTarget: together(
     message('doctor.tryEmulated'),
     message('doctor.tryRecorded'),
@@ -33,7 +33,7 @@ export async function locateNvcc(
   throw missingError(message('doctor.toolMissing', { tool: 'nvcc' }), remedy)
 }
 
-/** What the driver reports about its GPUs. */
+/** Queries the driver for its GPUs. */
 export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promise<NvidiaSmi> {
   const driver = await askDriver(toolbox, signal)
   if (!driver) throw missingError(message('doctor.noGpu'), remedies.gpu)
@@ -53,11 +53,11 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
   return answer
 }
 
-/** Whether there is a driver to ask; asking it takes half a second. */
+/** Whether the machine has nvidia-smi. Running it would take half a second. */
 export const hasGpu = async (machine: Machine): Promise<boolean> =>
   (await machine.toolbox(null).locate('nvidia-smi')) !== null
 
-/** The same error; if it asks for a GPU, its remedy also names the targets that need none. */
+/** Returns the same error. If it asks for a GPU, the remedy also names the targets that need none. */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)
   return says(remedy, 'doctor.useGpu')

@@ -1,4 +1,4 @@
-/** The toolbox of a run that names its GPU. */
+/** The toolbox of a run that selects its GPU. */
 import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -6,8 +6,8 @@ import type { Machine } from '../../adapters/machine/machine'
 import { visibleGpu, withVisibleGpu } from '../../adapters/tools/visible-gpu'
 
 /**
- * @param gpu counts from 0 among the visible GPUs; undefined leaves the choice to CUDA
- * @throws an input error if CUDA_VISIBLE_DEVICES lists fewer; a number that the machine lacks is noticed by `queryDevice`
+ * @param gpu index from 0 among the visible GPUs; undefined lets CUDA choose
+ * @throws an input error if CUDA_VISIBLE_DEVICES lists fewer; `queryDevice` detects an index that the machine lacks
  */
 export function toolboxOn(
   machine: Pick<Machine, 'toolbox' | 'variable'>,

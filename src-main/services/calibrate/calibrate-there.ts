@@ -1,4 +1,4 @@
-/** Calibrates the GPU of another machine: the program does it there, and the parameters come here. */
+/** Calibrates the GPU of another machine: the program runs there, and the parameters are copied back. */
 import type { Folders } from '../../adapters/machine/machine'
 import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -12,7 +12,7 @@ interface Options {
   onNotice: (notice: Statement) => void
 }
 
-/** What it prints there is read as a stranger's file would be. */
+/** Treats the remote output as untrusted input. */
 export async function calibrateThere(
   folders: Pick<Folders, 'config'>,
   name: string,

@@ -15,28 +15,28 @@ import { toolboxOn } from '../bench/visible-gpu'
 
 export interface Calibration {
   parameters: GpuParameters
-  /** What the microbenchmarks printed. */
+  /** The output of the microbenchmarks. */
   output: string
 }
 
 interface CalibrationOptions {
   kernelsDir: string
-  /** Which GPU of several. */
+  /** Index of the GPU if there are several. */
   gpu?: number
   signal: AbortSignal
   onNotice: (notice: Statement) => void
   onBuilding: (gpu: string) => void
-  /** A group of benchmarks has ended. */
+  /** Called when a group of benchmarks has ended. */
   onGroup: (name: string, seconds: number) => void
 }
 
-/** The whole run takes about 15 s; a GPU that another program uses, several times that. */
+/** The whole run takes about 15 s, or several times as long if another program uses the GPU. */
 const timeoutMs = 5 * 60_000
 
-/** WGMMA needs the architecture's own features. */
+/** WGMMA needs the architecture-specific features. */
 const withFeatures = (sm: string): string => (sm === '90' ? '90a' : sm)
 
-/** Throws `missing` without a GPU or nvcc, and an input error if what was measured makes no sense. */
+/** Throws `missing` without a GPU or nvcc, and an input error if the measurements are implausible. */
 export async function calibrate(
   machine: Machine,
   { kernelsDir, gpu, signal, ...on }: CalibrationOptions,
@@ -79,7 +79,7 @@ function requireSuccess({ outcome, exitCode, signal, stderr }: ProcessResult): v
             exitCode: `${exitCode}`,
             text: stderr.trim().split('\n').pop() ?? '',
           })
-  // The program ends with 3 where CUDA refuses something, such as memory that another program has.
+  // The program exits with 3 if CUDA refuses something, such as memory that another program holds.
   throw new KernelLadderError(
     exitCode === 3 ? 'missing' : 'failed',
     why,

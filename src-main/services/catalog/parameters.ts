@@ -1,4 +1,7 @@
-/** Compile-time parameters of a request: checked against the rungs that declare them, and applied to those that allow the value. */
+/**
+ * Compile-time parameters of a request: checks them against the rungs that declare them, and applies them to the
+ * rungs that allow the value.
+ */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
 import type { LadderRung } from '../../domain/ladder/ladder'
@@ -9,7 +12,7 @@ import type { RunPlan } from '../../domain/run/plan'
 
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
+/** Splits `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
 export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
@@ -19,7 +22,7 @@ export function splitParameterName(word: string): { rung: string | null; name: s
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],
-  /** What declares them. */
+  /** What declares the parameters, for messages. */
   whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
@@ -45,7 +48,7 @@ export function checkParams(
   return params
 }
 
-/** Names of the parameters requested for a rung. */
+/** Returns the names of the parameters requested for a rung. */
 const requestedNames = (requested: Parameters, id: string): string[] =>
   Object.keys(requested).flatMap((word) => {
     const { rung, name } = splitParameterName(word)
@@ -53,8 +56,8 @@ const requestedNames = (requested: Parameters, id: string): string[] =>
   })
 
 /**
- * Applies requested values to the rungs that allow them, with a rung's own value taking precedence; reports
- * the rungs left with their defaults. Throws for a value that no rung allows.
+ * Applies requested values to the rungs that allow them; a rung's own value takes precedence. Reports the rungs that
+ * keep their defaults. Throws for a value that no rung allows.
  */
 export function giveParams(
   rungs: readonly LadderRung[],
@@ -102,15 +105,15 @@ export function giveParams(
   return left
 }
 
-/** The violated rule: the message of the source's static_assert. */
+/** Returns the violated rule: the message of the source's static_assert. */
 const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
   diagnostics
     .map(({ message }) => /^static assertion failed with "([^"]+)"/.exec(message)?.[1])
     .find((rule) => rule !== undefined) ?? null
 
 /**
- * Rejects a run whose requested parameters are impossible for all of its rungs, before anything is launched. If some
- * rungs accept them, the run continues, and the others fail with the same message.
+ * Rejects a run whose requested parameters are impossible for all of its rungs, before any launch. If some rungs
+ * accept them, the run continues, and the others fail with the same message.
  * @param diagnostics the compiler's messages by rung id
  * @throws an input error that names each rung, the values and the rule
  */

@@ -32,7 +32,7 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
   throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
-/** A rung of the ladder with its default parameters and those of its entry. */
+/** Returns a rung of the ladder with its default parameters and those of its entry. */
 export function resolveRung(
   catalog: Catalog,
   { id: ladder, build: ofLadder }: Pick<LadderFile, 'id' | 'build'>,
@@ -71,7 +71,7 @@ export function taskOf(catalog: Catalog, { id, task }: LadderFile): Task {
   throw inputError(message('asked.noTask', { ladder: id, task }))
 }
 
-/** The ladder with its task and these rungs. */
+/** Returns the ladder with its task and these rungs. */
 export function resolved(catalog: Catalog, file: LadderFile, rungs: LadderRung[]): Ladder {
   const { schema: _schema, order: _order, ...rest } = file
   const task = taskOf(catalog, file)
@@ -80,7 +80,7 @@ export function resolved(catalog: Catalog, file: LadderFile, rungs: LadderRung[]
   return { ...rest, ...folder, task, scalars, options, rungs }
 }
 
-/** The complete ladder, resolved; throws for the first unusable rung. */
+/** Resolves the complete ladder; throws for the first unusable rung. */
 export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
   resolved(
     catalog,
@@ -91,7 +91,7 @@ export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** What they are rungs of, for messages. */
+  /** The thing that contains the rungs, for messages. */
   whole: Statement,
 ): T[] {
   if (!wanted) return [...all]

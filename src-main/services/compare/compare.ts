@@ -1,4 +1,4 @@
-/** Why one rung of an opened session is faster than another, with the source lines behind it. */
+/** Explains why one rung of an opened session is faster than another, with the source lines responsible. */
 import { rungBefore, type RungResult } from '../../domain/session/session'
 import { whyOf, type Why } from '../../domain/why/why'
 import type { OpenedSession } from '../sessions/open-session'
@@ -19,6 +19,6 @@ export async function whyBetween(
   )
 }
 
-/** The rung that a rung is compared with; null for the first one and for the reference. */
+/** Returns the rung that a rung is compared with; null for the first one and for the reference. */
 export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>
   id === session.ladder.reference ? null : (rungBefore(session, id) ?? null)

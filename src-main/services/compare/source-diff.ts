@@ -9,13 +9,13 @@ export const Hunk = z.object({
   oldLines: z.number().int(),
   newStart: z.number().int(),
   newLines: z.number().int(),
-  /** Each begins with ' ', '-' or '+', or with '\\' for the note that a text has no line end. */
+  /** Each begins with ' ', '-' or '+', or with '\\' for the note that a text has no final newline. */
   lines: z.array(z.string()),
 })
 
 export type Hunk = z.infer<typeof Hunk>
 
-/** The time grows with the square of the edits; sources with more of them have little in common. */
+/** The run time grows with the square of the edits, and sources with more of them have little in common. */
 const mostEdits = 1500
 
 export function diffSources(a: string, b: string, context = 3): Hunk[] {
@@ -33,7 +33,10 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
   }))
 }
 
-/** Without the header comments, which differ between any two rungs; lines keep the files' numbers. */
+/**
+ * Diffs two sources without the header comments, which differ between any two rungs. Line numbers are those of the
+ * files.
+ */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   const below = (text: string) => {
     const skipped = headerLines(text)
@@ -47,7 +50,7 @@ export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   }))
 }
 
-/** All of one for all of the other. */
+/** Returns one hunk that replaces all of `a` with all of `b`. */
 function replaced(a: string, b: string): Hunk {
   const side = (text: string, sign: '-' | '+'): { count: number; lines: string[] } => {
     const lines = text.split('\n')
@@ -67,7 +70,7 @@ function replaced(a: string, b: string): Hunk {
   }
 }
 
-/** The lines that a change takes from a and puts into b. */
+/** Returns the lines that a change removes from a and adds in b. */
 export const changedLines = (a: string, b: string): ChangedLines[] =>
   diffSources(a, b, 0).map(({ oldStart, oldLines, newStart, newLines }) => ({
     a: { from: oldStart, to: oldStart + oldLines - 1 },

@@ -1,7 +1,7 @@
 /**
  * Reads one counter of one small kernel to find out whether counters can be read.
  *
- * ncu's error, if any, is recognized and comes with its remedy.
+ * Recognized ncu errors come with a remedy.
  */
 import { Bench } from '../bench/bench'
 import type { BuildTools } from '../bench/compiler'
@@ -14,7 +14,7 @@ interface CounterProbe extends BuildTools {
   ncu: string
 }
 
-/** Null if a counter was read; else the reason and the remedy. */
+/** Returns null if a counter was read, else the reason and the remedy. */
 export async function probeCounters(
   probe: CounterProbe,
 ): Promise<{ message: Statement; remedy?: Statement } | null> {

@@ -1,4 +1,4 @@
-/** Checks what this machine has for building, running and profiling, with a remedy for whatever is missing. */
+/** Checks what this machine has for building, running and profiling, and names a remedy for anything missing. */
 import { delimiter, join } from 'node:path'
 import { type Statement, message, together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
@@ -96,7 +96,7 @@ async function hasSysAdmin(machine: Machine): Promise<boolean> {
   return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
 }
 
-/** Who may read counters according to the driver module; a probe has the final say. */
+/** Reports who may read counters according to the driver module. Only a probe is conclusive. */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'
   const params = await machine.readText('/proc/driver/nvidia/params')

@@ -115,7 +115,7 @@ export async function buildFolder(
   }
 }
 
-/** What a rung counts as it is typed; `text` stands in place of its file. */
+/** Counts what a rung executes while the user types; `text` replaces its file. */
 export async function countersIn(
   setup: Setup,
   count: ReturnType<ReturnType<typeof createCounting>>,

@@ -1,4 +1,4 @@
-/** A ladder of the commits that changed one rung: each is a rung, built with its own headers. */
+/** A ladder of the commits that changed one rung. Each commit is a rung, built with its own headers. */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
 import { rungFile } from '../../adapters/catalog/ladder-folder'
@@ -18,12 +18,12 @@ export interface CommitsRequest {
   range: string
 }
 
-/** Of SHA-1 or SHA-256. */
+/** A full SHA-1 or SHA-256 hash. */
 const wholeHash = /\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b/g
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** Where a rung's file is, whatever its header says today; a name with a slash is a path. */
+/** Returns the path of a rung's file without reading its current header. A name with a slash is a path. */
 async function sourceFile(
   { catalog, id, own }: OpenedLadder,
   rung: string,
@@ -75,7 +75,7 @@ async function rungOf(
   }
 }
 
-/** The ladder's reference and trusted rung stay as they are today. Also returns the ladder's id. */
+/** Returns the ladder of commits and its id. The reference and the trusted rung keep their current code. */
 export async function commitLadder(
   opened: OpenedLadder,
   { rung, range }: CommitsRequest,

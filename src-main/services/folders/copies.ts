@@ -1,4 +1,4 @@
-/** The library for a request: its ladder's, plus the edited copies that it names. */
+/** Returns the library for a request: its ladder's, plus the edited copies that it names. */
 import { type Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftStore } from '../../adapters/sessions/draft-store'
@@ -17,7 +17,7 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** The library with the copy added to its ladder, after its original rung. */
+/** Returns the library with the copy added to its ladder, after its original rung. */
 export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   const ladder = findLadder(catalog, copy.ladder)
   const source = draftRung(copy, taskOf(catalog, ladder))
@@ -42,7 +42,7 @@ export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   }
 }
 
-/** The parent's values of the parameters that the copy still declares. */
+/** Returns the parent's values of the parameters that the copy still declares. */
 const declared = (
   params: Parameters,
   header: readonly { name: string; allowed: readonly number[] }[],
@@ -53,13 +53,13 @@ const declared = (
     ),
   )
 
-/** Copies of rungs of a ladder, newest first. */
+/** Returns the copies of a ladder's rungs, newest first. */
 export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draft[]> =>
   (await draftStore(machine.folders.drafts).list()).filter((draft) => draft.ladder === ladder)
 
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
-/** The copies that a request needs: its draft, and named rungs that only a draft declares. */
+/** Returns the copies that a request needs: its draft, and named rungs that only a draft declares. */
 async function namedCopies(
   setup: Setup,
   catalog: Catalog,
@@ -76,7 +76,7 @@ async function namedCopies(
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
-/** Also returns the request with the ladder's id in place of a folder path. */
+/** Returns the library, and the request with the ladder's id in place of a folder path. */
 export async function catalogFor<R extends Request>(
   setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
   request: R,

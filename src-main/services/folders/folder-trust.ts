@@ -1,8 +1,8 @@
 /**
  * Trust in a ladder folder, whose code is built and run with the user's permissions.
  *
- * A folder that did not come with the program is used only after the user has confirmed. The decision applies to the
- * folder, not to its content, because ladders are meant to be edited.
+ * A folder that is not shipped is used only after the user confirms. The decision applies to the folder, not its
+ * content, because ladders are meant to be edited.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export async function isTrustedFolder(folders: Folders, folder: string): Promise
   return (await trusted(folders).read()).some((entry) => entry.folder === real)
 }
 
-/** The user has reviewed it and allows it, or has created it here. */
+/** Records that the user has reviewed and allowed the folder, or created it here. */
 export async function trustFolder(folders: Folders, folder: string): Promise<void> {
   const real = await realpath(folder)
   await trusted(folders).change((known) => [

@@ -36,7 +36,7 @@ import { placedFaults } from './placed-faults'
 const expanded = ({ machine }: Setup, typed: string): string =>
   /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
 
-/** The folder's real path, with links resolved once; it must contain a ladder file. */
+/** Returns the folder's real path. Throws unless it contains a ladder file. */
 async function locate(setup: Setup, typed: string): Promise<string> {
   const path = resolve(expanded(setup, typed.trim()))
   const real = await realpath(path).catch((error: unknown) => {
@@ -51,13 +51,13 @@ async function locate(setup: Setup, typed: string): Promise<string> {
 
 interface ReadFolder {
   own: LadderFolder | null
-  /** A ladder of programs. */
+  /** Set for a ladder of programs. */
   programs?: ProgramFolder
   ladder: Ladder | null
   faults: FolderFault[]
 }
 
-/** The usable part of the folder, and the faults of the rest. */
+/** Reads the usable part of the folder and the faults of the rest. */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
     const programs = await openPrograms(setup, path)
@@ -75,7 +75,7 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
   }
 }
 
-/** Files to edit: those that the ladder names, whether or not they exist, and headers. */
+/** Returns the files to edit: headers, and the files that the ladder names, even if missing. */
 async function editedFiles(
   path: string,
   { own, programs }: Pick<ReadFolder, 'own' | 'programs'>,
@@ -95,7 +95,7 @@ async function editedFiles(
   if (!own) return found
   const reference = referenceFile(own.task)
   for (const { id } of own.ladder.rungs) {
-    // Where a rung has two files, the ladder has a fault that names both.
+    // If a rung has two files, the ladder has a fault that names both.
     const name = await rungFile(path, id).catch(() => `${id}.cu`)
     if (name !== reference) await add(name, 'rung')
   }
@@ -133,8 +133,8 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
 }
 
 /**
- * Where the folder of a session's ladder is now: where it was run, or where the user has opened it since. null if
- * there is no folder with that ladder.
+ * Returns the current folder of a session's ladder: where it was run, or where the user has opened it since. Null if
+ * no folder has that ladder.
  */
 export async function folderOf(
   setup: Setup,
@@ -145,11 +145,11 @@ export async function folderOf(
     ...(folder === undefined ? [] : [folder]),
     ...opened.map((one) => one.folder),
   ]) {
-    // A report has the name alone.
+    // A report stores only the folder's name.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs
-    // A ladder file that cannot be read is no other ladder: its faults are shown where it is edited.
+    // An unreadable ladder file still counts as this ladder: the editor shows its faults.
     if (found ? found.ladder.id === id : path === folder) return realpath(path)
   }
   return null
@@ -158,7 +158,7 @@ export async function folderOf(
 export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
   forgetFolder(machine.folders, path)
 
-/** A page can only use folders that the user has opened. */
+/** Rejects paths that the user has not opened, because they may come from a page. */
 export async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
   throw inputError(message('folders.notOpen', { folder: path }), message('folders.openFirst'))
@@ -170,7 +170,7 @@ export async function trustOpened(setup: Setup, path: string): Promise<void> {
 
 const mostCompletions = 50
 
-/** Subfolders of the home directory; links are not followed, and hidden folders need the leading dot. */
+/** Returns subfolders of the home directory. Links are not followed, and hidden folders need the leading dot. */
 export async function completeFolder(
   setup: Setup,
   typed: string,

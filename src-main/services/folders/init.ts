@@ -18,7 +18,7 @@ import { trustFolder } from './folder-trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** A list in a template: files of the shipped kernels that belong in the folder too. */
+/** Template file that lists shipped kernels to copy into the folder. */
 const shippedList = 'shipped.json'
 
 async function copyTemplate({ assets }: Setup, template: string, folder: string): Promise<void> {
@@ -33,15 +33,15 @@ async function copyTemplate({ assets }: Setup, template: string, folder: string)
   await rm(list)
 }
 
-/** The rung that a shipped one is compared with may not be among those that come along. */
+/** Removes `@after` from a shipped rung if the rung it names is not copied. */
 const withoutAfter = (text: string, files: readonly string[]): string =>
   text.replace(/^\/\/ @after +(\S+)\n/m, (line, rung: string) =>
     files.some((file) => basename(file) === `${rung}.cu`) ? line : '',
   )
 
 /**
- * Where a new ladder may be created, and its id: the name of its folder, unless a shipped ladder has that name. Throws if the
- * folder is not empty.
+ * Returns where a new ladder may be created, and its id: the folder's name, unless a shipped ladder has that name.
+ * Throws if the folder is not empty.
  */
 export async function newLadderFolder(
   setup: Setup,
@@ -66,7 +66,7 @@ export async function newLadderFolder(
   return { path, id, shipped }
 }
 
-/** Writes the schema that editors complete ladder.yaml with. */
+/** Writes the schema with which editors complete ladder.yaml. */
 export const writeSchema = (folder: string): Promise<void> =>
   writeFile(join(folder, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
 

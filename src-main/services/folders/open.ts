@@ -25,17 +25,19 @@ const isKnown =
   (id: string): boolean =>
     shipped.ladders.some((known) => known.id === id) || shipped.faults.has(id)
 
-/** Whether a name means a folder: it is a path, or there is such a folder and no such ladder. */
+/** Whether a name means a folder: it is a path, or the folder exists and no ladder has that name. */
 const isFolderName = async (name: string, shipped: Catalog): Promise<boolean> =>
   isPath(name) || (!isKnown(shipped)(name) && (await pathExists(resolve(name))))
 
-/** The ladder of programs in a folder; null if the name means a ladder of kernels. Throws with the folder's fault. */
+/**
+ * Returns the ladder of programs in a folder; null if the name means a ladder of kernels. Throws the folder's fault.
+ */
 export async function openPrograms({ assets }: Setup, name: string): Promise<ProgramFolder | null> {
   const shipped = await readCatalog(assets.kernelsDir)
   return (await isFolderName(name, shipped)) ? readProgramFolder(name, isKnown(shipped)) : null
 }
 
-/** Throws with the available ladders, or with the folder's fault. */
+/** Opens a ladder. Throws the list of available ladders, or the folder's fault. */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readCatalog(assets.kernelsDir)
   if (await isFolderName(name, shipped)) {
@@ -45,14 +47,14 @@ export async function openLadder({ assets }: Setup, name: string): Promise<Opene
   return { catalog: shipped, id: findLadder(shipped, name).id, own: null }
 }
 
-/** The same, for a ladder whose code is going to be built or run. */
+/** Opens a ladder whose code will be built or run. */
 export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
   const opened = await openLadder(setup, name)
   if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
   return opened
 }
 
-/** A ladder with its task, without what only building needs. */
+/** Returns a ladder with its task, without the data that only builds need. */
 export async function chosenLadder(
   setup: Setup,
   name: string,

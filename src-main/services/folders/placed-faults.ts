@@ -4,7 +4,7 @@ import type { FolderFault } from '../../contract/folders'
 import { says, together, type Statement } from '../../domain/messages/message'
 import { inEnglish } from '../../domain/text/english'
 
-/** What an error says, fault by fault; advice belongs to the fault before it. */
+/** Splits an error into faults. Advice belongs to the preceding fault. */
 function eachFault(faults: Statement): Statement[] {
   if (typeof faults === 'string') return faults.split('\n')
   if ('sentences' in faults)
@@ -22,7 +22,7 @@ function eachFault(faults: Statement): Statement[] {
 
 const location = /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl|py))(?::(\d+))?(?::(\d+))?$/
 
-/** A fault's location and the fault itself; null if it begins with no location. */
+/** Splits a fault into its location and text; null if it does not begin with a location. */
 function located(fault: Statement): { place: RegExpExecArray; fault: Statement } | null {
   if (typeof fault === 'object' && 'sentences' in fault) {
     const [first, ...more] = fault.sentences
@@ -39,7 +39,7 @@ function located(fault: Statement): { place: RegExpExecArray; fault: Statement }
   return place && { place, fault: rest }
 }
 
-/** The faults that our parsers found, each with its location; file paths are relative to the folder. */
+/** Returns the faults that our parsers found, each with its location. File paths are relative to the folder. */
 export function placedFaults(faults: Statement, folder: string): FolderFault[] {
   const shown = shownPath(folder)
   const own = (file: string): string =>

@@ -8,7 +8,7 @@ const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }
 
 type Recent = z.infer<typeof RecentFile>[number]
 
-/** A longer list would be a history, not a choice. */
+/** Limit of the list, to keep it short enough to choose from. */
 const most = 20
 
 const recent = ({ ladders }: Folders): JsonFile<Recent[]> =>

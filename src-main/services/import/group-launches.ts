@@ -1,4 +1,4 @@
-/** The launches of a report as an ordered, named ladder: a rung for each, whatever NVTX range it is in. */
+/** Turns the launches of a report into an ordered, named ladder with one rung per launch, whatever its NVTX range. */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
 import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-names'
@@ -29,7 +29,7 @@ export function launchRungs(launches: readonly ReportLaunch[]): ImportedRung[] {
 const numberOf = (index: number, count: number): string =>
   String(index).padStart(Math.max(2, String(count - 1).length), '0')
 
-/** `03_tile`: a kernel by its place among so many and its function. */
+/** Returns an id such as `03_tile`: the kernel's position and its function. */
 export function kernelId(name: string, index: number, count: number, taken: Set<string>): string {
   const number = numberOf(index, count)
   return uniqueId(`${number}_${parseKernelName(name).base}`, number, taken)
@@ -66,7 +66,9 @@ export function arrange(
 
 const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
 
-/** A valid Identifier; ids that differ only in case are also distinguished, because they may become file names. */
+/**
+ * Returns a valid, unused Identifier. Ids that differ only in case count as equal, because ids may become file names.
+ */
 function uniqueId(text: string, fallback: string, taken: Set<string>): string {
   const base =
     text

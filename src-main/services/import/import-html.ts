@@ -1,4 +1,4 @@
-/** Imports the session from an HTML report, as scrubbed when the report was made. */
+/** Imports the session from an HTML report, in the scrubbed form that the report contains. */
 import { basename, join, resolve } from 'node:path'
 import type { ReadReport } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
@@ -18,7 +18,7 @@ interface HtmlImportOptions {
   which?: 'first' | 'second'
 }
 
-/** A valid path in `sources/`, checked because a report may come from anyone. */
+/** Whether a path is valid in `sources/`; a report may come from anyone. */
 const isSourcePath = (path: string): boolean =>
   path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
 
@@ -61,7 +61,7 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
   }
 }
 
-/** The id is free text in a foreign report; a folder's name must be a SessionRef. */
+/** Returns a folder name that is a SessionRef. The id in a foreign report is free text. */
 const folderName = (id: string): string =>
   id
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')

@@ -1,4 +1,4 @@
-/** Imports a file written by ncu elsewhere as a session. What the file does not say is null, never a guess. */
+/** Imports an ncu report as a session. Facts that the file lacks are null, never guessed. */
 import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -48,7 +48,7 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Checked first, so that no gigabyte is read for a folder that cannot be written.
+  // Checked first, to avoid reading gigabytes for a folder that cannot be written.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   let unpacked: UnpackedReport | null = null
@@ -81,7 +81,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** What an import would save. */
+/** The contents that an import would save. */
 export interface ReadImport {
   session: Session
   /** Source text by rung id. */
@@ -131,7 +131,7 @@ const stamp = (date: Date): string =>
 
 interface Naming {
   id: string
-  /** The file's name without its folder, because a path reveals user and machine. */
+  /** The file's name without its folder, because a path reveals user and machine names. */
   name: string
   appVersion: string
 }
@@ -178,7 +178,7 @@ function toSession(
   }
 }
 
-/** How much of a report's time the imported launches are, if it has more. */
+/** Returns how much of a report's time the imported launches cover, if not all. */
 function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   const times = launches.map(launchMs)
   if (total === launches.length || restMs === null || times.includes(null)) return []
@@ -188,10 +188,10 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   return [message('records.importedShare', { time: formatMs(ms), total: formatMs(all), share })]
 }
 
-/** The newest ncu whose own output every value of a report was compared with. */
+/** The newest ncu version whose own output was compared with every parsed value. */
 const checkedNcu = [2025, 3]
 
-/** The warning that reports of this ncu version have not been checked against ncu's own output. */
+/** Returns a warning if this ncu version has not been checked against ncu's own output. */
 function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
   const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)
   const isNewer = year > checkedNcu[0]! || (year === checkedNcu[0] && minor > checkedNcu[1]!)
@@ -234,7 +234,7 @@ function toResult(
 
 const withOrigin = (value: MetricValue, name: string): MetricValue =>
   value.evidence === 'unavailable'
-    ? // The file may come from a GPU that has the metric, but where ncu was not asked for it.
+    ? // The GPU may have the metric although ncu did not collect it.
       {
         ...value,
         reason: message('records.importedWithout', {
@@ -255,8 +255,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * The highest level of which the report has any metric, but for the deep one, which has counters per line; other
- * metrics are kept under ncu's names.
+ * Returns the highest level of which the report has any metric, except deep, which has counters per line. Other
+ * metrics keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(
@@ -267,7 +267,7 @@ function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   return isReported ? 'standard' : 'card'
 }
 
-/** From ncu's device attributes; null if a required one is missing. */
+/** Reads the device from ncu's attributes; null if a required one is missing. */
 export function deviceOf(launch: ReportLaunch | undefined): Device | null {
   const attribute = (name: string): number | string | null =>
     launch?.metrics[`device__attribute_${name}`]?.value ?? null

@@ -1,4 +1,4 @@
-/** The code in a report as deep profiles and sources: advice, instructions and lines with counters. */
+/** Turns the code in a report into deep profiles and sources: advice, instructions and lines with counters. */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'
 import type { NameFile, ReportFile } from '../../adapters/sessions/report-file'
@@ -11,16 +11,16 @@ export interface ImportedCode {
   deep: DeepProfile[]
   /** Texts by their names in the session. */
   sources: ReadonlyMap<string, string>
-  /** By rung id, the file that most of its work is in. */
+  /** The file that contains most of a rung's work, by rung id. */
   fileOf: ReadonlyMap<string, Pick<RungResult, 'file' | 'sourceHash'>>
   /** Whether there are counters per instruction. */
   counted: boolean
 }
 
-/** A report of a large program has millions of instructions, of which a UI can show few and a session should hold no more. */
+/** Limit of stored instructions. Large programs have millions, and a UI can show few of them. */
 const maxInstructions = 200_000
 
-/** A name for each path: the file's own, with a number if another path has taken it. */
+/** Returns a function that names paths: the file's name, with a number if another path has taken it. */
 function namer(): NameFile {
   const names = new Map<string, string>()
   const taken = new Set<string>()
@@ -45,7 +45,7 @@ const duration = ({ launches }: ImportedRung): number =>
     return sum + (typeof value === 'number' ? value : 0)
   }, 0)
 
-/** The file that most warp instructions were executed in; of equal ones, the one with most instructions. */
+/** Returns the file in which the most warp instructions were executed; ties go to the one with more instructions. */
 function mainFile(
   kernels: readonly DeepKernel[],
   hasText: (file: string) => boolean,
@@ -73,7 +73,7 @@ export function importCode(
   const fileOf = new Map<string, Pick<RungResult, 'file' | 'sourceHash'>>()
   let left = maxInstructions
   let counted = false
-  // The hottest first, so that they have their code where not all of it is kept.
+  // Hottest first, so that they keep their code if the limit is reached.
   for (const rung of [...rungs].sort((a, b) => duration(b) - duration(a))) {
     const notes: Statement[] = []
     const kernels = rung.launches.flatMap((launch): DeepKernel[] => {

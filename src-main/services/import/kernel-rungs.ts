@@ -1,4 +1,4 @@
-/** Kernels as the rungs of a session: not built, verified or timed by the runner. */
+/** Turns kernels into rungs of a session. They were not built, verified or timed by the runner. */
 import { profileLaunches } from '../../adapters/sessions/report-file'
 import type { RungResult } from '../../domain/session/session'
 import type { Ladder } from '../../domain/ladder/ladder'

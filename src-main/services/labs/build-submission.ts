@@ -1,4 +1,6 @@
-/** Builds a submission without running it: what a student sees after every change, and all that is possible without a GPU. */
+/**
+ * Builds a submission without running it: the feedback after every change, and all that is possible without a GPU.
+ */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
 import { submissionId } from '../../domain/labs/judge/evidence'
@@ -13,7 +15,7 @@ import type { BuildOutcome } from '../bench/compiler'
 import { smLimits } from '../../domain/gpu/sm-limits'
 import { type LabPlan } from './plan-lab'
 
-/** The occupancy derived from registers and static shared memory, by threads per block. */
+/** Returns the occupancy by threads per block, derived from registers and static shared memory. */
 export function occupancyTable(
   architecture: string,
   build: Build | null,
@@ -33,14 +35,14 @@ export function occupancyTable(
 }
 
 interface LabBuild {
-  /** `sm_90`. */
+  /** Such as `sm_90`. */
   architecture: string
-  /** false if there is no GPU, and it is compiled for that of the recordings. */
+  /** false if there is no GPU; the code is then compiled for the recordings' GPU. */
   own: boolean
   outcome: BuildOutcome
 }
 
-/** Throws `missing` if this machine has no compiler. */
+/** Builds a submission. Throws `missing` if this machine has no compiler. */
 export async function buildSubmission(
   machine: Machine,
   lab: LabPlan,
@@ -59,7 +61,7 @@ export async function buildSubmission(
   }
 }
 
-/** The same, but a missing compiler is a reason instead of an error. */
+/** Builds a submission; returns the reason if the compiler is missing. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

@@ -1,6 +1,6 @@
 /**
- * Checks a submission: built as a rung along with the rungs that its lab names, measured and profiled by the same
- * services as any run, then judged. What this machine cannot do is reported and never counts as passed.
+ * Checks a submission. It is built as a rung along with the rungs that its lab names, measured and profiled like any
+ * run, and then judged. Checks that this machine cannot perform are reported and never count as passed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
@@ -67,13 +67,13 @@ interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** What is known after the tools have run. */
+/** The evidence that the tools collected. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
   remedy: Statement | null
-  /** The lab as it was checked, where that is not as its author wrote it. */
+  /** The lab as checked, if that differs from its author's version. */
   lab?: Lab
 }
 
@@ -86,7 +86,7 @@ const notBuilt = (reason: Statement): BuildReport => ({
   occupancy: [],
 })
 
-/** Only the compiler's verdict, with the reason why there is no more. */
+/** Returns the build result alone, with the reason the submission did not run. */
 async function gatherBuild(
   machine: Machine,
   lab: LabPlan,
@@ -197,7 +197,7 @@ async function gatherLocal(
   } catch (error) {
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
-    // A ladder's alternatives without a GPU do not apply to a lab.
+    // Targets without a GPU that a ladder can use do not apply to a lab.
     const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       options.machine,
@@ -211,11 +211,11 @@ async function gatherLocal(
 
 const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
-/** Whether a check is about how launches fill the GPU, which is told of the lab's own size. */
+/** Whether a check is about how launches fill the GPU, which is judged at the lab's own size. */
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
-/** Without a GPU: everything but what depends on time, which a target with predictions takes from the model. */
+/** Collects evidence without a GPU: everything except times, which a predicting target takes from the model. */
 async function gatherEmulated(
   request: LabCheckRequest,
   folder: string,
@@ -228,7 +228,7 @@ async function gatherEmulated(
   const { catalog, plan } = own
   const target = parseTarget(request.target)!
   const { name, gpu } = emulatedGpu(target.name)
-  // The ladder's reference gives ratios of times, and is mostly a library that cannot be emulated.
+  // The ladder's reference is only for ratios of times, and is usually a library that cannot be emulated.
   const rungs = { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) }
   const launchesAt = {
     problem: full.problem,
@@ -316,15 +316,15 @@ function outcomeOf(
     build,
     checks,
     predictions: judgePredictions(lab, evidence, answers),
-    // A question is about the lab's own size, whatever was emulated.
+    // Questions are about the lab's own size, whatever size was emulated.
     questions: judgeQuestions(whole, evidence, answers, lab.size),
   }
 }
 
 /**
- * Throws if cancelled, and for failures caused neither by the submission nor by something missing on this machine;
- * everything else is in the outcome. The attempt's folder appears atomically or not at all, as `out` or, if that
- * has been taken, under a free name like it.
+ * Checks a submission and saves the attempt. Throws if cancelled, and for failures caused neither by the submission
+ * nor by something missing on this machine. The attempt's folder is created atomically, as `out` or, if that is
+ * taken, under a similar free name.
  */
 export async function checkLab(
   request: LabCheckRequest,

@@ -1,4 +1,4 @@
-/** Finds labs by reference: the shipped ones, and those in folders that the user added. */
+/** Finds labs by reference: shipped labs, and labs in folders that the user added. */
 import { resolve, join } from 'node:path'
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
@@ -23,7 +23,7 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readCatalog(assets.kernelsDir))
 }
 
-/** A shipped lab by its id, or the lab in a folder; throws with the available labs or the fault. */
+/** Opens a shipped lab by id, or the lab in a folder. Throws the list of available labs or the fault. */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const catalog = await readCatalog(assets.kernelsDir)
   const shipped = await readShippedLab(catalog, name)
@@ -60,7 +60,7 @@ const ownPrefix = 'own:'
 const ownFolders = ({ labs }: Folders): JsonFile<string[]> =>
   jsonFile(join(labs, 'folders.json'), z.array(z.string()), [])
 
-/** Shipped labs in order, then added ones; unreadable labs are reported as sentences. */
+/** Returns shipped labs in order, then added ones. Each unreadable lab is reported as a sentence. */
 export async function allLabs({
   assets,
   machine,
@@ -87,11 +87,11 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
   throw inputError(message('labs.gone', { lab: ref.slice(ownPrefix.length) }))
 }
 
-/** Adds a folder; its lab must be readable, and its id unused. */
+/** Adds a lab folder. Throws if the lab is unreadable or its id is taken. */
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
-  // A page names the path: of a folder that is no lab it learns nothing, not even whether it is there.
+  // The path may come from a page, which must not learn whether other folders exist.
   const isLab = await lstat(join(path, labFile)).then(
     (found) => found.isFile(),
     () => false,

@@ -1,7 +1,7 @@
 /**
- * Grades a folder of submissions. Each has a judge, a process that runs trusted code only (judge-process.ts); the
- * lab's own solution goes first, to detect a machine on which nothing can pass. Each submission gets a row whatever it
- * does, and a record from which the row can be repeated.
+ * Grades a folder of submissions. Each submission has its own judge process, which runs trusted code only
+ * (judge-process.ts). The lab's own solution is graded first, to detect a machine on which nothing can pass. Every
+ * submission gets a row and a record from which the row can be reproduced.
  */
 import { createHash } from 'node:crypto'
 import { chmod, readFile, realpath } from 'node:fs/promises'
@@ -36,19 +36,19 @@ import {
 import { flagLikenesses } from './flag-likenesses'
 
 interface GradeOptions {
-  /** Called before any submission runs; throws to prevent it. */
+  /** Called before any submission runs; throws to abort the grading. */
   onStart: (facts: {
     submissions: number
     jobs: number
     gpus: number
     isolation: Isolation
   }) => Promise<void>
-  /** The lab's own solution, checked first and outside the sandbox. */
+  /** Called with the row of the lab's own solution, which is checked first and outside the sandbox. */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
-  /** Rows of an earlier grading that was interrupted; they are not graded again. */
+  /** Called with the number of rows kept from an interrupted grading. */
   onResumed: (rows: number) => void
-  /** A submission's folder that could not be removed. */
+  /** Called with a submission's folder that could not be removed. */
   onLeft: (folder: string) => void
   signal: AbortSignal
 }
@@ -60,7 +60,7 @@ interface Grades {
   seconds: number
 }
 
-/** The devices that CUDA offers, in the notation of CUDA_VISIBLE_DEVICES. */
+/** Returns the devices that CUDA offers, in the notation of CUDA_VISIBLE_DEVICES. */
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
   if (chosen) return chosen.split(',').map((word) => word.trim())
@@ -68,13 +68,13 @@ async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<s
   return (driver?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
-/** The names of this machine's GPUs, each once: rows of GPUs of another kind are graded again. */
+/** Returns the distinct names of this machine's GPUs. Rows from other kinds of GPU are graded again. */
 async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const driver = await askDriver(machine.toolbox(null), signal).catch(() => null)
   return [...new Set((driver?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
-/** The code and answers, or the row of a submission that has none. */
+/** Returns the code and answers, or the row of a submission that has none. */
 async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<HandedIn | GradeRow> {
   const refuse = (reason: Statement): GradeRow =>
     emptyRow(lab.lab, found.student, 'refused', reason, 0)
@@ -104,7 +104,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     const { isolation } = staged.sandbox
     await options.onStart({ submissions: submissions.length, jobs, gpus: gpus.length, isolation })
     const solution = await gradeSolution(request, staged, gpus[0], signal)
-    // Of one that was stopped nothing is known.
+    // A stopped check has no result.
     if (!signal.aborted) options.onSolution(solution)
     const records = newRecordFolder(request.setup.machine.folders, request.lab.id)
     const rows: GradeRow[] = []
@@ -168,7 +168,10 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
   })
 }
 
-/** The folders of a grading and its sandbox; removes the folders afterwards, and those of gradings that were killed. */
+/**
+ * Calls `work` with the folders of a grading and its sandbox. Removes the folders afterwards, and those of killed
+ * gradings.
+ */
 async function withStaged<T>(
   { setup, lab, folder, limits, program, readable }: GradeRequest,
   { onLeft }: Pick<GradeOptions, 'onLeft'>,
@@ -180,7 +183,7 @@ async function withStaged<T>(
     if (!(await removeTree(path))) onLeft(path)
   }
   try {
-    // Views are mounted by root of a user namespace, which is another user to this folder.
+    // Views are mounted by root of a user namespace, which counts as another user for this folder.
     await chmod(root, 0o711)
     const [cache, view] = [join(root, 'cache'), join(root, 'view')]
     for (const path of [cache, view]) await makeFolder(path)
@@ -203,11 +206,11 @@ async function withStaged<T>(
   }
 }
 
-/** Of those that exist. */
+/** Returns the real paths of those that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
-/** A failure around one submission affects only its own row. */
+/** Grades a submission; a failure affects only its own row. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
   { student }: HandedIn,
@@ -221,7 +224,7 @@ async function gradeAnyhow(
   }
 }
 
-/** Also fills the cache with the common builds. The solution is judged like a submission, with more time. */
+/** Grades the solution like a submission, with more time. Also fills the cache with the shared builds. */
 async function gradeSolution(
   request: GradeRequest,
   staged: Staged,
@@ -242,11 +245,11 @@ async function gradeSolution(
 
 interface Regraded {
   row: GradeRow
-  /** What differs from the record, by name: the row's status, its checks, `cubin`. */
+  /** Names of what differs from the record: the row's status, its checks, `cubin`. */
   differs: string[]
 }
 
-/** Judges a graded submission again: the same code, inputs and description, without running its host code. */
+/** Judges a graded submission again with the same code, inputs and description, without running its host code. */
 export async function regradeRecord(
   request: Omit<GradeRequest, 'folder'>,
   record: GradeRecord,
@@ -264,7 +267,7 @@ export async function regradeRecord(
       whole,
       record,
       staged,
-      // It also builds what gradings share.
+      // This also builds what gradings share.
       { ...place, env: { ...place.env, KERNEL_LADDER_CACHE: staged.cache } },
       record,
       options.signal,

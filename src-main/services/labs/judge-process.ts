@@ -1,7 +1,7 @@
 /**
- * The process that judges one submission (`kernel-ladder __judge`). It runs trusted code only: whatever handles the
- * submission's code is a tool in a sandbox of its own (adapters/sandbox/confined.ts). So that a grader loses one row at
- * most, each submission has a process, with limits on its time and memory.
+ * The process that judges one submission (`kernel-ladder __judge`). It runs only trusted code: tools that handle the
+ * submission's code run in their own sandboxes (adapters/sandbox/confined.ts). Each submission has its own process
+ * with time and memory limits, so a crash costs at most one row.
  */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
@@ -30,27 +30,27 @@ import { checkLab } from './check'
 import { requireTrust } from './trust'
 
 export const JudgeJob = z.object({
-  /** The files of the program that grades: its judge must not unpack its own. */
+  /** The grading program's files, so that the judge does not unpack its own. */
   assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
   /** The lab's folder. */
   lab: z.string(),
   labHash: z.string(),
-  /** The submission; its answers.yaml is beside it. */
+  /** The submission's file; answers.yaml is next to it. */
   file: z.string(),
   out: z.string(),
   target: LabTarget,
-  /** Of the inputs. */
+  /** Seed of the inputs. */
   seed: z.number().int(),
   /** Seconds without progress after which the code counts as hung. */
   idleSeconds: z.number().int(),
   confinement: Confinement,
   limits: Limits,
-  /** Of an earlier grading, to repeat it; null to run the host code. */
+  /** Descriptions from an earlier grading to repeat; null to run the host code. */
   descriptions: z.array(Description).nullable(),
 })
 export type JudgeJob = z.infer<typeof JudgeJob>
 
-/** What it prints. */
+/** The judge's output. */
 export const Judged = z.union([
   z.object({
     outcome: LabOutcome,
@@ -64,7 +64,7 @@ export type Judged = z.infer<typeof Judged>
 export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
-/** The probe and the rung that replays a plan, from the cache after the first submission. */
+/** Builds the probe and the rung that replays a plan; cached after the first submission. */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
   const bench = await Bench.open(tools, { root, references: new Map() })
   const probe = await bench.launchProbe()

@@ -1,7 +1,4 @@
-/**
- * Judges one submission: runs a judge process for it in a sandbox, and turns what the judge printed into a row and a
- * record.
- */
+/** Judges one submission: runs a judge process in a sandbox, and turns its output into a row and a record. */
 import { randomInt } from 'node:crypto'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -35,18 +32,18 @@ export interface GradeRequest {
   jobs?: number
   limits: Limits
   target: LabTarget
-  /** Grade one of several parts of the submissions alone; whoever grades them all finds its rows. */
+  /** Grade only one of several parts of the submissions; grading all of them later reuses its rows. */
   part?: { number: number; of: number }
-  /** This program: the file that Node runs. */
+  /** This program's file, run by Node. */
   program: string
-  /** Folders that submissions may read, besides those of the system and of the tools found. */
+  /** Folders that submissions may read, besides system folders and those of the tools found. */
   readable: readonly string[]
 }
 
-/** What all judges share, in folders of the grader. */
+/** Folders and sandbox that all judges share. */
 export interface Staged {
   root: string
-  /** The builds that are the same for all: the lab's rungs, its reference and the probe. */
+  /** Builds that are the same for all submissions: the lab's rungs, its reference and the probe. */
   cache: string
   sandbox: Sandbox
 }
@@ -64,7 +61,7 @@ export async function preparePlace(
 ): Promise<Place> {
   const work = join(root, name)
   for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
-  // The grader has allowed the lab; the judge must know that.
+  // The user has trusted the lab; pass that decision to the judge.
   const trust = trustPath(folders)
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
   return {
@@ -83,10 +80,10 @@ export async function preparePlace(
   }
 }
 
-/** Inputs that no submission can know the results of. */
+/** Returns a random input seed, so that no submission can know the results. */
 export const inputSeed = (): number => randomInt(2, 1_000_000)
 
-/** No debugger can be attached to a judge, whatever this program was started with. */
+/** Returns Node's options for a judge, without those that allow attaching a debugger. */
 const judgeOptions = (): string[] => [
   ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
   ...withoutInspector(),
@@ -101,7 +98,7 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // A kernel that hangs is found by the judge, which can then still report everything else.
+    // A shorter limit lets the judge detect a hung kernel and still report everything else.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }
@@ -115,7 +112,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The row of a judge that ended like this. Only the judge can write to its output. */
+/** Returns the row for how a judge ended. Only the judge can write to its output. */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
   student: string,
@@ -159,7 +156,7 @@ export async function gradeOne(
   await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
   const { mechanism, makeGroup } = staged.sandbox
   const result = await runSandboxed(
-    // A judge runs no code of the submission's, and starts the sandboxes of what does.
+    // A judge runs no code of the submission, and starts the sandboxes for the tools that do.
     { ...openSandbox(mechanism.tie), makeGroup },
     {
       ...place,

@@ -1,4 +1,4 @@
-/** The calls labs.*. */
+/** Implements the contract's `labs.*` calls. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -44,8 +44,8 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
 /**
- * Predictions are locked once their answer has been shown. Measuring the starter does not lock them, since it
- * reveals nothing.
+ * Whether predictions are locked: once their answer has been shown. Measuring the starter reveals nothing and does
+ * not lock them.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(
@@ -157,7 +157,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
-/** The handlers of labs.*; `startRun` starts a check like any run. */
+/** Returns the handlers of labs.*; `startRun` starts a check like any run. */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
   const { machine } = setup
   const { folders } = machine

@@ -1,4 +1,4 @@
-/** How far a user has come in a lab, from the attempts that were saved. */
+/** A user's progress in a lab, from the saved attempts. */
 import { listAttempts } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { attemptsDir, readProgress } from '../../adapters/labs/progress'
@@ -9,7 +9,7 @@ import { can } from '../../domain/targets/targets'
 import { attemptSession } from '../sessions/attempt-sessions'
 import { codeOf } from './recorded'
 
-/** The attempts at a lab, oldest first; `key` is the lab's ref. */
+/** Returns the attempts at a lab, oldest first; `key` is the lab's ref. */
 export async function attemptsAt(
   folders: Folders,
   key: string,
@@ -36,7 +36,7 @@ export async function attemptsAt(
 export const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
   attempts.some(({ completes }) => completes)
 
-/** What a list shows of a lab. */
+/** Returns the progress that a list shows for a lab. */
 export async function standingIn(
   folders: Folders,
   key: string,

@@ -13,11 +13,11 @@ import type { RunPlan } from '../../domain/run/plan'
 import { taskOf } from '../catalog/resolve'
 import { problemAt } from '../../domain/task/problem-request'
 
-// Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with.
+// Returns the id of a lab's own ladder.
 
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
-/** What is run for a lab: a library with its ladder, and the plan. */
+/** A lab's library with its ladder, and the plan to run. */
 export interface LabPlan {
   catalog: Catalog
   plan: RunPlan
@@ -46,7 +46,7 @@ function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource 
   }
 }
 
-/** The distinct problems of the correctness checks. */
+/** Returns the distinct problems of the correctness checks. */
 function problemsOf(lab: Lab, task: Task): Problem[] {
   const all = lab.checks.flatMap((check) =>
     check.kind === 'correctness'
@@ -58,10 +58,10 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
 }
 
-/** Throws if the lab's library lacks a rung that the lab names. */
+/** Plans a submission. Throws if the lab's library lacks a rung that the lab names. */
 export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
-  // A submission is in no ladder folder, wherever its lab's rungs are from.
+  // A submission belongs to no ladder folder, wherever its lab's rungs come from.
   const { own: _own, ...library } = folder.catalog
   const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))

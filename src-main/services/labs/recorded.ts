@@ -9,14 +9,14 @@ import {
   type RecordedAttempt,
 } from '../../adapters/labs/recorded-attempts'
 
-/** Different line ends do not make a different solution. */
+/** Returns a hash that ignores the line ending style. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Which of the lab's current files has this hash. */
+/** Returns which of the lab's current files has this hash. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 
-/** The shipped attempt at a lab with one of its files; null if there is none. */
+/** Returns the shipped attempt at a lab with one of its files; null if there is none. */
 export async function recordedAttempt(
   assets: Assets,
   lab: string,
@@ -26,11 +26,11 @@ export async function recordedAttempt(
   return attempts.find(({ name }) => name.startsWith(`${lab}-${which}-`)) ?? null
 }
 
-/** What `--target recorded` can replay for the lab in its current form. */
+/** Returns the outcomes that `--target recorded` can replay for the lab in its current form. */
 export async function recordedOutcomes(assets: Assets, lab: LabFolder): Promise<RecordedOutcome[]> {
   const found = await Promise.all(
     recordable.map(async (which): Promise<RecordedOutcome[]> => {
-      // A damaged one is not offered; checking reports the damage.
+      // A damaged outcome is not offered; checking reports the damage.
       const outcome = await recordedAttempt(assets, lab.id, which)
         .then((recorded) => recorded && recordedOutcomeOf(recorded).outcome)
         .catch(() => null)

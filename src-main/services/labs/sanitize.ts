@@ -14,7 +14,7 @@ import { labLadderId } from './plan-lab'
 import type { RunSettings } from '../run/run-settings'
 
 interface SanitizeOptions {
-  /** The GPU to emulate; absent where compute-sanitizer watches a real one. */
+  /** The GPU to emulate; absent if compute-sanitizer runs on a real one. */
   emulated?: BuildGpu
   machine: Machine
   signal: AbortSignal
@@ -23,7 +23,7 @@ interface SanitizeOptions {
 
 type Verdict = SanitizerVerdicts[string]
 
-/** A block that all launches have. */
+/** Chooses a block that every launch has. */
 const anyBlock =
   (seed: number): BlockChoice =>
   ({ launches }) =>
@@ -56,7 +56,7 @@ async function sanitizeOne(
       : await sanitize(environment, request)
     const checks = report.rungs[0]?.checks
     if (emulated && checks && check.tools.includes('racecheck')) {
-      // Host code knows the size, and may launch another kernel here than where results and counts are from.
+      // Host code knows the size, so at another size it may launch a different kernel.
       const whole = { ...request, tools: ['racecheck' as const], at: lab.size }
       const block = anyBlock(settings?.seed ?? 0)
       const [race] = (await sanitizeEmulated(environment, whole, emulated, block)).rungs
@@ -77,7 +77,7 @@ async function sanitizeOne(
   }
 }
 
-/** By check id: the result of each tool, or why none ran. The library is that of the lab's plan. */
+/** Returns each tool's result by check id, or why none ran. The library is that of the lab's plan. */
 export async function sanitizeSubmission(
   lab: Lab,
   catalog: Catalog,

@@ -1,8 +1,8 @@
 /**
  * Trust in a lab, which is code that will be built and run.
  *
- * A third-party lab is used only after the user has seen it in full and confirmed. The decision applies to its content:
- * a changed lab must be confirmed again.
+ * A third-party lab is used only after the user has seen all of it and confirmed. The decision applies to its
+ * content: a changed lab must be confirmed again.
  */
 import { join, sep } from 'node:path'
 import { z } from 'zod'
@@ -29,7 +29,7 @@ export async function isTrusted(setup: Setup, lab: LabFolder): Promise<boolean> 
   )
 }
 
-/** The user has seen it in full and allows its use. */
+/** Records that the user has seen the whole lab and allows its use. */
 export async function trustLab(folders: Folders, { id, contentHash }: LabFolder): Promise<void> {
   await trusted(folders).change((known) => [
     ...known.filter((entry) => entry.contentHash !== contentHash),

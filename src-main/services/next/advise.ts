@@ -1,4 +1,4 @@
-/** Advice for a rung of an opened session: its source and deep profile together with what its time is a part of. */
+/** Advice for a rung of an opened session, from its source, its deep profile and its share of the total time. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -20,17 +20,17 @@ interface Places {
   assets: Pick<Setup['assets'], 'recordingsDir'>
 }
 
-/** The time that a rung's kernels take of its session; of a program, of all of their launches. */
+/** Returns the time of a rung's kernels in its session; in a program, the time of all their launches. */
 const weightOf = (rung: RungResult): number =>
   rung.profiledTime?.totalMs ?? timeOfRung(rung)?.ms ?? 0
 
-/** Written by `npm run next`; a damaged or missing file is no past, and its moves have no ranges. */
+/** Written by `npm run next`. If it is missing or damaged, moves have no ranges. */
 const pastFile = 'landed.json'
 const noPast: Past = { landed: [], offered: [] }
 
 const read = new Map<string, Promise<Past>>()
 
-/** Read once, since nothing writes it while the program runs. */
+/** Read once, since nothing writes the file while the program runs. */
 function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   const known = read.get(recordingsDir)
   if (known) return known
@@ -41,7 +41,7 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   return reading
 }
 
-/** Advice for a rung by what was read of it. In a program, each step also says what it saves of all kernels' time. */
+/** Returns the advice for a rung. In a program, each step also states its saving in the time of all kernels. */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
   rung: RungResult,
@@ -91,13 +91,13 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
   return advised
 }
 
-/** Kernels of a program that are asked for their steps, the longest first; what the others save is little. */
+/** Number of kernels of a program that get advice, longest first; the others could save little. */
 const mostAsked = 50
 
 /**
- * The rung that is worth a change first: of a ladder the fastest, which is where an engineer is; of a program or an
- * import, whose kernels do work of their own, the one whose best step saves most of the time of all kernels, or the
- * longest if none has a step. Null where none has a time.
+ * Returns the rung that is worth changing first. In a ladder that is the fastest rung. In a program or an import,
+ * whose kernels do different work, it is the kernel whose best step saves the most total time, or the longest if none
+ * has a step. Null if no rung has a time.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

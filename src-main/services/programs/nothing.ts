@@ -1,4 +1,4 @@
-/** Why a preview has no launch: the program, the filters, or ncu. */
+/** Explains why a preview has no launch: because of the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,
@@ -16,7 +16,7 @@ import { nearest } from '../../domain/text/nearest'
 /** A launch costs some milliseconds under ncu, so a million of them would take hours. */
 export const mostTimed = 5000
 
-/** None for a launch without a time. */
+/** Returns an empty list for a launch without a time. */
 export function toPreview(launch: ReportLaunch): PreviewLaunch[] {
   const ms = launchMs(launch)
   const { kernelName: name, grid, block, rung: range } = launch
@@ -47,7 +47,7 @@ export async function whyNothing(
     )
   const isFiltered = filters.kernels !== null || filters.nvtx !== null || filters.skip > 0
   if (!isFiltered) return nothingLaunched(program)
-  // Looked at once more without filters, to tell what there would be.
+  // Previews once more without filters, to see which launches exist.
   const all = await previewProgram(
     toolbox,
     {
@@ -68,7 +68,7 @@ const nothingLaunched = (program: string): KernelLadderError =>
     message('programs.launchSomething'),
   )
 
-/** Up to ten names, the one most like the filter first. */
+/** Returns up to ten names, the one most like the filter first. */
 function offer(names: ReadonlySet<string>, like: string): string {
   const all = [...names]
   const near = nearest(like, all)

@@ -1,6 +1,6 @@
 /**
- * Profiles a program of the user's own. A preview times every launch in one pass; what took most of the time is then
- * profiled, in the shortest run of launches that has all of it. What was timed is saved whatever comes after.
+ * Profiles a user's program. A preview times every launch in one pass. The launches that took most of the time are
+ * then profiled, in the shortest window that contains them. The times are saved whatever happens later.
  */
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -49,23 +49,23 @@ import { importCode, type ImportedCode } from '../import/imported-code'
 
 export type ProgramEvent =
   | { type: 'preview' }
-  /** Another run has the GPU, or this one could not reserve it. */
+  /** Another run has the GPU, or this run could not reserve it. */
   | { type: 'notice'; notice: Statement }
-  /** A kernel did not end by itself; the program runs again, and its kernels beside each other. */
+  /** A kernel did not end by itself; the program runs again with its kernels side by side. */
   | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
 export interface ProfileProgramOptions extends Setup, ProgramRequest {
-  /** false: fail instead of waiting where another run has the GPU. */
+  /** false: if another run has the GPU, fail instead of waiting. */
   waitForGpu?: boolean
-  /** How long the program may take, each time that it is run. */
+  /** Time limit of each run of the program, in seconds. */
   timeoutSeconds: number
-  /** Milliseconds that a launch may go on after ncu warned that it does not end. */
+  /** Milliseconds that a launch may continue after ncu warned that it does not end. */
   stuckAfterMs?: number
   /** Where to save instead of the store; must not exist. */
   out?: string
-  /** Receives what the program prints, the first time that it is run. */
+  /** Receives the program's output during its first run. */
   onOutput: PassOn
   emit: (event: ProgramEvent) => void
 }
@@ -73,15 +73,15 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
 export interface ProfiledProgram {
   session: Session
   folder: string
-  /** Why it is not in the requested folder. */
+  /** Why the session is not in the requested folder. */
   misplaced: ErrorShape | null
-  /** ncu could time the kernels and not profile them. */
+  /** Why ncu could time the kernels but not profile them. */
   trouble: ErrorShape | null
 }
 
 /** Replays are many times slower than the launches themselves. */
 const mostProfiled = 200
-/** What a session holds, as of an import. */
+/** Limit of rungs in a session, as for an import. */
 const mostRungs = 500
 
 export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {
@@ -195,8 +195,8 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
 }
 
 /**
- * Does the work while no other run of this program has the GPU that the command is expected to use: the first that CUDA
- * would offer it. Which one it uses in the end is its own business.
+ * Runs the work while no other run of this program has the expected GPU: the first that CUDA would offer. The command
+ * may choose another GPU itself.
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
@@ -217,7 +217,7 @@ async function inGpuTurn<T>(
   )
 }
 
-/** Not every expression of JavaScript is one of ncu's, but most mistakes are mistakes in both. */
+/** Checks a kernel pattern as a JavaScript expression. The syntaxes differ, but most mistakes are errors in both. */
 function checkPattern(kernels: string | null): void {
   if (kernels === null) return
   try {
@@ -233,7 +233,7 @@ function checkPattern(kernels: string | null): void {
   }
 }
 
-/** In the order of their first launches. */
+/** Returns the hottest kernels, in the order of their first launches. */
 function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   const kept = new Set([...kernels].sort((a, b) => b.totalMs - a.totalMs).slice(0, mostRungs))
   return kernels.filter((kernel) => kept.has(kernel))
@@ -247,7 +247,10 @@ interface ToProfile extends ProfileProgramOptions {
   draft: SessionDraft
 }
 
-/** The filters of the second run: what was asked for, or the shortest run of launches with all that is hot. */
+/**
+ * Returns the filters of the second run: the requested ones, or the shortest window of launches that contains all hot
+ * kernels.
+ */
 function filtersFor({
   call,
   timed: { launches },
@@ -256,12 +259,12 @@ function filtersFor({
   const { filters } = call
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
-  // After --skip, the launches before are not known, so that only all launches can be counted.
+  // After --skip, the skipped launches are unknown, so launches can only be counted over all kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted
     ? launches.filter(({ name }) => names.has(functionOf(name)))
     : launches
-  // Kernels are given up from the coolest one on where a window would be too long.
+  // If a window would be too long, drop the coolest kernels first.
   for (let most = chosen.length; most > 0; most -= 1) {
     const window = shortestWindow(candidates, new Set(chosen.slice(0, most).map(({ key }) => key)))
     if (!window || window.count > mostProfiled) continue
@@ -300,11 +303,11 @@ async function profileHottest(request: ToProfile): Promise<Profiled> {
       filters: plan.filters,
       without,
       reportPath: draft.reportPath,
-      // It was shown the first time.
+      // The first run already showed the output.
       onOutput: () => undefined,
     })
   let answer = await again()
-  // ncu profiles nothing where it does not know a metric.
+  // ncu profiles nothing if it does not know a metric.
   while (answer.unknown.some((name) => !without.has(name)) && !signal.aborted) {
     for (const name of answer.unknown) without.add(name)
     answer = await again()
@@ -346,7 +349,7 @@ function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profile
   ]
 }
 
-/** The instructions as ncu prints them: a report has machine code alone. */
+/** Adds instructions as ncu prints them, because a report contains only machine code. */
 async function withText({
   toolbox,
   call,

@@ -1,4 +1,4 @@
-/** What a run knows of one rung that is a program, and its result from that. */
+/** The state of one rung of a ladder of programs during a run, and its result. */
 import { createHash } from 'node:crypto'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import type { LadderRung } from '../../domain/ladder/ladder'
@@ -16,14 +16,14 @@ import { profiledTime } from '../../domain/programs/profiled-time'
 
 export interface ProgramState {
   rung: LadderRung
-  /** Its command; the ladder has one for every rung. */
+  /** The rung's command; the ladder has one command for every rung. */
   command: readonly [string, ...string[]]
   run: ProgramRun | null
   verify: Verify | null
   trouble: { status: RungStatus; reason: Statement } | null
   /** Wall time of each timed run, in ms. */
   samplesMs: number[]
-  /** All rounds of the ladder are over. */
+  /** Whether all rounds of the ladder are over. */
   timed: boolean
   launches: readonly PreviewLaunch[]
 }
@@ -41,7 +41,7 @@ export const stateOf = (rung: LadderRung): ProgramState => ({
 
 const medianOf = (samples: readonly number[]): number => quantile(ascending(samples), 0.5)
 
-/** The interval of a time that has settled is no wider than this, to each side of the median. */
+/** A time has settled once its interval is this narrow on each side of the median. */
 const settledShare = 0.005
 
 function timingOf(samplesMs: readonly number[], reference: number | null): Timing {
@@ -49,7 +49,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   const medianMs = medianOf(samplesMs)
   const interval = medianInterval(samplesMs)
   return {
-    // A process begins with what others left in L2.
+    // A process starts with other processes' data in L2.
     cacheState: 'unknown',
     medianMs,
     spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,
@@ -64,7 +64,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   }
 }
 
-/** More kernels than anyone looks at would be a large file. */
+/** Limit of stored kernels, to keep the file small. */
 const mostKernels = 500
 
 function kernelsOf(
@@ -89,7 +89,7 @@ function kernelsOf(
   }
 }
 
-/** Times are the ladder's own once all of its rounds are over, or were stopped. */
+/** Returns a rung's result. Times count once all rounds are over or were stopped. */
 export function programResult(
   { rung, run, verify, trouble, samplesMs, timed, launches }: ProgramState,
   reference: ProgramState | undefined,

@@ -1,4 +1,4 @@
-/** The session of a profiled program: a rung per kernel, with its launches and what was counted of one of them. */
+/** Builds the session of a profiled program: a rung per kernel, with its launches and the counters of one of them. */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
 import type { CollectingLevel } from '../../adapters/tools/ncu'
 import type { LaunchFilters } from '../../adapters/tools/ncu-program'
@@ -30,7 +30,7 @@ export interface KernelRung extends ImportedRung {
   kernel: PreviewKernel
 }
 
-/** One per kernel of the preview, with the launches of it that were profiled. */
+/** Returns one rung per kernel of the preview, with its profiled launches. */
 export function toRungs(
   kernels: readonly PreviewKernel[],
   launches: readonly ReportLaunch[],
@@ -40,7 +40,7 @@ export function toRungs(
   const byKey = new Map<string, ReportLaunch>()
   for (const launch of launches) {
     const key = keyOfLaunch(launch)
-    // One launch stands for its kernel: more of them would be summed up as parts of a rung are.
+    // One launch represents its kernel: several would be summed like parts of a rung.
     if (!byKey.has(key)) byKey.set(key, launch)
   }
   return kernels.map((kernel, index) => {
@@ -54,7 +54,7 @@ export function toRungs(
   })
 }
 
-/** What was asked of a program, as its session tells it. */
+/** The request that a program's session stores. */
 export interface ProgramRequest {
   command: readonly [string, ...string[]]
   filters: LaunchFilters
@@ -71,7 +71,7 @@ interface Parts {
   code: ImportedCode
   kept: readonly PreviewKernel[]
   identity: { id: string; createdAt: Date; version: string | null }
-  /** Of this machine, which a report of ncu does not name; null if nvidia-smi did not say. */
+  /** This machine's driver, which ncu's report does not name; null if nvidia-smi gave no answer. */
   driver: Pick<NvidiaSmi, 'driver' | 'cuda'> | null
   warnings: Statement[]
   totals: { launches: number; totalMs: number }
@@ -144,7 +144,7 @@ export function toSession({
   }
 }
 
-/** `python train.py --steps 3`: paths are cut to their last part. */
+/** Returns words like `python train.py --steps 3`; paths are cut to their last part. */
 export function commandWords(command: readonly string[]): string {
   const words = command
     .map((word) => (word.startsWith('/') ? (word.split('/').findLast(Boolean) ?? word) : word))

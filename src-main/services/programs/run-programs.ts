@@ -1,6 +1,6 @@
 /**
- * Runs a ladder of programs: each once to see that it is right, then all of them in turn, round by round, for their wall
- * times, and once under ncu for the time that their kernels took. Every run is checked by its exit code and its output.
+ * Runs a ladder of programs. Each program runs once to verify it, then all run in turn, round by round, for wall
+ * times. Each then runs once under ncu for its kernel times. Every run is checked by its exit code and output.
  */
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -25,7 +25,7 @@ export interface ProgramsJob {
   folder: ProgramFolder
   request: Pick<RunRequest, 'rungs' | 'profile'>
   toolbox: Toolbox
-  /** The GPU that programs are expected to use, where it is known. */
+  /** The GPU that programs are expected to use, if known. */
   gpu: { device: Device; pciBusId: string } | null
   waitForGpu: boolean
   identity: { id: string; createdAt: string; target: Target }
@@ -36,11 +36,11 @@ export interface ProgramsJob {
 
 interface ProgramsOutcome {
   session: Session
-  /** ncu, or its counters, were missing. */
+  /** Set if ncu or its counters were missing. */
   missing: ErrorShape | null
 }
 
-/** Under ncu a launch costs some milliseconds, however short a run is allowed to be. */
+/** Minimum time limit under ncu, where each launch costs some milliseconds. */
 const leastProfileSeconds = 600
 
 export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
@@ -116,9 +116,9 @@ export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
 }
 
 interface Measuring {
-  /** Every rung of the ladder: what is expected may come from the first of them. */
+  /** Every rung of the ladder; the expected output may come from the first. */
   all: readonly ProgramState[]
-  /** Those to be timed. */
+  /** The rungs to time. */
   states: readonly ProgramState[]
   publish: (state: ProgramState) => void
 }
@@ -139,7 +139,7 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
       await runOnce(job, first, 0, null)
       if (first.trouble) unknown = together(first.trouble.reason)
       else expected = await keepExpected(join(folder.folder, output.file), scratch.path)
-      // It is what the others are held against, and right by definition.
+      // The first program is the standard for the others, and right by definition.
       if (states.includes(first)) done += 1
     }
     for (const state of states) {
@@ -183,10 +183,10 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
   }
 }
 
-/** What a program prints is kept for the reason that it failed, and no more of it. */
+/** Bytes of output that are kept to explain a failure. */
 const keptOutput = 64 * 1024
 
-/** Its wall time in ms; null if it was stopped. What is wrong is left in the state. */
+/** Runs a program and returns its wall time in ms; null if it was stopped. Stores any fault in the state. */
 async function runOnce(
   { folder, toolbox, signal }: ProgramsJob,
   state: ProgramState,
@@ -225,7 +225,7 @@ async function runOnce(
     try {
       const checked = await checkOutput(path, expected, output)
       state.run.output = checked.output
-      // The first answer stays, unless a later one is wrong.
+      // Keep the first answer unless a later one is wrong.
       if (round === 0 || checked.reason) state.verify = checked.verify
       if (checked.reason) state.trouble = { status: 'wrong', reason: checked.reason }
     } catch (error) {
@@ -241,7 +241,7 @@ function whyFailed(
   expected: number,
   seconds: number,
 ): Statement | null {
-  // A file that the system cannot execute has neither exit code nor signal.
+  // A file that the system cannot execute has neither an exit code nor a signal.
   if (outcome === 'not-found' || (outcome === 'exited' && exitCode === null))
     return message('programs.noSuchProgram', { program })
   if (outcome === 'timeout') return message('programs.timedOut', { program, seconds })
@@ -260,7 +260,7 @@ interface GpuTimes {
   missing: ErrorShape | null
 }
 
-/** One run of each under ncu, which times every launch; whatever it says, the wall times stay. */
+/** Runs each program once under ncu, which times every launch. A failure does not affect the wall times. */
 async function gpuTimes(
   { folder, toolbox, emit, signal }: ProgramsJob,
   {
@@ -311,7 +311,7 @@ async function gpuTimes(
     try {
       const preview = await previewProgram(toolbox, call, mostTimed)
       const launches = preview.launches.flatMap(toPreview)
-      // The time of a part of its kernels is not its own.
+      // The time of only some of its kernels would not be the program's.
       found = launches.length > 0 && preview.outcome === 'exited'
       if (!found) throw await whyNothing(toolbox, call, preview)
       if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
@@ -319,7 +319,7 @@ async function gpuTimes(
       publish(state)
     } catch (error) {
       const shape = toErrorShape(error)
-      // What ncu lacks for one program, it lacks for all.
+      // If ncu lacks something for one program, it lacks it for all.
       if (shape.kind === 'missing') return lost(shape)
       if (shape.kind !== 'cancelled')
         warn(message('programs.noGpuTime', { program: rung, why: shape.message }))

@@ -1,6 +1,6 @@
 /**
- * Times the launches of a program: each by itself under ncu or, where a kernel does not end by itself, as the program launches
- * them, through CUPTI.
+ * Times a program's launches: one by one under ncu or, if a kernel does not end by itself, concurrently through
+ * CUPTI.
  */
 import { previewProgram, type Preview, type ProgramCall } from '../../adapters/tools/ncu-program'
 import { timeProgram } from '../../adapters/tools/program-activity'
@@ -13,7 +13,7 @@ import { mostTimed, toPreview, whyNothing } from './nothing'
 
 export interface TimedLaunches extends Pick<Preview, 'outcome' | 'exitCode' | 'whole'> {
   launches: PreviewLaunch[]
-  /** Numbers of the GPUs that they ran on. */
+  /** Indexes of the GPUs that the launches ran on. */
   gpus: ReadonlySet<number | null>
   by: 'ncu' | 'cupti'
   warnings: Statement[]
@@ -28,7 +28,7 @@ export interface LaunchTiming {
   onStuck: (kernel: string) => void
 }
 
-/** Throws if there is nothing to show. */
+/** Times the launches. Throws if there are none to show. */
 export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches> {
   const { toolbox, call } = timing
   const seen = await previewProgram(toolbox, call, mostTimed)
@@ -40,7 +40,10 @@ export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches>
   return { outcome, exitCode, whole, launches, gpus, by: 'ncu', warnings: [] }
 }
 
-/** Times kernels that may wait for each other; what ncu timed until then is of no program that ran as it should. */
+/**
+ * Times kernels that may wait for each other. ncu's times so far are discarded, since the program did not run
+ * properly.
+ */
 async function timeTogether(
   { toolbox, call, bench, onStuck }: LaunchTiming,
   kernel: string,

@@ -1,4 +1,4 @@
-/** The builds that `regress` times: of each rung the code of now and the old one, and a copy of the old one. */
+/** The builds that `regress` times: for each rung the current code, the old code, and a copy of the old build. */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
 import { builtRung, type BuiltRung } from '../../adapters/tools/runner'
@@ -17,11 +17,11 @@ import type { BuildOutcome, Compiler } from '../bench/compiler'
 import { inParallel } from '../bench/in-parallel'
 import type { Device } from '../../domain/gpu/device'
 
-/** A rung with what has become of its two builds. */
+/** A rung with the state of its two builds. */
 export interface Row {
   planned: PlannedRung
   old: PlannedRung | undefined
-  /** Decided without timing. */
+  /** Set if the verdict needs no timing. */
   settled?: { verdict: RegressVerdict; reason: Statement | null }
   pair?: BuiltPair
   sameBuild: boolean
@@ -37,11 +37,14 @@ interface BothBuilds {
   old: OldRungs
   device: Device
   scratch: string
-  /** What the old code is of, for its user. */
+  /** The origin of the old code, for messages. */
   against: string
 }
 
-/** Throws if an old rung does not compile: nothing can be said of it, and its user has to know before the GPU is used. */
+/**
+ * Builds old and new code. Throws if an old rung does not compile: it cannot be compared, and the user has to know
+ * before the GPU is used.
+ */
 export async function buildBoth({
   compiler,
   plan,
@@ -112,7 +115,7 @@ export async function buildBoth({
 const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
-/** Another build as the linker sees it, even if the code is the same. */
+/** Copies a build so that the linker treats it as another library although the code is the same. */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,
   id,

@@ -1,4 +1,7 @@
-/** The old code of a ladder, ready to be built again: from a session, which keeps its sources, or a git revision. */
+/**
+ * Loads the old code of a ladder so it can be rebuilt: from a session, which stores its sources, or from a git
+ * revision.
+ */
 import { resolve, sep } from 'node:path'
 import {
   builtWith,
@@ -31,12 +34,12 @@ import { storeOf } from '../sessions/session-places'
 export interface OldRungs {
   from: OldCode
   task: Task
-  /** include/ and the task's headers as of then, text by path. */
+  /** Old include/ and task headers, by path. */
   includes: ReadonlyMap<string, string>
   headers: ReadonlyMap<string, string>
-  /** By the id of today: those of the plan that it has. */
+  /** The plan's rungs that the old code has, by current id. */
   rungs: ReadonlyMap<string, PlannedRung>
-  /** Those that the ladder no longer has; empty if only some rungs were asked for. */
+  /** Rungs that the ladder no longer has; empty if only some rungs were requested. */
   gone: readonly { id: string; title: string }[]
 }
 
@@ -123,7 +126,7 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // What runs a script is the program's, as the runner is.
+          // The file that runs a script belongs to this program, as the runner does.
           ...builtWithAll.get(rung.file),
         },
       ]),

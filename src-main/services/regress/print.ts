@@ -27,13 +27,13 @@ export const changeOf = ({ ratio, interval }: RegressRung): string =>
 export const cyclesOf = ({ cycles }: RegressRung): string =>
   cycles === null ? '–' : percentChange(cycles.ratio)
 
-/** What the old code is. */
+/** Describes the old code. */
 export const againstOf = ({ against }: RegressReport): string =>
   against.kind === 'session'
     ? `the session ${against.name}`
     : `${against.name} (${against.commit.slice(0, 12)})`
 
-/** How the verdicts came about, in one paragraph. */
+/** Explains in one paragraph how the verdicts were reached. */
 export function howDecided({
   thresholdPercent,
   askedPercent,
@@ -104,7 +104,7 @@ function testcase(report: RegressReport, rung: RegressRung): string {
   return `${open}/>`
 }
 
-/** One test per rung: a failure is slower or broken, and what is undecided is skipped. */
+/** Returns one test per rung: slower and broken rungs fail, undecided ones are skipped. */
 export function regressJunit(report: RegressReport): string {
   const count = (...wanted: RegressVerdict[]): number =>
     report.rungs.filter(({ verdict }) => wanted.includes(verdict)).length

@@ -1,6 +1,6 @@
 /**
- * Builds the old code of a ladder again and measures old and new in turn, on this GPU, now: what a stored time was
- * measured under does not matter then. Both builds are verified first, and what would fail is measured twice.
+ * Rebuilds the old code of a ladder and measures old and new code in turn on this GPU. The conditions of a stored
+ * time therefore do not matter. Both builds are verified first, and failing results are measured twice.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -53,7 +53,7 @@ export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheStat
   rounds: number
   secondsAPair: number
   cacheState: CacheState
-  /** Measure how far the same code differs from itself even if that is known. */
+  /** Measure the spread of identical code even if it is cached. */
   calibrate: boolean
 }
 
@@ -62,13 +62,13 @@ interface RegressOptions {
   onNote: (text: string) => void
   idleSeconds: number
   waitForGpu: boolean
-  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
   gpu?: number
   trust: boolean
 }
 
 const seed = 1
-/** The runner times whatever it has verified; this is the minimum. */
+/** The runner times whatever it verifies; this is the shortest time. */
 const verifySeconds = 0.02
 
 export async function regress(
@@ -155,7 +155,10 @@ interface OnGpu {
 const pairsOf = (rows: readonly Row[]): BuiltPair[] =>
   rows.flatMap(({ pair, settled }) => (pair && !settled ? [pair] : []))
 
-/** Rungs that broke are not timed; the old code is checked too, since a time of a wrong result means nothing. */
+/**
+ * Verifies both builds. Broken rungs are not timed. The old code is checked too, since the time of a wrong result
+ * means nothing.
+ */
 async function verifyBoth(own: OnGpu): Promise<void> {
   const { toolbox, runner, plan, request, options, rows, expected, trusted } = own
   const pairs = pairsOf(rows)
@@ -205,7 +208,7 @@ interface MeasuredBoth {
   percent: number
   first: RoundsOutcome
   again: RoundsOutcome | null
-  /** By the times alone. */
+  /** Verdicts from the times alone. */
   verdicts: Map<string, MeasuredVerdict>
 }
 
@@ -224,7 +227,7 @@ async function measureBoth(own: OnGpu): Promise<MeasuredBoth> {
   return { sameCode, percent, first, again, verdicts: decided }
 }
 
-/** From the cache, or of these rounds, kept for later. */
+/** Returns the cached spread of identical code, or derives it from these rounds and caches it. */
 async function sameCodeSpread(
   { setup, device, request }: OnGpu,
   { rounds }: RoundsOutcome,

@@ -1,6 +1,6 @@
 /**
- * Rounds: in each, a fresh runner process times the pairs of builds in turn. A pair that hangs or crashes is left
- * out of the rounds that follow, and the rest of the round is repeated without it.
+ * Rounds: in each, a new runner process times the pairs of builds in turn. A pair that hangs or crashes is excluded
+ * from later rounds, and the rest of the round is repeated without it.
  */
 import {
   compareArgs,
@@ -18,10 +18,10 @@ import type { Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
 
-/** Two builds of a rung, and a copy of the old one: how far that differs from the old build is no change of code. */
+/** Two builds of a rung, and a copy of the old build. The difference between the old build and its copy is noise. */
 export interface BuiltPair {
   now: BuiltRung
-  /** LeadContext apart by their ids: `@` is in no rung's own. */
+  /** The builds have different ids: no rung id contains `@`. */
   before: BuiltRung
   copy: BuiltRung
 }
@@ -29,7 +29,7 @@ export interface BuiltPair {
 export const oldId = (id: string): string => `${id}@old`
 export const copyId = (id: string): string => `${id}@copy`
 
-/** What was launched and loaded before a pair changes from round to round. */
+/** Rotates the pairs, so that different code is launched and loaded before a pair in each round. */
 function inOrder(pairs: readonly BuiltPair[], round: number): readonly BuiltPair[] {
   const at = round % Math.max(1, pairs.length)
   const turned = [...pairs.slice(at), ...pairs.slice(0, at)]
@@ -42,11 +42,11 @@ interface RoundsRequest {
   task: Task
   problem: Problem
   taskFolder: string | null
-  /** What computes inputs, if any are. */
+  /** The reference that computes inputs, if any are computed. */
   expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
-  /** The number of the first round: other rounds have their builds elsewhere in memory. */
+  /** The number of the first round. Other rounds have their builds elsewhere in memory. */
   from: number
   /** Sampling time per pair and round. */
   secondsAPair: number
@@ -60,7 +60,7 @@ interface RoundsRequest {
 }
 
 export interface RoundsOutcome {
-  /** By rung; empty for a pair that failed. */
+  /** Rounds by rung; empty for a pair that failed. */
   rounds: Map<string, Round[]>
   /** Why a pair could not be timed in every round. */
   failures: Map<string, string>
@@ -108,7 +108,7 @@ interface Listener {
   onFailure: (id: string, why: string) => void
 }
 
-/** Throws for what another process would not mend. */
+/** Runs one process. Throws for errors that another process would not fix. */
 async function oneProcess(
   request: RoundsRequest,
   number: number,

@@ -1,7 +1,7 @@
 /**
- * How far identical code differs from itself on this machine, cached per GPU and driver.
+ * The spread of identical code on this machine, cached per GPU and driver.
  *
- * A change below that is none. It is measured like any change, with the old build against a copy of itself.
+ * A smaller change is noise. The spread is measured like any change, with the old build against a copy of itself.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ import { SameCode } from '../../domain/regress/report'
 import { jsonFile, type JsonFile } from '../../adapters/disk/json-file'
 import type { Device } from '../../domain/gpu/device'
 
-/** By GPU and driver. */
+/** Spreads by GPU and driver. */
 const Kept = z.record(z.string(), SameCode)
 
 const keyOf = ({ name, driver }: Pick<Device, 'name' | 'driver'>): string =>
@@ -24,7 +24,7 @@ export const readSameCode = async (
   device: Pick<Device, 'name' | 'driver'>,
 ): Promise<SameCode | null> => (await cacheFile(folders).read())[keyOf(device)] ?? null
 
-/** A cache that cannot be written to costs only time. */
+/** Writes the cache. Ignores failures, which cost only time. */
 export async function keepSameCode(
   folders: Pick<Folders, 'cache'>,
   device: Pick<Device, 'name' | 'driver'>,

@@ -1,7 +1,7 @@
 /**
  * Adds a machine to machines.yaml, for the command line and the UI.
  *
- * Its key is trusted only if the user saw it; a login is tried, and Slurm is queried.
+ * Trusts the host's key only if the user has seen it, tries a login, and queries Slurm.
  */
 import { readMachines, writeMachine } from '../../adapters/remote/machines-store'
 import { answer } from '../../adapters/remote/remote-host'
@@ -13,10 +13,10 @@ import { MachineEntry, nameFault, type WrittenMachine } from '../../domain/remot
 import { message } from '../../domain/messages/message'
 import { shellOf, sshOptions } from './remote-job'
 
-/** Where ssh would connect to, and the key that the host shows. */
+/** Returns where ssh would connect to, and the host's key. */
 export const lookAtHost = (host: string): Promise<HostKey> => askHostKey(host, sshOptions())
 
-/** Throws if a machine cannot have this name, or one has it already. */
+/** Throws if the name is not valid for a machine or is taken. */
 export async function refuseName(
   { config }: Pick<Folders, 'config'>,
   name: string,
@@ -29,8 +29,8 @@ export async function refuseName(
 }
 
 /**
- * Trusts the host's key if it is unknown and still the one that the user saw, logs in, asks Slurm, and writes the entry.
- * `seen` is that key, `ssh-ed25519 SHA256:…`; null if the user saw none.
+ * Trusts the host's key if it is unknown and still the one that the user saw. Then logs in, queries Slurm, and writes
+ * the entry. `seen` is that key, `ssh-ed25519 SHA256:…`; null if the user saw none.
  */
 export async function addMachine(
   { config }: Pick<Folders, 'config'>,
@@ -49,7 +49,7 @@ export async function addMachine(
     await trustHostKey(entry.ssh, key.fingerprint, sshOptions())
   }
   const shell = shellOf(name, entry)
-  // A key that is known says nothing of whether the host lets this user in.
+  // A known key does not prove that the host accepts this user.
   await answer(shell, 'a first look', 'true')
   if (entry.slurm) await tryOptions(shell, entry.slurm)
   await writeMachine(config, name, written)

@@ -1,4 +1,6 @@
-/** ncu's own report of a session: fetched from the machine that it was left on, opened in Nsight Compute, read in parts. */
+/**
+ * ncu's own report of a session: fetched from the machine that has it, opened in Nsight Compute, and read in parts.
+ */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,16 +17,16 @@ import { openMachine } from './remote-job'
 
 interface FoundReport {
   state: 'here' | 'there'
-  /** Its path, here or there. */
+  /** The report's path on this machine or the other. */
   path: string
   bytes: number
-  /** How many of them are here. */
+  /** Bytes that are already on this machine. */
   done: number
-  /** The machine that it was left on; null if it is here. */
+  /** The machine that has the report; null if it is here. */
   machine: string | null
 }
 
-/** Where the report of a session's folder is; null if there is none. */
+/** Returns where the report of a session's folder is; null if there is none. */
 export async function findReport(folder: string): Promise<FoundReport | null> {
   const path = join(folder, reportFile)
   const here = await stat(path).catch(() => null)
@@ -35,12 +37,12 @@ export async function findReport(folder: string): Promise<FoundReport | null> {
   return { state: 'there', path: kept.path, bytes, machine, done: await fetchedBytes(folder) }
 }
 
-/** Pauses before connecting again; after the last one it is left at what is here. */
+/** Pauses before reconnecting. After the last one, the download stops and keeps what it has. */
 const retriesMs = [500, 2000, 5000, 15_000]
 
 /**
- * Has the report of a session be here, and returns its path. What a cut connection brought is kept, here and for the
- * next call. Throws if there is none, or if its machine cannot be reached.
+ * Ensures that a session's report is on this machine and returns its path. A partial download is kept for the next
+ * call. Throws if there is no report, or if its machine cannot be reached.
  */
 export async function bringReport(
   { machine }: Setup,
@@ -86,10 +88,10 @@ export async function bringReport(
   }
 }
 
-/** How long Nsight Compute may take to say that it cannot start. */
+/** How long to wait for Nsight Compute to report that it cannot start. */
 const patienceMs = 1500
 
-/** Opens a report in the Nsight Compute of this machine. */
+/** Opens a report in this machine's Nsight Compute. */
 export async function openInNsight({ machine }: Setup, path: string): Promise<void> {
   const ncu = await machine.toolbox(null).locate('ncu')
   const programs = [...(ncu === null ? [] : [join(dirname(ncu), 'ncu-ui')]), 'ncu-ui']
@@ -105,10 +107,10 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
   throw missingError(message('machines.noNsight'), message('machines.openFile', { file: path }))
 }
 
-/** As much of a report as one answer may hold. */
+/** Bytes of a report per answer. */
 const partBytes = 2 * 2 ** 20
 
-/** Implements the contract's `ncuReport.*` calls; one report is fetched at a time for each session. */
+/** Implements the contract's `ncuReport.*` calls. Each session fetches one report at a time. */
 export function createNcuReports(
   setup: Setup,
   openSession: (ref: string) => Promise<OpenedSession>,

@@ -1,4 +1,4 @@
-/** A command of this program as an array of Slurm: each task does its part, and what became of each is told. */
+/** Runs a command of this program as a Slurm array: each task does its part, and the outcome of each is reported. */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { removeJob } from '../../adapters/remote/remote-jobs'
@@ -22,7 +22,7 @@ interface TasksThere extends Omit<CommandThere, 'file'> {
 const retryMs = 5000
 const attempts = 60
 
-/** Runs the tasks to their end; a task that failed is told and is no error, unless all did. */
+/** Runs the tasks to completion. A failed task is reported; only the failure of all is an error. */
 export async function runTasks(
   folders: Pick<Folders, 'config'>,
   name: string,
@@ -74,7 +74,7 @@ export async function runTasks(
   }
 }
 
-/** Follows the array over lost connections. */
+/** Follows the array across lost connections. */
 async function followed(
   array: StartedArray,
   name: string,
@@ -88,7 +88,7 @@ async function followed(
     last = text
   }
   for (let tries = 0; tries < attempts; tries += 1) {
-    // Stopping is asked of the tasks: those that run save, and the array ends by itself.
+    // Stop requests go to the tasks: running ones save, and the array ends by itself.
     const ended = await array.follow(onProgress, new AbortController().signal)
     if (ended) return ended
     onNotice(message('machines.lost', { name }))
@@ -109,7 +109,7 @@ function noticeOf(
   })
 }
 
-/** Why a task did not do its part; null if it did. */
+/** Returns why a task did not do its part; null if it did. */
 function fault({ last, queue, accounting }: EndedTask): Statement | null {
   const line = JobLine.safeParse(last).data
   if (line?.type === 'end') {

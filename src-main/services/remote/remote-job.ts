@@ -1,6 +1,6 @@
 /**
- * A job of this program on another machine. It runs there in a process group of its own and writes its lines to a
- * file, so a lost connection loses nothing: they are read on from where they were. Stopping it stops all of it.
+ * A job of this program on another machine. It runs there in its own process group and writes its lines to a file.
+ * After a lost connection, reading continues at the last position. Stopping the job stops the whole group.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -53,33 +53,33 @@ export async function openMachine(
   return { name, entry, shell: shellOf(name, entry) }
 }
 
-/** Without a host it is Slurm of this machine, which is a login node then. */
+/** Returns the shell of a machine. Without a host, it is this machine, which is then a Slurm login node. */
 export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
   ssh === undefined ? localShell(name) : sshShell(name, ssh, sshOptions())
 
 export interface RemoteOptions {
   signal: AbortSignal
   onLine: (line: Exclude<JobLine, JobEnd>) => void
-  /** A warning, unless it is said to be news. */
+  /** Reports a warning, or news if the level is `info`. */
   onNotice: (notice: Statement, level?: 'info') => void
-  /** The connection is lost, or is there again. */
+  /** Called when the connection is lost or restored. */
   onLink?: (up: boolean) => void
 }
 
 export interface EndedJob {
   end: JobEnd
   place: JobPlace
-  /** Where it ran. */
+  /** The host that it ran on. */
   host: SessionHost | null
 }
 
-/** Pauses before connecting again; the last one repeats. */
+/** Pauses before reconnecting; the last one repeats. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
-/** How long a job has to save what it finished before it is killed. */
+/** Time for a stopped job to save its results before it is killed. */
 const graceMs = 60_000
 const clockTolerance = 120
 
-/** Looks at the machine, and sends the program and a Node where they are missing. */
+/** Probes the machine, and sends the program and Node if they are missing. */
 export async function prepare(
   { shell, entry }: NamedMachine,
   { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
@@ -112,7 +112,7 @@ const onStateOf =
     if (notice) onNotice(notice.message, notice.level === 'info' ? 'info' : undefined)
   }
 
-/** Runs a job to its end. Throws if it cannot be started, or ends without saying how. */
+/** Runs a job to completion. Throws if it cannot be started, or ends without a completion line. */
 export async function runJob(
   machine: NamedMachine,
   { facts, node, agent }: Awaited<ReturnType<typeof prepare>>,
@@ -131,7 +131,7 @@ export async function runJob(
   return followJob(machine, job, options)
 }
 
-/** The runs there whose results were not brought home: of a laptop that was switched off, say. */
+/** Returns the runs there whose results were not copied back, for example because a laptop was switched off. */
 export async function findRuns(
   { shell, entry }: NamedMachine,
   signal: AbortSignal,
@@ -140,7 +140,7 @@ export async function findRuns(
   return { facts, jobs: await findJobs(shell, facts, signal) }
 }
 
-/** Follows a job of an earlier call from its first line on. */
+/** Follows a job that an earlier call started, from its first line. */
 export function resumeJob(
   machine: NamedMachine,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -175,7 +175,7 @@ async function followJob(
     const line = JobLine.safeParse(value).data
     if (line?.type === 'end') end = line
     else if (line) options.onLine(line)
-    // A job that starts over has no result yet, whatever it saved when it was stopped.
+    // A restarted job has no result yet, whatever it saved when it was stopped.
     if (line?.type === 'begun') {
       end = null
       host = { name: line.host, job: number }
@@ -222,7 +222,7 @@ async function followJob(
   }
 }
 
-/** Why a job has no result. A job of Slurm says that in its own way, and may have nothing to add. */
+/** Returns why a job has no result. A Slurm job has its own reasons, and may have none. */
 function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
   const why = job.ending()?.statement ?? null
   const ended =
@@ -234,7 +234,7 @@ function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Stat
     : together(message('slurm.ended', { name, number: job.number! }), why, ended)
 }
 
-/** On abort: asks the job to save and end; kills it when it does not; gives up when neither can be told it. */
+/** On abort, asks the job to save and end. Kills it if it does not. Gives up if the machine cannot be reached. */
 function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {
   let timers: NodeJS.Timeout[] = []
   const stop = (force: boolean): void => {
@@ -262,15 +262,15 @@ function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController
 }
 
 export interface CommandThere {
-  /** Sends the folder that it is about and returns its place there; null if it is about none. */
+  /** Sends the folder that the command needs and returns its remote path; null if it needs none. */
   send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
-  /** Its words, given the folder of its job and where the folder that was sent lies there. */
+  /** Returns the command's words, given its job folder and the remote path of the sent folder. */
   words: (job: string, folder: string | null) => readonly string[]
-  /** A file that it leaves in the folder of its job, to be read. */
+  /** A file that the command leaves in its job folder, to be read back. */
   file?: string
 }
 
-/** Runs a command of the command line there; its notes are passed on, and what it printed is returned. */
+/** Runs a command of this program's command line there. Forwards its notes and returns its output. */
 export async function runWords(
   folders: Pick<Folders, 'config'>,
   name: string,

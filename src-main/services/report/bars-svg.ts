@@ -1,6 +1,6 @@
 /**
  * A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
- * The charts on screen are drawn by the screen's own library.
+ * Charts on screen use the screen's own library.
  */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-markup'
@@ -17,7 +17,7 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 export interface Bar {
   /** The bar's label: a rung's number, or its number and title. */
   label: string
-  /** Null if there is no figure: the space stays empty, and `text` says so. */
+  /** Null if there is no figure: the space stays empty, and `text` gives the reason. */
   value: number | null
   /** The figure with its unit. */
   text: string
@@ -61,7 +61,7 @@ const colours = {
   faint: '#525b67',
 }
 
-/** 1, 2 or 5 times a power of ten, so that a few steps reach the top, each wide enough for its label. */
+/** Returns an axis step of 1, 2 or 5 times a power of ten, so that a few steps reach the top and labels fit. */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
   const power = 10 ** Math.floor(Math.log10(top / most))
@@ -73,7 +73,7 @@ const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?
 
 const at = (value: number): string => String(+value.toFixed(2))
 
-/** Truncates to roughly as many letters as fit the width, with an ellipsis. */
+/** Truncates a text to about the given width, with an ellipsis. */
 function fit(text: string, width: number): string {
   const most = Math.floor(width / 6)
   const letters = [...text]

@@ -1,4 +1,6 @@
-/** The charts of printed and Markdown reports: bars of the throughput and of counters, and drawings of the screen. */
+/**
+ * The charts of printed and Markdown reports: bars of the throughput and counters, and charts drawn by the screen.
+ */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import { areTimesRanked } from '../../domain/analysis/comparability'
 import { numberOfId } from '../../domain/ladder/rung'
@@ -58,8 +60,8 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 }
 
 /**
- * Two sessions: each rung's bar of the first session above that of the second; null without a time, and if L2 held
- * different things, since bars side by side rank them.
+ * Returns a chart of two sessions: each rung's bar of the first session is above that of the second. Null without a
+ * time, or if L2 held different data, since adjacent bars imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -103,22 +105,22 @@ function metricChart({ rows, metrics }: ReportModel, id: string): BarChart | nul
   }
 }
 
-/** A chart of a report: bars made here, or a drawing of the screen's. */
+/** A chart of a report: bars drawn here, or a chart drawn by the screen. */
 export type ReportChart = {
-  /** What it was asked for by. */
+  /** The word that requested the chart. */
   word: string
   caption: string | null
 } & ({ bars: BarChart } | { drawing: Drawing })
 
-/** Charts of the screen that a printed report has unless others are chosen. */
+/** Charts of the screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
-/** The leading counter and those of the card level: the others are in the tables. */
+/** Returns the leading counter and those of the card level; the tables have the others. */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]
 
-/** What the drawing of the occupancy shows of each rung already. */
+/** Metrics that the occupancy chart already shows for each rung. */
 const inOccupancy = ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy']
 
 function usualWords({ session, metrics, drawn, captions }: ReportModel): string[] {
@@ -132,7 +134,7 @@ function usualWords({ session, metrics, drawn, captions }: ReportModel): string[
   ]
 }
 
-/** Those that were chosen, in that order; without a choice, a few. */
+/** Returns the chosen charts in that order, or a default selection. */
 export function chartsOf(model: ReportModel): ReportChart[] {
   return (model.charts ?? usualWords(model)).flatMap((word): ReportChart[] => {
     const caption = model.captions[word] ?? null
@@ -143,7 +145,7 @@ export function chartsOf(model: ReportModel): ReportChart[] {
   })
 }
 
-/** Bars that fit on a page below a heading. */
+/** The most bars that fit on a page below a heading. */
 const mostBars = 44
 
 /** Splits a chart with too many bars for a page into several with the same scale. */
@@ -164,7 +166,7 @@ function piecesOf(chart: BarChart): BarChart[] {
   }))
 }
 
-/** For print: as many drawings as needed, so that none is cut by a page break. */
+/** Returns the figures for print. Splits a chart into several so that none is cut by a page break. */
 export const chartFigures = (chart: BarChart, layout: Layout): string[] =>
   piecesOf(chart).map((piece) => `<figure>${barsSvg(piece, layout)}</figure>`)
 
@@ -178,10 +180,10 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** A file name made of what a chart was asked for by. */
+/** Returns a file name made from the word of a chart. */
 const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
 
-/** Each as a file, named by the chart or the registry's metric id. */
+/** Returns each chart as a file, named by its word or metric id. */
 export const pictures = (model: ReportModel): Picture[] =>
   chartsOf(model).map((chart) =>
     'bars' in chart
@@ -206,7 +208,7 @@ export const mdChart = (chart: ReportChart, folder: string): string[] => [
   ...(chart.caption === null ? [] : [`_${md(chart.caption)}_`]),
 ]
 
-/** For print; a drawing says itself what it is and where its figures come from. */
+/** Returns a chart for print. A chart from the screen includes its own description and sources. */
 export function printChart(chart: ReportChart, layout: Layout): string[] {
   const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`
   if ('bars' in chart) {

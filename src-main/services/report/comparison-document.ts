@@ -41,7 +41,7 @@ function timePart(model: ComparisonModel): PrintPart {
   return { id: 'times', title: 'Times', body: body.join('\n') }
 }
 
-/** Rungs with counters that moved, each with those counters. */
+/** Returns the rungs with changed counters, each with those counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

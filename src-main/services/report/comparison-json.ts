@@ -17,7 +17,7 @@ export const ComparisonJson = z.object({
   reportDate: z.string().optional(),
   /** What the reader should know in addition to the figures, including the warnings of both sessions. */
   warnings: z.array(Statement),
-  /** What the sessions differ in, as every surface says it. */
+  /** The difference between the sessions, worded as everywhere else. */
   answer: z.string(),
   a: Session,
   b: Session,

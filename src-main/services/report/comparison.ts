@@ -1,6 +1,6 @@
 /**
- * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are
- * rejected; differences besides the code are stated.
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are rejected,
+ * and differences besides the code are reported.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'
@@ -32,13 +32,13 @@ export interface ComparedRung {
 }
 
 export interface ComparisonModel {
-  /** What the sessions differ in, as every surface says it. */
+  /** The difference between the sessions, worded as everywhere else. */
   answer: Sentence
   /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
-  /** Its author's title and paragraphs; null for the title that says what is compared. */
+  /** The author's title and paragraphs. Without a title, the default one names what is compared. */
   title: string | null
   authorNotes: readonly string[]
   date: string | null
@@ -49,7 +49,7 @@ export interface ComparisonModel {
   facts: ComparedFact[]
 }
 
-/** A fact of both provenances. */
+/** A fact from both provenances. */
 export interface ComparedFact {
   id: string
   label: string
@@ -78,7 +78,7 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
-  // Ids number the kernels of a program.
+  // A program's ids only number its kernels, so they cannot be matched.
   if (!can(a.target).knowsRun || !can(b.target).knowsRun) return []
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
@@ -143,7 +143,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
-/** The first cause of each rung that got faster or slower. */
+/** Returns the first cause of each rung that got faster or slower. */
 export const firstCauses = ({ rungs }: ComparisonModel): Sentence[] =>
   rungs.flatMap(({ a, why }): Sentence[] => {
     const [cause] = why.causes

@@ -1,6 +1,6 @@
 /**
- * Charts of the Charts screen as pictures: drawn by the screen's own code, in an HTML report opened by a browser on
- * this machine, so that they are identical to the pictures that the screen saves.
+ * Draws charts of the Charts screen as pictures. A browser on this machine opens an HTML report and runs the screen's
+ * own code, so the pictures match those that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'
@@ -28,7 +28,7 @@ import { firstChoice, sweepCandidates } from '../../domain/session/size-series'
 import type { SessionPlaces } from '../sessions/session-places'
 import { listAll } from '../sessions/list-sessions'
 
-/** The possible settings of a chart's controls for a session; null if it has none. */
+/** Returns the possible settings of a chart's controls for a session; null if it has none. */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
@@ -61,10 +61,10 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
     )
 }
 
-/** A chart of the Charts screen, or one that is bars of a counter. */
+/** Whether a word names a chart of the Charts screen, not a bar chart of a counter. */
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
 
-/** Throws for a chart that the session cannot have; bars are of the throughput or of a counter that some rung has. */
+/** Throws for a chart that the session cannot have. Bars show the throughput or a counter that some rung has. */
 export function checkCharts(words: readonly string[], session: Session): void {
   const counters = [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
   for (const word of words) {
@@ -81,7 +81,7 @@ export function checkCharts(words: readonly string[], session: Session): void {
   }
 }
 
-/** The session itself and, for each other size of its ladder on this GPU, the newest listed session. */
+/** Returns the session itself and, for each other size of its ladder on this GPU, the newest listed session. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -106,7 +106,10 @@ interface DrawTools {
   drawInPage: PageDrawer
 }
 
-/** By their words; null for one that the session has no data for. `said` is what the page says of those. */
+/**
+ * Draws the charts by word; null for one that the session has no data for. `said` is the page's explanation for
+ * those.
+ */
 export async function drawCharts(
   { places, drawInPage }: DrawTools,
   opened: OpenedSession,
@@ -123,7 +126,7 @@ export async function drawCharts(
   }
 }
 
-/** The SVG text. Throws an input error if the session has no data for the chart. */
+/** Draws a chart and returns its SVG text. Throws an input error if the session has no data for it. */
 export async function drawChart(
   tools: DrawTools,
   opened: OpenedSession,

@@ -1,4 +1,4 @@
-/** HTML from arbitrary text; nothing in a session can become more than text. */
+/** Converts arbitrary text to HTML. Nothing in a session can become more than text. */
 import type { Cell, Table } from './tables'
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/hidden-characters'
@@ -14,10 +14,10 @@ const escapes: Record<string, string> = {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => escapes[character]!)
 
-/** Text on one line, for an element or an attribute in quotes. */
+/** Returns text on one line, for an element or a quoted attribute. */
 export const html = (text: string): string => escaped(oneLine(text))
 
-/** Text with line ends preserved, for `pre`. */
+/** Returns text with line breaks preserved, for `pre`. */
 export const htmlLines = (text: string): string => escaped(visible(text))
 
 export const htmlCode = (text: string): string => `<code>${html(text)}</code>`
@@ -39,7 +39,7 @@ interface HtmlColumn {
   align?: 'left'
 }
 
-/** A table whose cells are already HTML; the first cell of a row is its header. */
+/** Returns a table whose cells are already HTML. The first cell of a row is its header. */
 export function htmlTable(
   columns: readonly HtmlColumn[],
   rows: readonly (readonly string[])[],

@@ -48,7 +48,7 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
     })
     .join('\n')
 
-/** The template is filled by position, so text in a session is never mistaken for a placeholder. */
+/** Fills the template by position, so that text in a session is never mistaken for a placeholder. */
 export function printHtml(
   template: string,
   frozen: FrozenReport,

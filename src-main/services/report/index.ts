@@ -1,4 +1,4 @@
-/** From opened sessions to the text of a report. Pure, except that it scrubs the names of this machine. */
+/** Turns opened sessions into the text of a report. Pure, except that it scrubs this machine's names. */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
@@ -47,17 +47,17 @@ export function parseFormat(word: string): ReportFormat {
   )
 }
 
-/** What a report includes. */
+/** The parts to include in a report. */
 export interface Choice {
-  /** By default all. */
+  /** All by default. */
   sections?: readonly ReportSection[]
-  /** Rung ids; by default all. */
+  /** Rung ids; all by default. */
   rungs?: readonly string[]
 }
 
 interface ReportOptions extends Choice, Authored, PrintOptions {
   format: TextFormat
-  /** A date to print; by default none, so that the same session yields the same bytes. */
+  /** A date to print; none by default, so that the same session yields the same bytes. */
   date?: string
 }
 
@@ -118,13 +118,13 @@ export function reportComparison(
 
 interface CiOptions {
   thresholdPercent: number
-  /** Rung ids; by default all of both sessions. */
+  /** Rung ids; all of both sessions by default. */
   rungs?: readonly string[]
   /** Print the document of `domain/analysis/baseline-document.ts` instead of Markdown. */
   json?: boolean
 }
 
-/** A check against a baseline for continuous integration: its text, verdict and headline. */
+/** Returns a check against a baseline for continuous integration: its text, verdict and headline. */
 export function reportCi(
   baseline: Opened,
   now: Opened,
@@ -202,8 +202,8 @@ export function reportHtml(
 }
 
 /**
- * A page that can draw the first session's charts; the other sessions, for a sweep, are reduced to the same rungs. It
- * is meant for a browser on this machine and not to be kept.
+ * Returns a page that can draw the first session's charts. The other sessions, for a sweep, are reduced to the same
+ * rungs. The page is temporary, for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],
@@ -225,7 +225,7 @@ export function drawingPage(
   return printHtml(template, frozen, [], models)
 }
 
-/** A PDF of one session, or of two side by side. */
+/** Returns a PDF of one session, or of two side by side. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -241,7 +241,7 @@ export function reportPdf(
   return printPdfReport(sessionDocument(model), model.date ?? model.session.createdAt, tools)
 }
 
-/** The pictures of a Markdown report. */
+/** Returns the pictures of a Markdown report. */
 export function reportPictures(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Choice & Authored,

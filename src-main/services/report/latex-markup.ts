@@ -1,4 +1,4 @@
-/** LaTeX from arbitrary text; the result requires only booktabs, and compiles. */
+/** Converts arbitrary text to LaTeX that compiles and requires only booktabs. */
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, codePoint } from '../../domain/text/hidden-characters'
 
@@ -34,7 +34,7 @@ const replacements: Record<string, string> = {
   '…': '\\ldots{}',
 }
 
-/** Characters that LaTeX supports in any encoding without a package; others are replaced by their code point. */
+/** Whether LaTeX supports a character in any encoding without a package. Others are replaced by their code point. */
 const isSet = (character: string): boolean =>
   /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
 
@@ -49,7 +49,7 @@ export const tex = (text: string): string =>
     })
     .join('')
 
-/** Code that may break after a comma, because a list of rungs is one long word. */
+/** Returns code that may break after a comma, because a list of rungs is one long word. */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
 
@@ -63,5 +63,5 @@ export const texSentence = (sentence: Sentence): string =>
     })
     .join('')
 
-/** A LaTeX comment; the text is joined into one line, so that none of it is typeset. */
+/** Returns a LaTeX comment. The text is joined into one line, so that none of it is typeset. */
 export const texComment = (text: string): string => `% ${oneLine(text)}`

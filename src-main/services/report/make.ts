@@ -1,4 +1,6 @@
-/** From a request to the content of a report in any format; finds whatever a format needs besides the session. */
+/**
+ * Makes the content of a report in any format from a request, and collects what the format needs besides the session.
+ */
 import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError, KernelLadderError } from '../../domain/errors'
@@ -38,7 +40,7 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   date?: string
   /** Markdown: the folder of its pictures, next to the file. */
   pictures?: string
-  /** The text alone is looked at: nothing is drawn, which takes seconds. */
+  /** Only the text is previewed: nothing is drawn, which would take seconds. */
   isPreview?: boolean
 }
 
@@ -51,7 +53,7 @@ interface MakeTools extends PdfTools {
 
 interface MadeReport {
   content: string | Uint8Array
-  /** Of a Markdown report with a folder for them. */
+  /** Pictures of a Markdown report that has a folder for them. */
   pictures: Picture[]
 }
 
@@ -61,7 +63,7 @@ type Sessions = readonly [Advised] | readonly [Advised, Advised]
 /** Formats that print the first step of each rung, or include all advice. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
-/** Of one session, or of two side by side. */
+/** Makes a report of one session, or of two side by side. */
 export async function makeReport(
   tools: MakeTools,
   [first, second]: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
@@ -87,7 +89,7 @@ export async function makeReport(
   }
 }
 
-/** What an author chose is there, or the report is refused. */
+/** Throws if the session lacks something that the author chose. */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -104,7 +106,10 @@ function checkAuthored(
     throw inputError(message('reports.captionOfNone', { chart: JSON.stringify(chart) }))
 }
 
-/** What the screen's own code draws: what was chosen, or for print the usual ones, where there are figures and a browser. */
+/**
+ * Returns the charts drawn by the screen's own code: the chosen ones, or the defaults for print if the session has
+ * times and there is a browser.
+ */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,
   [opened, second]: Sessions,
@@ -119,7 +124,7 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app prints without a browser of the machine's, and then without these.
+      // The desktop app prints without an installed browser, and then omits these charts.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error
     },
@@ -155,7 +160,7 @@ async function withProfiles({ deep, ...rest }: Advised): Promise<HtmlSource> {
   return { ...rest, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-/** A report as the answer to a UI, which saves it as a file. */
+/** Returns a report as the answer to a UI, which saves it as a file. */
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
@@ -181,7 +186,7 @@ export async function answerReport(
     : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
-/** Without what was left out, so that it hides no default. */
+/** Drops undefined options, so that they do not override defaults. */
 const given = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
@@ -194,7 +199,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Without extension. The id is free text in a foreign session. */
+/** Returns a file name without extension. The id in a foreign session is free text. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

@@ -1,6 +1,6 @@
 /**
- * A report before formatting: every text scrubbed, every figure with unit and evidence, nothing that depends on when
- * or where it is made. The same session yields the same model.
+ * A report before formatting: every text is scrubbed, and every figure has its unit and evidence. It does not depend
+ * on when or where it is made: the same session yields the same model.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'
@@ -44,7 +44,7 @@ import { asCompiled } from '../../domain/ladder/rung'
 import { diffBelowHeaders, diffSources, type Hunk } from '../compare/source-diff'
 import { publishedFigures, type PublishedFigures } from './published-figures'
 
-/** A formatted figure. `note` is the 1-based index of the model's note that says why there is no value. */
+/** A formatted figure. `note` is the 1-based index of the model's note that explains a missing value. */
 export interface Figure {
   text: string
   evidence: MetricValue['evidence']
@@ -57,59 +57,59 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** The reference's time, interleaved with the rung's. */
+  /** The reference's time, measured interleaved with the rung's. */
   beside: Figure
-  /** That time over the rung's. */
+  /** The reference's time divided by the rung's. */
   ratio: Figure
-  /** The speedup over the rung that it builds on, which is named if it is not the row above. */
+  /** The speedup over the rung that it builds on. That rung is named if it is not the row above. */
   step: Figure
-  /** A launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
+  /** Time per launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
   burst?: { time: Figure; ratio: Figure }
-  /** The rung alone for seconds; absent unless the run timed that. */
+  /** The rung launched alone for seconds; absent unless the run timed that. */
   sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
-  /** Of a kernel under ncu; absent in sessions of rungs. */
+  /** Times of a kernel under ncu; absent in sessions of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
   /** In the order of the model's metrics. */
   metrics: Figure[]
-  /** Without times: what was counted, in the order of the model's counted metrics. */
+  /** Without times: counted metrics, in the order of the model's counted metrics. */
   counted: Figure[]
-  /** The NVTX ranges that it was launched in. */
+  /** The NVTX ranges that the kernel was launched in. */
   range?: string
 }
 
 export interface ReportStep extends Step {
-  /** The source change below the headers, which the report tells by themselves; null if a source is missing. */
+  /** Returns the source change below the headers, which the report lists separately; null if a source is missing. */
   hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
-  /** Scrubbed, as written by the JSON printer. */
+  /** The scrubbed session, as written by the JSON printer. */
   session: Session
   /** The sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** What was measured, where the title is its author's. */
+  /** The measured subject, if the title is the author's. */
   subject: string | null
-  /** Paragraphs of its author's. */
+  /** The author's paragraphs. */
   authorNotes: readonly string[]
-  /** The chosen charts by their words; null for a few of each kind. */
+  /** The words of the chosen charts; null for the defaults. */
   charts: readonly string[] | null
-  /** By the words of the charts. */
+  /** Captions by chart word. */
   captions: Readonly<Record<string, string>>
   drawn: ReadonlyMap<string, Drawing>
   /** The date of the report, only if the user gives one. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
-  /** The metrics that stand in place of times where nothing was timed. */
+  /** The metrics shown instead of times if nothing was timed. */
   counted: { id: string; label: string }[]
   rows: LadderRow[]
   notes: string[]
-  /** What a reader must know beside a rung's time: `02_tile: did not settle, at the power cap`. */
+  /** Notes that qualify a rung's time: `02_tile: did not settle, at the power cap`. */
   timeNotes: { rung: string; text: string }[]
   /** Metrics without a value for any rung, each with the first reason given. */
   absent: { label: string; reason: string }[]
-  /** Null if the ladder's author published none. */
+  /** Null if the ladder's author published no figures. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
@@ -118,16 +118,16 @@ export interface ReportModel {
   facts: PrintedFact[]
 }
 
-/** What its author adds to a report, and the charts that were drawn for it. */
+/** The author's additions to a report, and the charts drawn for it. */
 export interface Authored {
   title?: string
-  /** Paragraphs. */
+  /** Paragraphs of text. */
   notes?: readonly string[]
-  /** Charts by their words; by default a few. */
+  /** Words of the charts; a few defaults if absent. */
   charts?: readonly string[]
-  /** Under charts, by their words. */
+  /** Captions by chart word. */
   captions?: Readonly<Record<string, string>>
-  /** Of the charts that the screen draws: their drawings. */
+  /** Drawings of the charts that the screen draws. */
   drawn?: ReadonlyMap<string, Drawing>
 }
 
@@ -145,10 +145,10 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** Used if a session gives no reason. */
+/** The text for a session that gives no reason. */
 export const noReason = 'No reason was recorded.'
 
-/** Kernels that ncu timed one by one. */
+/** Whether a session holds kernels that ncu timed one by one. */
 const isOfKernels = (session: Session): boolean =>
   !can(session.target).knowsRun && totalProfiledMs(session) !== null
 
@@ -165,7 +165,7 @@ function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['
   }
 }
 
-/** The meaning of the marks in a table, printed below it in every format. */
+/** Returns the meaning of the marks in a table, printed below it in every format. */
 export const legendOf = (session: Session): string =>
   isPredicted(session.target)
     ? 'Times and figures marked ◇ are predicted by a model, with the range of its error; nothing was measured. Figures without a mark are counted by an emulator that executes the machine code. ○ is derived. – is not available.'
@@ -178,7 +178,7 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** How its figures came about, before a date. */
+/** Returns the word before a date for how the figures were obtained. */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'
@@ -188,7 +188,7 @@ export const madeWord = (session: Session): string =>
         ? 'emulated'
         : 'measured'
 
-/** `on NVIDIA H200`, or `emulated on H200`. */
+/** Returns `on NVIDIA H200`, or `emulated on H200`. */
 export function placeWords({ device, target }: Session): string {
   const gpu = device?.name ?? gpuOfTarget(target)?.name ?? 'no GPU'
   if (device) return `on ${gpu}`
@@ -197,13 +197,16 @@ export function placeWords({ device, target }: Session): string {
   return `${isBuiltOnly(target) ? 'built for' : 'on'} ${gpu}`
 }
 
-/** Counts are shown as bare numbers; their heading says what is counted. */
+/** Adds the unit to a label. Counts are bare numbers if their label says what is counted. */
 export const withUnit = (label: string, unit: Unit): string =>
   ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
     ? `${label} (${unit})`
     : label
 
-/** Metrics that any rung has: the leading one and the card's first, then in registry order, then unknown ones. */
+/**
+ * Returns the metrics that any rung has: the leading one and the card's first, then registry order, then unknown
+ * ones.
+ */
 function metricsOf(session: Session): { id: string; label: string }[] {
   const { rungs } = session
   const leads = leadMetric(session)
@@ -358,7 +361,7 @@ export function buildReport(input: ReportInput): ReportModel {
   }
 }
 
-/** A diagnostic with its location: `gemm/01_naive.cu:12: error: …`. */
+/** Formats a diagnostic with its location: `gemm/01_naive.cu:12: error: …`. */
 export const diagnosticLine = ({
   severity,
   file,

@@ -1,20 +1,20 @@
 /**
  * A report for print: one HTML document without scripts, which Chromium turns into pages.
  *
- * Its table of contents has page numbers once a draft has determined them.
+ * Its table of contents gets page numbers from a draft print.
  */
 import { html, htmlLines } from './html-markup'
 import type { PrintPart } from './print-parts'
 import { printStyle, draftStyle } from './print-style'
 
-/** Pages by heading id. */
+/** Page numbers by heading id. */
 type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string
   /** HTML: the small text below the title. */
   sub: string
-  /** Paragraphs of its author's. */
+  /** The author's paragraphs. */
   notes: readonly string[]
   warnings: readonly string[]
   parts: readonly PrintPart[]
@@ -33,7 +33,7 @@ function contents(parts: readonly PrintPart[], pages: PageNumbers): string {
 const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): string =>
   `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
 
-/** Without page numbers it is a draft: laid out like the report, but with little of it drawn. */
+/** Returns the document. Without page numbers it is a draft: same layout, but with little of it drawn. */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
   const { title, sub, notes, warnings, parts } = document
   return `<!doctype html>

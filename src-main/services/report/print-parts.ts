@@ -76,7 +76,7 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
   return [{ id: 'published', title, body }]
 }
 
-/** The number of columns that fit on a page beside a rung's name. */
+/** The number of columns that fit on a page next to a rung's name. */
 const mostAcross = 8
 
 export function counterPart(model: ReportModel): PrintPart {
@@ -102,13 +102,16 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Characters that always fit on a diff line of a column; longer lines wrap, indented below their sign. */
+/** Characters that always fit on a diff line of a column. Longer lines wrap with an indent. */
 const lineHolds = 60
 
-/** Lines around a change: less than on a screen, since pages do not fold. */
+/** Lines of context around a change: fewer than on screen, since pages cannot fold. */
 const printedContext = 1
 
-/** Consecutive lines of one kind share an element, because one tag per line would dominate the size of a long report. */
+/**
+ * Returns a diff as HTML. Consecutive lines of one kind share an element, because one tag per line would dominate a
+ * long report.
+ */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
   for (const { oldStart, newStart, lines } of hunks) {
@@ -128,7 +131,7 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-/** Partitions by a predicate. */
+/** Splits a list by a predicate. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),
@@ -148,7 +151,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   ]
 }
 
-/** Counters that the causes name, and those that moved without mattering. */
+/** Returns the counters that the causes name, and those that changed without affecting the time. */
 const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
   new Set([
     ...causes.flatMap(({ metrics }) => metrics.map(({ id }) => id)),
@@ -156,8 +159,8 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
   ])
 
 /**
- * `hasCounters`: every figure is in the report's tables of counters, so that a step that has causes lists only what
- * bears them and what its author announced.
+ * Returns the body of a step. `hasCounters`: the report has tables of all counters, so a step with causes lists only
+ * the counters that support them or that the author announced.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step

@@ -1,8 +1,8 @@
 /**
- * A report as PDF, printed twice.
+ * Prints a report as PDF in two passes.
  *
- * A draft determines the page of each heading, and the second print has these numbers in its table of contents. The
- * creation date is the session's, so that the same session yields the same bytes with the same browser and fonts.
+ * A draft determines the page of each heading, and the second print puts these numbers in the table of contents. The
+ * creation date is the session's, so the same session, browser and fonts yield the same bytes.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'
 import type { ReportStage } from '../../contract/reports'
@@ -14,7 +14,7 @@ export interface PdfTools {
   onStage?: ((stage: ReportStage) => void) | undefined
 }
 
-/** `madeOn`: an ISO date, of the report or of the session. */
+/** Prints a report. `madeOn`: an ISO date, of the report or of the session. */
 export async function printPdfReport(
   document: PrintDocument,
   madeOn: string,

@@ -11,18 +11,18 @@ import {
 } from '../../domain/why/contributions'
 
 export interface PrintedCause {
-  /** null for what is not explained. */
+  /** null for the unexplained part. */
   cause: Cause | null
   factor: string
   sentence: Sentence
 }
 
 export interface PrintedCauses {
-  /** Other flags of nvcc, then the factors of the step under their heading; none if there are neither. */
+  /** Changed nvcc flags, then the factors of the step under their heading; empty if there are neither. */
   groups: { heading: string; causes: PrintedCause[] }[]
-  /** What moved and did not matter, under its heading; null if nothing did. */
+  /** Changes that did not affect the time, under their heading; null if there are none. */
   unimportant: { heading: string; sentences: Sentence[] } | null
-  /** What else there is to say: why there are no causes, and which level would tell more. */
+  /** Further notes: why there are no causes, and which level would show more. */
   notes: string[]
 }
 

@@ -9,7 +9,7 @@ import { formatGflops, formatValue } from '../../domain/metrics/units'
 export interface PublishedFigures {
   /** The heading. */
   title: string
-  /** Whose figures they are, the GPU, and where to read them. */
+  /** Whose figures they are, the GPU, and the source. */
   origin: string
   conclusion: string
   /** Throughput, threads per block if the author varied them, then all published metrics. */

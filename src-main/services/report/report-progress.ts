@@ -2,7 +2,7 @@
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {
-  /** The stage of the most recently started one; null if none is in progress. */
+  /** The stage of the most recently started report; null if none is in progress. */
   readonly stage: ReportStage | null
   make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>
 }

@@ -19,7 +19,7 @@ export interface Picture {
 export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
-/** True even for a dangling link, because writing to it would create its target. */
+/** Whether a path is taken, even by a dangling link: writing to it would create its target. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -34,7 +34,7 @@ async function refuseTaken(path: string): Promise<void> {
     )
 }
 
-/** Checks beforehand that the report, and its pictures, can be saved. */
+/** Throws unless the report and its pictures can be saved. */
 export async function checkPlace(file: string, withPictures = false): Promise<void> {
   const path = resolve(file)
   await refuseTaken(path)
@@ -56,7 +56,7 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
   }
 }
 
-/** Everything is written under temporary names first; the report is renamed last, after its pictures. */
+/** Saves a report. Everything is written under temporary names first; the report is renamed last. */
 export async function saveReport(
   file: string,
   content: string | Uint8Array,

@@ -3,7 +3,7 @@ import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // The same few texts are repeated for thousands of instructions.
+  // Cached, because the same few texts repeat for thousands of instructions.
   const known = new Map<string, string>()
   const word = <T extends string | null>(text: T): T => {
     if (text === null) return text

@@ -1,7 +1,6 @@
 /**
- * Removes from reports whatever identifies a machine or a person. Sessions store no serial numbers to begin with;
- * this removes what tools wrote into their messages: paths, hosts, users, identifiers. It errs on the side of
- * removing too much.
+ * Removes everything from reports that identifies a machine or a person. Sessions store no serial numbers; this
+ * removes what tools wrote into their messages: paths, hosts, users, identifiers. It prefers removing too much.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/targets/targets'
@@ -9,7 +8,7 @@ import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 import type { Privates } from '../../adapters/machine/machine-identity'
 
-/** Names that are too common: as words they would be removed from ordinary prose. */
+/** Names that are too common to remove, because they appear in ordinary prose. */
 const commonNames = new Set(
   'root user users admin node runner ubuntu debian nvidia cuda test home host localhost local'.split(
     ' ',
@@ -27,8 +26,8 @@ const topDomains =
 type Pattern = readonly [RegExp, string]
 
 /**
- * In order; each is one kind of identifier and its replacement. Repetition is bounded, so that hostile text takes
- * only linear time.
+ * Patterns in order of application, each for one kind of identifier. Repetition is bounded, so that hostile text
+ * takes only linear time.
  */
 const patterns: readonly Pattern[] = [
   [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
@@ -49,14 +48,14 @@ const patterns: readonly Pattern[] = [
   [/\b[\w.+-]{1,64}@[A-Za-z0-9][\w.-]*/g, '<user>@<host>'],
 ]
 
-/** Identifiers recognized only by a preceding word or a suffix; in sources, these would match code. */
+/** Identifiers recognized only by a preceding word or a suffix. In sources, these patterns would match code. */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
   [/\b(host(?:\s?name)?|node(?:\s?name)?|user(?:\s?name)?)\s*[:=]\s*[\w.-]+/gi, '$1: <$1>'],
   [new RegExp(`\\b(?:[a-z0-9][a-z0-9-]{0,62}\\.){1,8}(?:${topDomains})\\b`, 'gi'), '<host>'],
 ]
 
-/** Web addresses are citations; system and CUDA folders are the same on every machine. */
+/** Texts to keep: web addresses are citations, and system and CUDA folders are the same on every machine. */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
 
@@ -66,7 +65,7 @@ const replace = (text: string, all: readonly Pattern[]): string =>
 export interface Scrubber {
   /** Text from a tool or a person. */
   sentence: (text: string) => string
-  /** A rung's source, in which `host = x` is code. */
+  /** A rung's source, where `host = x` is code. */
   source: (text: string) => string
 }
 
@@ -143,18 +142,18 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
 export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
   scrubValue(statement, '', scrub) as Statement
 
-/** Its name alone: whoever has the folder runs the command from beside it. */
+/** Returns the folder's name alone, since the command is run from the folder's parent. */
 const scrubFolder = (folder: string, scrub: (text: string) => string): string =>
   `./${scrub(folder.split(/[\\/]/).findLast((name) => name !== '') ?? '')}`
 
-/** Scrubs a session, which remains valid by the schema. */
+/** Scrubs a session, which stays valid by the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
   const { published, folder } = session.ladder
   const { host: _ofItsNetwork, ...rest } = scrubbed
   return {
     ...rest,
-    // What its owner calls a machine is a name too.
+    // The user's name for a machine is private too.
     ...(can(session.target).elsewhere ? { target: { ...session.target, name: 'MACHINE' } } : {}),
     id: scrub(session.id),
     ladder: {

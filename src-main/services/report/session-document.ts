@@ -32,7 +32,7 @@ function summaryBody({ summary }: ReportModel): string {
 const wide = { width: 672, labelWidth: 220 }
 const half = { width: 324, labelWidth: 110 }
 
-/** Counters are bars of half the width, two across; what stands between them keeps its place. */
+/** Whether a chart has half the width. Counter bars are placed two across without changing the order. */
 const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
 
 function chartBody(model: ReportModel): string {

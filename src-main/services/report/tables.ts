@@ -19,7 +19,7 @@ import {
 
 export interface Cell {
   text: string
-  /** Set as code. */
+  /** Formatted as code. */
   code?: true
   /** Appended to the text, unescaped. */
   mark?: string
@@ -65,7 +65,7 @@ const predictedCells = ({ predicted }: LadderRow['rung']): Cell[] => [
   plain(predicted ? inEnglish(message(`limiter.${predicted.limiter}`)) : dash),
 ]
 
-/** Without times, as of an emulated run, what was counted is in their place. */
+/** Returns the ladder's table. Without times, as in an emulated run, it shows counted metrics. */
 export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
@@ -107,7 +107,7 @@ export function ladderTable({ rows, counted }: ReportModel): Table {
   }
 }
 
-/** The other ways of timing; null for a session of single launches alone. */
+/** Returns the table of bursts and sustained launches; null if the session has only single launches. */
 export function waysTable({ rows }: ReportModel): Table | null {
   const { burst, sustained } = rows[0] ?? {}
   if (!burst && !sustained) return null
@@ -128,7 +128,7 @@ export function waysTable({ rows }: ReportModel): Table | null {
   }
 }
 
-/** Balanced in width, so that no table ends up with a single column. */
+/** Returns the counter tables, balanced in width so that no table has a single column. */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>
     isAbsent ? [] : [{ label, index }],
@@ -147,7 +147,7 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
   })
 }
 
-/** The author's published figures, each above ours if they are of the same problem. */
+/** Returns the author's published figures, each above ours if both are for the same problem. */
 export const publishedTable = ({
   columns,
   hasOurs,
@@ -172,7 +172,7 @@ const metricText = (metric: MetricValue | null): string =>
 
 const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
 
-/** How each counter changed from one rung to the next. */
+/** Returns how each counter changed from one rung to the next. */
 export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
   columns: [
     words('Counter'),
@@ -200,7 +200,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** The cells about a rung's time in two sessions, after its id. */
+/** Returns the cells about a rung's time in two sessions, after its id. */
 export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
@@ -221,7 +221,7 @@ export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Unmoved ones are in the CSV. */
+/** Returns the counters that changed; the CSV has the others. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

@@ -1,4 +1,4 @@
-/** Compiles the rungs of a plan, each available to the next stage as soon as it is built. */
+/** Compiles the rungs of a plan. Each is available to the next stage as soon as it is built. */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -15,18 +15,21 @@ import type { Device } from '../../domain/gpu/device'
 export interface BuildWay {
   /** The GPU that rungs are built for. */
   readonly gpu: Pick<Device, 'name' | 'computeCapability'>
-  /** The GPU that they run on; null if nothing is run on one. */
+  /** The GPU that the rungs run on; null if nothing runs on one. */
   readonly device: Device | null
   /** nvcc's flags for an architecture, as in `sm_90a` without the prefix. */
   readonly flags: (sm: string) => readonly string[]
-  /** The rungs of the plan, and those that are built with them. */
+  /** The rungs of the plan, and the others built with them. */
   readonly rungs: readonly PlannedRung[]
 }
 
 export interface Builds {
-  /** By rung id, in the order in which they are compiled. */
+  /** Builds by rung id, in compile order. */
   readonly each: ReadonlyMap<string, Promise<RungBuild>>
-  /** All of them, in the order of the way's rungs. Throws an input error if requested parameters are impossible for every rung. */
+  /**
+   * Returns all builds in the order of the way's rungs. Throws an input error if requested parameters are impossible
+   * for every rung.
+   */
   all(): Promise<ReadonlyMap<string, RungBuild>>
 }
 
@@ -37,7 +40,7 @@ export function buildRungs(
   progress: Progress,
 ): Builds {
   const step = progress.stage('build', way.rungs.length)
-  // Long sources first: they mostly take longest, and at the end all would wait for one.
+  // Long sources first: they usually take longest, and would otherwise delay the end.
   const longestFirst = [...way.rungs].sort((one, other) => other.source.length - one.source.length)
   const builds = startInParallel(longestFirst, async (planned) => {
     if (compiler.signal.aborted) return { planned, outcome: null, unsupported: null }
@@ -49,7 +52,7 @@ export function buildRungs(
     return build
   })
   const each = new Map(longestFirst.map(({ rung }, index) => [rung.id, builds[index]!]))
-  // Whoever awaits one is told of its failure; nobody may be.
+  // A failure reaches whoever awaits the build; prevent an unhandled rejection if nobody does.
   for (const one of builds) one.catch(() => undefined)
   return {
     each,

@@ -15,14 +15,14 @@ import type { Launched } from '../../adapters/tools/launch-probe'
 export interface CountedRung {
   deep: DeepProfile
   launches: Launch[]
-  /** The launch that executes most, which stands for the rung where launches differ. */
+  /** The launch that executes the most instructions, which represents the rung. */
   longest: Launch
   metrics: Record<string, MetricValue>
 }
 
 export const notEmulated = message('emulation.notEmulated')
 
-/** `counts` are those of each launch; `launched` what is told of them, which may be at another problem. */
+/** Returns the counted rung. `counts` are per launch; `launched` may be from another problem. */
 export function countedRung(
   { id, places, job, launched: own }: ReadyRung,
   { kernels }: BuildOutcome,

@@ -1,6 +1,6 @@
 /**
- * Rungs on the emulated GPU: what each launches is asked of the probe, its buffers are filled as the runner fills them,
- * and a thread of the pool executes its machine code.
+ * Runs rungs on the emulated GPU. The probe reports what each rung launches, its buffers are filled as the runner
+ * fills them, and a thread of the pool executes its machine code.
  */
 import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -29,11 +29,11 @@ import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import { launchedKernels, readModules } from '../../adapters/tools/built-code'
 import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/tools/launch-probe'
 
-/** What every rung of a run shares. */
+/** Settings shared by every rung of a run. */
 export interface EmulationSettings {
   toolbox: Toolbox
   pool: EmulatorPool
-  /** The probe, built; see cuda-kernels/probe. */
+  /** The path of the probe; see cuda-kernels/probe. */
   probe: string
   task: Task
   taskFolder: string | null
@@ -42,13 +42,13 @@ export interface EmulationSettings {
   signal: AbortSignal
 }
 
-/** Memory of the emulated GPU; 32-bit addresses reach no further. */
+/** Memory of the emulated GPU, limited by 32-bit addresses. */
 const memoryBytes = 2 ** 32 - 2 ** 16
 
-/** More in one block is taken for code that does not end. */
+/** Instruction limit of one block; code that exceeds it counts as endless. */
 const blockLimit = 2e7
 
-/** Throws if the run was cancelled: a tool that was stopped would otherwise count as one that failed. */
+/** Throws if the run was cancelled: otherwise a stopped tool would count as failed. */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
 }
@@ -57,9 +57,9 @@ export interface ReadyRung {
   id: string
   own: Case
   launched: Launched
-  /** In launch order. */
+  /** Places in launch order. */
   places: LaunchPlaces[]
-  /** The same of what it prepares. */
+  /** Places of the launches that prepare the rung. */
   preparedPlaces: LaunchPlaces[]
   job: EmulationJob
   buffers: readonly FilledBuffer[]
@@ -73,7 +73,10 @@ export type Filled = (
   seed?: number,
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
-/** Why the emulated GPU cannot hold the buffers of a case and as much else; null if it can. Looked at before they are filled. */
+/**
+ * Returns why the emulated GPU cannot hold the buffers of a case and `besides` more bytes; null if it can. Checked
+ * before the buffers are filled.
+ */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
   const needed = besides + bufferBytes(task, own)
   return needed <= memoryBytes * 0.9
@@ -138,7 +141,7 @@ export const jobOf = (
 const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
   kernels.length > 0 || memory.length > 0
 
-/** Machine code that cannot be read is one rung's trouble. */
+/** Unreadable machine code affects only its own rung. */
 function unreadable(error: unknown): NotLaunched {
   if (error instanceof KernelLadderError && error.kind === 'input')
     return { reason: error.statement, fault: 'failed' }
@@ -190,7 +193,7 @@ export async function readyRung(
   const ownBytes = launched.allocations.reduce((sum, bytes) => sum + bytes, launched.workspaceBytes)
   const buffers = await fills(own, rung.id, ownBytes)
   if ('key' in buffers) return { reason: buffers, fault: 'failed' }
-  // Of a submission: its results must not depend on what it was given before.
+  // A submission's results must not depend on its earlier inputs.
   const earlier =
     rung.id === toolbox.describedOnly && buffers.length > 0
       ? await fills(own, rung.id, launched.workspaceBytes, bench.seed + 1)
@@ -210,7 +213,7 @@ export async function readyRung(
   }
 }
 
-/** Why the GPU would refuse one of these launches. */
+/** Returns why the GPU would refuse one of these launches. */
 function refusedBy(
   gpu: BuildGpu,
   places: readonly LaunchPlaces[],
@@ -232,7 +235,7 @@ function refusedBy(
   return undefined
 }
 
-/** Why a block or a grid does not have the shape that the kernel was compiled for. */
+/** Returns why a block or a grid does not have the shape that the kernel was compiled for. */
 export function shapeFault(
   { kernel, name, grid, block }: LaunchPlaces,
   clusterBlocks: number,
@@ -271,7 +274,7 @@ export function placesOf(
   )
 }
 
-/** Warp instructions that the rung will take, by one block of each launch; `Infinity` where that does not end. */
+/** Estimates the rung's warp instructions from one block of each launch; `Infinity` if that does not end. */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
   if (stop) return stop.kind === 'too-long' ? Infinity : 0
@@ -282,17 +285,20 @@ export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung):
   }, 0)
 }
 
-/** A block that differs from the one looked at can take longer, a launch that does not end takes ever longer. */
+/**
+ * Returns the instruction limit: other blocks can take longer than the sampled one, but an endless launch must be
+ * stopped.
+ */
 const limitFor = (estimated: number): number =>
   Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit
 
 interface Execution {
-  /** Warp instructions that it will take. */
+  /** Expected number of warp instructions. */
   estimated: number
   checks?: boolean
-  /** Threads that its blocks may be shared among. */
+  /** The most threads that may share its blocks. */
   threads?: number
-  /** LeadContext how many warp instructions were executed. */
+  /** Called with the number of executed warp instructions. */
   onProgress?: (instructions: number) => void
 }
 
@@ -314,13 +320,13 @@ export async function execute(
   )
 }
 
-/** Where its launches are, in the order of `Stop.launch`. */
+/** Returns the places of all launches, in the order of `Stop.launch`. */
 export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[] => [
   ...places,
   ...preparedPlaces,
 ]
 
-/** What is wrong with how a rung ran; both are empty for one that ran well. */
+/** Returns the faults of a rung's execution; both are empty if it ran well. */
 export function faultsOf(
   answer: EmulationAnswer,
   ready: ReadyRung,

@@ -1,6 +1,6 @@
 /**
- * What the results of a rung on the emulated GPU are held against: what the task's reference computes, on the host or on the
- * emulated GPU too, or a trusted rung.
+ * The expected results of a rung on the emulated GPU. They come from a trusted rung, or from the task's reference,
+ * computed on the host or on the emulated GPU.
  */
 import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import {
@@ -22,13 +22,13 @@ import { computeArrays, unusable } from './reference-arrays'
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
   scales: ReadonlyMap<string, Uint8Array>
-  /** 0 for each element that does not count. */
+  /** 0 for each element that is not compared. */
   masks: ReadonlyMap<string, Uint8Array>
-  /** Who computed it. */
+  /** What computed the results. */
   from: Statement
 }
 
-/** Of a reference in the library; throws where it cannot be used, and when cancelled. */
+/** Returns the results of the library's reference. Throws if it is unusable or the run is cancelled. */
 export async function expectedOf(
   bench: EmulationSettings,
   library: string,
@@ -53,7 +53,7 @@ export async function expectedOf(
   return expectation
 }
 
-/** With a mask of zeros alone nothing would be checked. */
+/** Throws if a mask excludes every element, since nothing would be checked. */
 function requireCounting({ masks }: Expectation): void {
   for (const [name, mask] of masks)
     if (mask.every((counts) => counts === 0))
@@ -79,7 +79,7 @@ function requireNumbers(
   }
 }
 
-/** Of a trusted rung, which has run. */
+/** Returns the results of a trusted rung that has run. */
 export const trustedExpectation = (
   task: Task,
   { id, buffers }: ReadyRung,
@@ -110,7 +110,7 @@ function ruleOf(task: Task, own: Case, name: string): CheckRule | null {
       }
 }
 
-/** Holds what a rung computed against what is expected. */
+/** Compares a rung's results with the expected ones. */
 export function verified(
   task: Task,
   { own, buffers }: ReadyRung,
@@ -139,7 +139,7 @@ export function verified(
   return verify(checked, { outOfBounds: [], changedInputs })
 }
 
-/** Expectations by case, each computed once. */
+/** Returns expectations by case, each computed once. */
 export function sharedExpectations(
   compute: (own: Case) => Promise<Expectation>,
 ): (own: Case) => Promise<Expectation> {

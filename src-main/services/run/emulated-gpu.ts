@@ -1,19 +1,17 @@
-/** The GPUs of the table that the emulator can stand for. */
+/** The GPUs of the table that can be emulated. */
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/targets/kinds'
 import type { Session } from '../../domain/session/session'
 
-// What an emulated rung comes to: a deep profile, its launches, and the metrics that do not depend on time.
-
 // The GPUs that can be emulated.
 
-/** Architectures whose machine code the emulator executes. */
+/** Whether the emulator executes the architecture's machine code. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
   Number(computeCapability) <= 9
 
-/** The GPU of that name; throws where the emulator has none like it. */
+/** Returns the GPU of that name; throws if it cannot be emulated. */
 export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
   const word = name ?? defaultEmulatedGpu
   const gpu = buildGpu(word)
@@ -31,7 +29,7 @@ export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu 
   return { name: word, gpu }
 }
 
-/** The GPU that the session was measured on, or one of its compute capability, where such a one is emulated. */
+/** Returns the session's GPU, or one of the same compute capability that can be emulated. */
 export function gpuLike(device: Session['device']): BuildGpu {
   const alike = gpus.filter(
     ({ computeCapability }) =>

@@ -1,4 +1,4 @@
-/** Executes prepared rungs on the emulated GPU, checks their results, and keeps their counts. */
+/** Executes prepared rungs on the emulated GPU, checks their results, and stores their counts. */
 import { availableParallelism } from 'node:os'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { faultReason, printedLines } from '../../domain/emulation/findings'
@@ -25,13 +25,13 @@ import { millions, type EmulationTools, type PreparedRungs } from './prepared-ru
 import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 
-/** How often a rung that takes long says how far it is. */
+/** How often a long rung reports its progress. */
 const progressMs = 10_000
 
-/** A further problem that takes more is left out. */
+/** Limit of warp instructions; a further problem that takes more is skipped. */
 const mostFurther = 5e7
 
-/** A problem other than the emulated one, at which some rungs must be right too for their launches there to count. */
+/** A problem other than the emulated one. Its launches count only if some rungs are also right there. */
 export interface LaunchesAt {
   problem: Problem
   /** Rung ids. */
@@ -43,7 +43,7 @@ interface ToEmulate {
   built: ReadonlyMap<string, RungBuild>
   prepared: PreparedRungs
   tools: EmulationTools
-  /** Where launches, occupancy and waves are from; null for the plan's own problem. */
+  /** The problem that launches, occupancy and waves come from; null for the plan's own problem. */
   launchesAt: LaunchesAt | null
 }
 
@@ -79,7 +79,7 @@ export class EmulatedRungs {
       this.progress.found(rung.id, found.get(rung.id)!)
       step()
     }).catch((error: unknown) => {
-      // What was finished before a cancellation is kept.
+      // Results finished before a cancellation are kept.
       if (!(error instanceof KernelLadderError && error.kind === 'cancelled')) throw error
     })
     if (from)
@@ -116,7 +116,7 @@ export class EmulatedRungs {
     return trustedExpectation(plan.task, ready, answer)
   }
 
-  /** Executes a rung at the run's own problem, where `estimated` is known and its counts are kept. */
+  /** Executes a rung at the run's own problem and stores its counts. `estimated` is its expected cost. */
   private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
     const { measured, answer } = await this.execute(rung, expected, estimated)
     for (const line of printedLines(rung.id, answer, allPlaces(rung))) this.progress.note(line)
@@ -134,7 +134,7 @@ export class EmulatedRungs {
   }
 
   private async execute(rung: ReadyRung, expected: Expectation, estimated: number) {
-    // Where rungs are fewer than threads, the blocks of one are shared among several.
+    // With fewer rungs than threads, several threads share the blocks of a rung.
     const threads = Math.floor(availableParallelism() / this.of.prepared.ready.size)
     const onProgress = this.progressOf(rung.id, estimated)
     const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
@@ -150,7 +150,7 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Of each run of it, the first that is wrong. */
+  /** Returns the first wrong verification of all runs. */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),
@@ -158,7 +158,7 @@ export class EmulatedRungs {
     return all.find(({ passed }) => !passed) ?? all[0]!
   }
 
-  /** Says every ten seconds how far a rung is. */
+  /** Reports a rung's progress every ten seconds. */
   private progressOf(rung: string, estimated: number): (instructions: number) => void {
     let reportedAt = performance.now()
     return (instructions) => {
@@ -173,7 +173,7 @@ export class EmulatedRungs {
     }
   }
 
-  /** What a rung launches where the run wants to know it, or why its launches do not count. */
+  /** Returns the rung's launches at the requested problem, or why they do not count. */
   private async launchesOf(rung: ReadyRung): Promise<ReadyRung['launched'] | AnyMessage> {
     const { built, launchesAt, plan, prepared } = this.of
     if (!launchesAt) return rung.launched
@@ -238,7 +238,7 @@ export class EmulatedRungs {
     }
   }
 
-  /** null where it would take too long; the session says so. */
+  /** Verifies a rung at a problem. Returns null if that would take too long, which the session reports. */
   private async at({ planned, outcome }: RungBuild, problem: Problem): Promise<VerifiedAt | null> {
     const { plan, prepared } = this.of
     const ready = await readyRung(this.bench, prepared.fills, planned.rung, outcome!, problem)

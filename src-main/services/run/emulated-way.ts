@@ -1,6 +1,6 @@
 /**
- * A run on the emulated GPU: rungs are built, what all will take is announced, then they
- * are executed, their results checked and their counts kept instruction by instruction. Nothing is timed.
+ * A run on the emulated GPU. Rungs are built, the total cost is announced, and the rungs are executed. Their results
+ * are checked and their counts stored per instruction. Nothing is timed.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
@@ -23,11 +23,11 @@ import type { OpenWay } from './way'
 export interface EmulationSettings {
   seed: number
   /**
-   * The problem whose launches, occupancy and waves are told; the plan's own by default. Host code knows the size, so
-   * launches of the rungs in `verified` count only if they compute the right result there.
+   * The problem whose launches, occupancy and waves are reported; the plan's own by default. Host code knows the
+   * size, so launches of the rungs in `verified` count only if they are right there.
    */
   launchesAt?: LaunchesAt | null
-  /** The problem that the plan's was made of by halving its sizes. */
+  /** The problem that the plan's was derived from by halving its sizes. */
   shrunkFrom?: Problem | null
 }
 
@@ -60,7 +60,7 @@ export const emulatedWay =
     }
   }
 
-/** What limits the emulator here: builds that came with the program, rules of another architecture. */
+/** Returns warnings about limits of the emulator here: shipped builds, or another architecture's rules. */
 export const emulatorWarnings = (
   { onlyShipped, version }: Pick<Compiler, 'onlyShipped' | 'version'>,
   gpu: BuildGpu,
@@ -98,7 +98,7 @@ async function examine(
       ...{ toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },
       ...{ gpu, seed, signal },
     }
-    // Both are built beside the first rungs.
+    // Both are built in parallel with the first rungs.
     const tools = openTools(bench.launchProbe(), bench.probedReference(plan, gpu), emulation)
     const prepared = new PreparedRungs(plan, tools, emulation)
     await inParallel([...builds.each.values()], async (build) => prepared.add(await build))

@@ -1,4 +1,4 @@
-/** The buffers of cases as rungs find them, each case filled once. */
+/** The initial buffers of cases, each case filled once. */
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/fill-case'
 import type { Case } from '../../domain/task/problem'
 import { tooMuchMemory, type EmulationSettings, type Filled } from './emulate'
@@ -11,7 +11,7 @@ interface InputTools {
   library: string | null
 }
 
-/** `tools` is only awaited for a task that computes inputs. */
+/** Returns the fills. `tools` is awaited only for a task that computes inputs. */
 export function sharedFills(
   { task, taskFolder, seed: usual }: Omit<EmulationSettings, 'probe'>,
   tools: () => Promise<InputTools> | InputTools,

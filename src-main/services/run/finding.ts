@@ -1,4 +1,4 @@
-/** The values that pass between the stages of a run. A rung that a stage did not reach is absent from its map. */
+/** The values passed between the stages of a run. A rung that a stage did not reach is absent from its map. */
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'
@@ -19,26 +19,26 @@ export interface RungBuild {
   unsupported: Statement | null
 }
 
-/** What a run found out about one rung that was built. */
+/** A run's findings about one built rung. */
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
-  /** Set if it was wrong or failed at one of those problems, and that decides. */
+  /** The final status if the rung was wrong or failed at one of those problems. */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
   /** Its counters; absent if it has none. */
   metrics?: Record<string, MetricValue>
-  /** What the timing model says of it; or why it says nothing. */
+  /** The timing model's prediction, or why there is none. */
   predicted?: PredictedTime
   notPredicted?: Statement
-  /** Why it has no counters, where its status does not say so. */
+  /** Why the rung has no counters, if its status does not explain that. */
   uncounted?: Statement
 }
 
-/** What a run found out about its rungs, by id, and about the machine. */
+/** A run's findings about its rungs, by id, and about the machine. */
 export interface Findings {
   rungs: ReadonlyMap<string, Finding>
   warnings: readonly Statement[]
-  /** By rung, stored next to session.json. */
+  /** Deep profiles by rung, stored next to session.json. */
   deep: DeepProfiles
   /** This machine could not provide the requested counters, or lost its GPU during the run. */
   missing: ErrorShape | null

@@ -1,6 +1,6 @@
 /**
- * Counters of a rung while it is edited: built and emulated at a size that takes about a second. There is no session and no
- * reference, so nothing here says that its results are right.
+ * Counters of a rung while it is edited: built and emulated at a size that takes about a second. There is no session
+ * and no reference, so the results are not verified.
  */
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
@@ -36,20 +36,17 @@ import { emulatedProblem, lookedAtProblem } from '../../domain/emulation/emulate
 import type { RungBuild, RungCounters } from '../../contract/rung-builds'
 import { type CountedRung, countedRung } from './counted-rung'
 
-// What a rung would count, while it is being written: built and emulated at a size that takes about a second. No
-// session, no reference: nothing here says that its results are right.
-
 interface Look {
   build: BuildOutcome
-  /** At which it was emulated. */
+  /** The problem at which the rung was emulated. */
   problem: Problem
-  /** Null where it did not build or run to its end; `reason` says why. */
+  /** Null if the rung did not build or finish; `reason` explains why. */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
   reason: Statement | null
   predicted: PredictedTime | null
 }
 
-/** Looks at one rung of a plan; throws when cancelled. */
+/** Counts one rung of a plan; throws when cancelled. */
 async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
   const [{ signal }] = given
   const found = await look(...given)
@@ -109,7 +106,10 @@ async function look(
   }
 }
 
-/** The size that times are predicted at while typing: larger than that of counters, since few blocks are simulated. */
+/**
+ * Returns the size for predicting times while the user types. It is larger than for counters, since few blocks are
+ * simulated.
+ */
 const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
 
 async function predictedHere(
@@ -134,7 +134,7 @@ async function predictedHere(
   return 'predicted' in time ? time.predicted : null
 }
 
-/** What it launches at the plan's own problem, whose waves and occupancy are those of interest. */
+/** Returns the launches at the plan's own problem, whose waves and occupancy matter. */
 async function launchedAt(
   bench: EmulationSettings,
   { launched, id }: ReadyRung,
@@ -154,7 +154,7 @@ export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
   architecture: `sm_${sm}`,
 })
 
-/** The answer about what has no counters. */
+/** Returns the answer for a rung without counters. */
 export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
   ...build,
   ...{ gpu: gpu.name, at: '', metrics: null, before: null, profile: null },
@@ -164,13 +164,13 @@ export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
 interface Counting {
   catalog: Catalog
   gpu: BuildGpu
-  /** Of the rung as it is typed, alone. */
+  /** Plan of the edited rung alone. */
   plan: RunPlan
-  /** Of what it is edited from, alone. */
+  /** Plan of the original rung alone. */
   original: RunPlan
 }
 
-/** A later call cancels one that is under way: counting what was typed before is of no use. */
+/** Creates the counting. A later call cancels the current one, because its counts are outdated. */
 export function createCounting(setup: Setup) {
   const { machine } = setup
   const folders = gpuFolders(setup)
@@ -190,7 +190,7 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // Those of one screen are few; of a file that is saved again and again only the last is asked for.
+    // One screen has few originals, and only the latest version of a saved file is requested.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {
@@ -204,7 +204,7 @@ export function createCounting(setup: Setup) {
       profile: counted?.deep ?? null,
     }
   }
-  /** Call it when a question comes in: what is read first to answer takes longer or shorter. */
+  /** Call it as soon as a request arrives: the reads before the answer take varying time. */
   return () => {
     looking?.abort()
     const { signal } = (looking = new AbortController())

@@ -64,14 +64,14 @@ export const liveWay =
     }
   }
 
-/** The reference and the trusted rung, followed by the requested rungs. */
+/** Returns the reference and the trusted rung, followed by the requested rungs. */
 const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRung[] =>
   [
     ...new Set([reference, trusted].filter((rung) => rung !== null && !rungs.includes(rung))),
     ...rungs,
   ] as PlannedRung[]
 
-/** Metrics derived from the launches replace some of the missing counters. */
+/** Returns metrics derived from launches in place of some missing counters. */
 const withoutCounters =
   ({ profile }: RunPlan, device: Device): MetricsWithoutCounters =>
   ({ status }, finding) => {
@@ -95,7 +95,7 @@ interface OnGpu {
   reportPath: string | null
 }
 
-/** Verifies, times and profiles what was built, during this run's turn on the GPU. */
+/** Verifies, times and profiles the builds, during this run's turn on the GPU. */
 async function examineOnGpu(
   { runner, plan, gpu, settings, reportPath }: OnGpu,
   built: ReadonlyMap<string, RungBuild>,
@@ -153,7 +153,7 @@ async function examineOnGpu(
   }
 }
 
-/** What is missing among the counters. */
+/** Returns warnings about missing counters. */
 const profileWarnings = ({
   trouble,
   deepTroubles,
@@ -174,7 +174,7 @@ const profileWarnings = ({
     : []),
 ]
 
-/** Without a time for the reference, there are no ratios. */
+/** Returns warnings about the reference: without its time there are no ratios. */
 function referenceWarnings(
   { reference }: RunPlan,
   built: ReadonlyMap<string, RungBuild>,

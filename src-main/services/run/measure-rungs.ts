@@ -1,4 +1,4 @@
-/** The measuring stage of a run: verifies and times what was built. */
+/** The measuring stage of a run: verifies and times the builds. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'

@@ -1,7 +1,7 @@
 /**
- * Verifies and times rungs in the runner, and supervises it: a rung that hangs or crashes costs only itself, and the
- * runner is restarted with the rest. If that is impossible, for example because the GPU is gone, the remaining
- * rungs are not run and the results of the others are kept.
+ * Verifies and times rungs in the runner, and supervises it. If a rung hangs or crashes, the runner is restarted with
+ * the remaining rungs. If that is impossible, for example because the GPU is gone, the remaining rungs are skipped
+ * and the other results are kept.
  */
 import { type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import { message } from '../../domain/messages/message'
@@ -17,7 +17,7 @@ export interface MeasureOutcome {
   halted: ErrorShape | null
 }
 
-/** `tell` throws to end the measurement. */
+/** Measures the rungs. `tell` throws to end the measurement. */
 export async function measure(
   runner: TaskRunner,
   what: Measurement,
@@ -60,7 +60,7 @@ export async function measure(
   }
 }
 
-/** The failed trusted rung, after which there is nothing left to check against. */
+/** Returns the trusted rung if it failed, since nothing can be verified then. */
 function failedTrust(
   expected: Expected | null,
   done: ReadonlyMap<string, Measured>,

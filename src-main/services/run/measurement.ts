@@ -1,4 +1,4 @@
-/** What a measurement is asked for, and what it tells as it goes on. */
+/** The input of a measurement, and the events that it reports. */
 import type { BuiltRung, Expected, RunnerStage } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { Problem } from '../../domain/task/problem'
@@ -7,7 +7,7 @@ import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Measured } from './measured'
 import type { CacheState } from '../../domain/session/session'
 
-/** The runner, ready for a task: what all measurements with it have in common. */
+/** The runner, ready for a task: the settings that all its measurements share. */
 export interface TaskRunner {
   toolbox: Toolbox
   /** The path of the runner. */
@@ -15,10 +15,10 @@ export interface TaskRunner {
   task: Task
   /** The folder of the files that fill buffers; null in a replay. */
   taskFolder: string | null
-  /** null in a replay, whose answers are known. */
+  /** null in a replay, which verifies nothing. */
   expected: Expected | null
   seed: number
-  /** What L2 is to hold; in a replay of an older recording, what it held. */
+  /** The requested L2 contents; in a replay of an older recording, the recorded contents. */
   cacheState: CacheState
   /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
@@ -51,7 +51,7 @@ export type MeasureEvent =
   /** An event was ignored, because the runner could not have sent it during this rung. */
   | { type: 'out-of-turn'; rung: string }
 
-/** What one attempt needs of the measurement as a whole. */
+/** What one attempt needs from the whole measurement. */
 export interface MeasureRequest extends TaskRunner, Measurement {
   tell: (event: MeasureEvent) => void
 }

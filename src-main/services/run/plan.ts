@@ -30,7 +30,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
     ),
   ]
 
-  /** A rung that is included whether requested or not. */
+  /** Returns a rung that is included whether requested or not. */
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null

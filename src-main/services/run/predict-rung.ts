@@ -1,4 +1,4 @@
-/** What the timing model says of one rung, and its counters at a size that is too large to emulate whole. */
+/** The timing model's result for one rung, and its counters at a size that is too large to emulate completely. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { EmulationAnswer } from '../../domain/emulation/job'
@@ -16,7 +16,7 @@ const refused: Readonly<Record<Refusal, (detail: string) => Statement>> = {
   halted: (detail) => message('prediction.halted', { detail }),
 }
 
-/** `problem` is that of the prediction where the session is of another. */
+/** Returns the predicted time. `problem` is set if it differs from the session's. */
 export function predictedTime(
   answer: PredictionAnswer,
   problem: Problem | null,
@@ -41,7 +41,7 @@ const times = (counts: Counts, factor: number): Counts =>
     ]),
   ) as unknown as Counts
 
-/** The counts of each launch by those of its middle block; null where that does not run to its end. */
+/** Estimates the counts of each launch from its middle block; null if that block does not finish. */
 export async function sampledCounts(
   { pool }: EmulationSettings,
   { job }: ReadyRung,
@@ -54,7 +54,7 @@ export async function sampledCounts(
   })
 }
 
-/** Emulated counters of one block, which stand for all. */
+/** Marks counters that were extrapolated from one emulated block. */
 export const extrapolated = (
   metrics: Readonly<Record<string, MetricValue>>,
 ): Record<string, MetricValue> =>

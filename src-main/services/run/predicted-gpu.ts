@@ -1,4 +1,4 @@
-/** The GPUs that times are predicted for: those that the emulator stands for, with a parameter file. */
+/** The GPUs with predicted times: those that can be emulated and have a parameter file. */
 import { createHash } from 'node:crypto'
 import { findGpu, listGpus, type GpuFolders } from '../../adapters/disk/gpu-files'
 import { inputError, missingError } from '../../domain/errors'
@@ -14,7 +14,7 @@ export interface ParameterSet extends PredictionGpu {
   hash: string
 }
 
-/** The parameters of a GPU by its id; null without a file. Throws an input error if the file is faulty. */
+/** Reads the parameters of a GPU by its id; null without a file. Throws an input error if the file is faulty. */
 export async function readParameters(
   folders: GpuFolders,
   id: string,
@@ -35,7 +35,7 @@ export interface PredictedGpu {
   parameters: ParameterSet
 }
 
-/** Throws for an unknown GPU, and for one without a usable parameter file. */
+/** Returns the GPU. Throws if it is unknown or has no usable parameter file. */
 export async function predictedGpu(
   folders: GpuFolders,
   asked: string | null,

@@ -1,4 +1,4 @@
-/** Predicts prepared rungs, and joins what the model says with what their emulation found. */
+/** Predicts prepared rungs, and combines the model's results with those of their emulation. */
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -21,7 +21,7 @@ import { wrongness } from './wrongness'
 interface ToPredict {
   plan: RunPlan
   on: PredictedGpu
-  /** The problem that results are checked at, and the one whose time is predicted. */
+  /** The problem at which results are checked, and the one whose time is predicted. */
   checkAt: Problem
   predictAt: Problem
   tools: Promise<EmulationTools>
@@ -30,16 +30,16 @@ interface ToPredict {
 
 interface Predicted {
   answer: PredictionAnswer
-  /** Counters at the size of the prediction, where the emulator counted at a smaller one. */
+  /** Counters at the predicted size, if the emulator counted at a smaller one. */
   sampled: CountedRung | null
 }
 
 export class PredictedRungs {
   private readonly found = new Map<string, Predicted>()
   private readonly fills
-  /** Whether counters are those of the session's problem. */
+  /** Whether counters are for the session's problem. */
   private readonly areExact: boolean
-  /** Whether the prediction is of another problem than the session's. */
+  /** Whether the prediction is for another problem than the session's. */
   private readonly isOther: boolean
 
   constructor(private readonly of: ToPredict) {
@@ -68,7 +68,7 @@ export class PredictedRungs {
     }
   }
 
-  /** What its emulation found and what the model says, with the deep profile of both. */
+  /** Combines the emulation's findings with the prediction, including both deep profiles. */
   join(
     id: string,
     emulated: Finding,
@@ -94,7 +94,7 @@ export class PredictedRungs {
     }
   }
 
-  /** A result that was checked at a smaller size is none of the planned problem. */
+  /** Removes a verification at a smaller size, which does not apply to the planned problem. */
   private atPlanned(emulated: Finding): Finding {
     const { plan, checkAt } = this.of
     const { verify, trouble, alsoVerified = [] } = emulated
@@ -127,7 +127,7 @@ export class PredictedRungs {
     }
   }
 
-  /** Of another problem than the session's, rates alone, with the problem. */
+  /** Returns the metrics. For another problem than the session's, only rates, with that problem. */
   private metricsOf(launches: Parameters<typeof predictedMetrics>[0]): Record<string, MetricValue> {
     const all = predictedMetrics(launches)
     if (!this.isOther) return all

@@ -1,5 +1,5 @@
 /**
- * A run without a GPU that has times: rungs are built, checked on the emulated GPU at a size that takes seconds, and
+ * A run without a GPU that has times. Rungs are built, checked on the emulated GPU at a size that takes seconds, and
  * predicted at the requested size by the timing model.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
@@ -25,7 +25,7 @@ import type { OpenWay } from './way'
 
 export interface PredictionSettings {
   seed: number
-  /** The problem that results are checked at. Counters are exact if it is the plan's own. */
+  /** The problem at which results are checked. Counters are exact if it is the plan's own. */
   checkAt: Problem
   /** The problem whose time is predicted; the plan's own by default. */
   predictAt?: Problem

@@ -1,6 +1,6 @@
 /**
- * Rungs that are ready to be emulated: what each launches and, by one block of every launch, how many warp instructions
- * it will take. A rung is prepared while the next ones are compiled.
+ * Rungs ready to be emulated: the launches of each and, from one block per launch, its expected warp instructions. A
+ * rung is prepared while the next ones are compiled.
  */
 import { availableParallelism } from 'node:os'
 import { inputError, missingError } from '../../domain/errors'
@@ -22,22 +22,22 @@ import { sharedFills } from './filled-cases'
 import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
-/** A rung that takes more, some ten minutes on one thread, is refused. */
+/** Rungs that take more, about ten minutes on one thread, are rejected. */
 const mostInstructions = 4e9
 
-/** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
+/** Speed of one thread, as in docs/EMULATION.md; used only for the announcement. */
 const instructionsPerSecond = 8e6
 
 export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
-/** What rungs are asked with and what they are held against. */
+/** What rungs are prepared with and verified against. */
 export interface EmulationTools {
   bench: EmulationSettings
-  /** The task's reference, built; null where a rung is trusted. */
+  /** The built reference of the task; null if a rung is trusted. */
   library: string | null
 }
 
-/** Throws where the probe cannot be built, and what building the reference throws. */
+/** Opens the tools. Throws if the probe or the reference cannot be built. */
 export async function openTools(
   probe: ReturnType<typeof buildLaunchProbe>,
   library: Promise<string | null>,
@@ -54,7 +54,7 @@ export class PreparedRungs {
   readonly estimates = new Map<string, number>()
   readonly fills
 
-  /** What became of the rungs that launch nothing known. */
+  /** Findings of rungs without known launches. */
   readonly unlaunched = new Map<string, Finding>()
 
   constructor(
@@ -62,12 +62,12 @@ export class PreparedRungs {
     readonly tools: Promise<EmulationTools>,
     private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
-    // Whoever awaits them is told why there are none; a run that fails before ends without them.
+    // A failure reaches whoever awaits the tools; prevent an unhandled rejection if nobody does.
     tools.catch(() => {})
     this.fills = sharedFills(bench, () => tools)
   }
 
-  /** Takes in a rung that was built. Does nothing once the run is cancelled. */
+  /** Prepares a built rung. Does nothing once the run is cancelled. */
   async add(build: RungBuild): Promise<void> {
     if (!build.outcome?.artifact) return
     try {
@@ -88,7 +88,7 @@ export class PreparedRungs {
     this.estimates.set(rung.id, await estimate(bench, one))
   }
 
-  /** Says what all will take; throws where that is too much. */
+  /** Announces the total cost; throws if it is too high. */
   announce(tell: (notice: Statement) => void): void {
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue

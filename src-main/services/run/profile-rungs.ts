@@ -22,11 +22,14 @@ interface ProfileStage {
 
 interface ProfiledRungs {
   outcome: ProfileOutcome
-  /** Rungs left out, on request or because they would have taken too long. */
+  /** Rungs skipped on request or because they would have taken too long. */
   skipped: ReadonlySet<string>
 }
 
-/** Null if no counters were requested, or the run was cancelled before. Measurements are kept: it never throws. */
+/**
+ * Profiles the rungs. Returns null if no counters were requested, or the run was cancelled before. Never throws, so
+ * that measurements are kept.
+ */
 export async function profileRungs(
   { runner, plan, device, settings, reportPath }: ProfileStage,
   built: ReadonlyMap<string, RungBuild>,

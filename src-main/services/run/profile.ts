@@ -38,7 +38,7 @@ export type ProfileEvent =
   | { type: 'profiled'; rung: string }
   /** Another tool is using the counters. */
   | { type: 'busy'; waitMs: number }
-  /** ncu is run again without metrics that it does not know. */
+  /** ncu runs again without metrics that it does not know. */
   | { type: 'unknown'; metrics: readonly string[] }
 
 export interface ProfileOutcome {
@@ -46,7 +46,7 @@ export interface ProfileOutcome {
   profiles: Map<string, RungProfile>
   /** By rung; empty below the deep level. */
   deep: DeepProfiles
-  /** What is missing from it. */
+  /** Why some deep profiles are missing. */
   deepTroubles: Statement[]
   /** Metrics that this ncu does not know, by its names; the rest was collected without them. */
   unknownMetrics: string[]

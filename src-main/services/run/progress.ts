@@ -1,4 +1,4 @@
-/** Where a run says how far it is. Its only mutable object; nothing that is saved is read from it. */
+/** Reports the progress of a run. It is the run's only mutable object, and nothing saved is read from it. */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -51,7 +51,7 @@ export class Progress {
     this.publish(build, null)
   }
 
-  /** Publishes a built rung's result as far as it is known; rungs that were not asked for are not shown. */
+  /** Publishes a built rung's result so far. Rungs that were not requested are not shown. */
   found(rung: string, finding: Finding): void {
     const build = this.builds.get(rung)
     if (build) this.publish(build, finding)

@@ -1,4 +1,4 @@
-/** What a function of a task's reference computes without a GPU: on this machine, or on the emulated GPU. */
+/** Computes a function of a task's reference without a GPU: on this machine, or on the emulated GPU. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -23,14 +23,14 @@ export const unusable = (why: Statement): KernelLadderError =>
   new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
 
 interface ReferenceArray {
-  /** `in:a`, `out:c`, `scale:c`, `mask:c` */
+  /** A name such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
   what: string
   bytes: number
   /** null for an array that the function writes. */
   contents: Uint8Array | null
 }
 
-/** What the stage reads, and what it writes. */
+/** Returns the arrays that the stage reads and writes. */
 function arraysOf(
   task: Task,
   own: Case,
@@ -57,13 +57,13 @@ function arraysOf(
 }
 
 interface ComputedArrays {
-  /** Those that the stage writes, by what they are. */
+  /** The arrays that the stage writes, by name. */
   arrays: ReadonlyMap<string, Uint8Array>
   /** Whether the emulated GPU computed them. */
   emulated: boolean
 }
 
-/** Throws where the reference cannot be used, and when cancelled. */
+/** Computes the arrays. Throws if the reference is unusable or the run is cancelled. */
 export async function computeArrays(
   bench: EmulationSettings,
   library: string,

@@ -1,9 +1,9 @@
-/** How a run on a GPU measures, besides what its plan says. */
+/** Settings of a measurement on a GPU, besides its plan. */
 import type { CacheState } from '../../domain/session/session'
 
 export interface RunSettings {
   seed: number
-  /** What L2 is to hold when a launch is timed. */
+  /** The L2 contents when a launch is timed. */
   cacheState: CacheState
   /** A rung counts as hung after this long without an event. */
   idleSeconds: number
@@ -11,7 +11,7 @@ export interface RunSettings {
   busyWaitsMs: readonly number[]
   /** false: if another run is using the GPU, throw instead of waiting. */
   waitForGpu: boolean
-  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
   gpu?: number
 }
 

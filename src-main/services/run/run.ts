@@ -1,4 +1,4 @@
-/** A run of any kind, from its plan to the session: what is built is examined, and what was found is assembled. */
+/** A run of any kind, from its plan to the session: builds the rungs, examines them, and assembles the findings. */
 import type { RunEvent } from '../../contract/index'
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { ErrorShape } from '../../domain/errors'
@@ -77,7 +77,7 @@ interface Parts {
   findings: Findings
 }
 
-/** The session. Pure. */
+/** Assembles the session. Pure. */
 function assemble(
   { plan, identity, way, built, findings }: Parts,
   {

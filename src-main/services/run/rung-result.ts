@@ -1,4 +1,4 @@
-/** A rung's result in a session, from what is known of it at some point of a run. Pure. */
+/** A rung's result in a session, from the facts known at any point of a run. Pure. */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { settingsWords } from '../../domain/ladder/build-settings'
 import { message } from '../../domain/messages/message'
@@ -17,7 +17,7 @@ export type MetricsWithoutCounters = (
   finding: Finding | null,
 ) => Record<string, MetricValue>
 
-/** A rung's description in a session, before anything is done with it. */
+/** Returns a rung's description in a session, before it is built. */
 const described = ({ rung, source }: PlannedRung) => ({
   id: rung.id,
   title: rung.title,
@@ -31,7 +31,7 @@ const described = ({ rung, source }: PlannedRung) => ({
   sourceHash: sha256(source),
 })
 
-/** @param finding null before anything was found out */
+/** @param finding null before the rung was examined */
 export function rungResult(
   build: RungBuild,
   finding: Finding | null,
@@ -58,7 +58,7 @@ export function rungResult(
   }
 }
 
-/** `ok` unless something failed, and `not-run` before it was measured. */
+/** Returns `ok` unless something failed, and `not-run` before it was measured. */
 function statusOf(
   { outcome, unsupported }: RungBuild,
   finding: Finding | null,

@@ -9,13 +9,13 @@ import { throwIfHopeless, causeOf, tail, type At, type Attempt } from './runner-
 import { toLaunch, toVerify, toTiming, toBurst, toSustained } from './runner-results'
 import type { MeasureRequest } from './measurement'
 
-/** Enough for a median; each takes its rest. */
+/** Enough for a median; the GPU rests before each burst. */
 const burstsOfRung = 3
 
-/** Three seconds with the second of warm-up: clocks and temperature have settled by then. */
+/** With one second of warm-up this makes three, after which clocks and temperature have settled. */
 const sustainedSeconds = 2
 
-/** One runner process over the open rungs. Throws for errors that a restart cannot fix. */
+/** Runs one runner process over the open rungs. Throws for errors that a restart cannot fix. */
 export async function attempt(
   request: MeasureRequest,
   number: number,
@@ -45,7 +45,7 @@ export async function attempt(
     })
   const ceilings = number === 1 && request.key === undefined
 
-  /** A rung's code shares the runner's process, so events that it may have forged do not count. */
+  /** Whether an event can be genuine. A rung's code shares the runner's process and may forge events. */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
       case 'start':
@@ -129,7 +129,7 @@ export async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // It comes after the rung's timing, so that a failure in it never costs the timing.
+        // This event follows the rung's timing, so that a failure in it never costs the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
@@ -184,7 +184,7 @@ export async function attempt(
     )
 }
 
-/** `onEvent` receives the runner's position and returns whether the event counts. */
+/** Runs the runner once. `onEvent` receives the runner's position and returns whether the event counts. */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],

@@ -1,4 +1,4 @@
-/** Why a runner process ended early, and whether starting it again can help. */
+/** Explains why a runner process ended early, and whether a restart can help. */
 import type { ProcessResult } from '../../adapters/tools/process'
 import type { RunnerEvent, RunnerStage } from '../../adapters/tools/runner'
 import { message, together, type Statement } from '../../domain/messages/message'
@@ -15,7 +15,7 @@ export interface Attempt {
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
 
-/** Failures that a restart cannot fix. `begun`: a rung had already been measured on this GPU. */
+/** Throws for failures that a restart cannot fix. `begun`: a rung had already been measured on this GPU. */
 export function throwIfHopeless(
   { result, at, error }: Attempt,
   begun: boolean,

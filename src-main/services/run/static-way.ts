@@ -1,7 +1,7 @@
 /**
- * Static analysis without a GPU: rungs are built for a GPU of the built-in table, and a stand-in for the CUDA runtime
- * records what they would launch, from which occupancy and waves are derived. Nothing is run, verified or timed,
- * and the session says so.
+ * Static analysis without a GPU. Rungs are built for a GPU of the built-in table. A replacement of the CUDA runtime
+ * records their launches, from which occupancy and waves are derived. Nothing is run, verified or timed, and the
+ * session states that.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -39,7 +39,7 @@ import {
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
-/** A rung with more is not shown by its instructions: no screen could. */
+/** Instruction limit; a longer rung is not shown by instruction, since no screen could. */
 const mostInstructions = 200_000
 
 export const staticWay =
@@ -70,7 +70,7 @@ interface Examination {
   probe: Probe
 }
 
-/** Nothing is checked against the reference here; that it cannot be used is better known before there is a GPU. */
+/** Opens the probe. The reference is not used here, but it is checked early, before a GPU is needed. */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)
   const library =
@@ -89,7 +89,7 @@ async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ 
   return { probe }
 }
 
-/** Looks at each rung as soon as it is built. */
+/** Examines each rung as soon as it is built. */
 async function examine(
   examination: Examination,
   builds: Builds,
@@ -118,7 +118,7 @@ async function examine(
   return { rungs, warnings, deep, missing: null }
 }
 
-/** Nothing is run, but a rung that would not launch on the GPU either has its final status. */
+/** Returns the finding. Nothing runs, but a rung that would not launch on the GPU gets its final status. */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,
   timing: null,
@@ -135,7 +135,7 @@ function statusOf(found: Launches, gpu: BuildGpu): NonNullable<Finding['trouble'
   return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
 }
 
-/** The instructions of what is launched; null where there are none to be had. */
+/** Returns the instructions of the launched kernels; null if they are unavailable. */
 async function codeOf(
   toolbox: Toolbox,
   rung: string,
@@ -188,7 +188,7 @@ async function launchesOf(
         dynamicSharedBytes,
         barriers: compiled.barriers,
         carveOutBytes: null,
-        // A kernel can have a compile-time cluster size, which is not visible in the launch.
+        // A kernel can have a compile-time cluster size, which the launch does not show.
         clusterBlocks:
           clusterBlocks === 0 && source.includes('__cluster_dims__') ? null : clusterBlocks,
       },

@@ -14,10 +14,10 @@ import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 import type { Measurement, TaskRunner } from './measurement'
 
-/** The runner times whatever it has verified; this is the minimum. */
+/** The runner times whatever it verifies; this is the shortest time. */
 const maxSeconds = 0.02
 
-/** A process with rungs in Python spends seconds on importing and compiling, and hardly any on the GPU. */
+/** Number of parallel processes. Rungs in Python spend seconds on imports and compilation, and little on the GPU. */
 const mostAbreast = 4
 
 interface VerifiedElsewhere {
@@ -26,7 +26,7 @@ interface VerifiedElsewhere {
   halted: ErrorShape | null
 }
 
-/** Adds `alsoVerified` to the planned rungs that were built, and what is decided by it. */
+/** Adds `alsoVerified` to the planned rungs that were built, and the status that follows from it. */
 export async function verifyElsewhere(
   runner: TaskRunner,
   plan: RunPlan,
@@ -36,7 +36,7 @@ export async function verifyElsewhere(
   onOutOfTurn: (rung: string) => void,
 ): Promise<VerifiedElsewhere> {
   const { problems = [], decides = false } = plan.alsoVerify ?? {}
-  // A rung that hung or crashed at its own problem would do so again, and take as long.
+  // A rung that hung or crashed at its own problem would do so again and take as long.
   const wanted = (plan.alsoVerify?.rungs ?? [])
     .flatMap((id) => built.get(id) ?? [])
     .filter(({ planned }) => measured.get(planned.rung.id)?.trouble?.status !== 'failed')
@@ -103,7 +103,7 @@ const notReached: Measured = {
   trouble: { status: 'not-run', reason: message('records.notReached') },
 }
 
-/** A rung that is wrong anywhere is wrong: it has no time and is not profiled. */
+/** Applies the further verifications: a rung that is wrong anywhere has no time and is not profiled. */
 const withElsewhere = (
   measured: Measured,
   alsoVerified: VerifiedAt[] | undefined,
@@ -135,7 +135,7 @@ function verdictAt(
   }
 }
 
-/** Like measure, but a problem that the runner cannot start is reported for each rung and costs no timing. */
+/** Measures; a problem that the runner cannot start is reported for each rung and costs no timing. */
 async function measureOrSay(
   runner: TaskRunner,
   what: Measurement,
@@ -150,7 +150,7 @@ async function measureOrSay(
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may not fit into memory although the run's own did; the next one may.
+      // A larger problem may exceed the memory although the run's own did not; the next one may fit.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

@@ -1,4 +1,4 @@
-/** Warnings of a run, each once, told as they come. */
+/** Distinct warnings of a run, reported as they occur. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../../domain/messages/message'
 

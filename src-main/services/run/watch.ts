@@ -1,6 +1,6 @@
 /**
- * Runs a ladder folder again on every save, for the CLI and the UI. It polls instead of using file system
- * events: editors save in many ways, and a folder may be on a network mount that comes and goes.
+ * Reruns a ladder folder on every save, for the CLI and the UI. It polls instead of using file system events, because
+ * editors save in many ways, and a network mount may come and go.
  */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -23,7 +23,7 @@ type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
 
 export interface WatchNews {
   phase: WatchPhase
-  /** Why it is `faulty` or `failed`. */
+  /** Why the state is `faulty` or `failed`. */
   error: ErrorShape | null
   /** Number of rounds so far. */
   rounds: number
@@ -37,7 +37,9 @@ interface WatchOptions {
   shipped: Catalog
   /** Rungs to run; all if absent. */
   rungs?: readonly string[] | undefined
-  /** Runs these rungs and the reference; null if nothing finished. A rejection is reported and does not end the watch. */
+  /**
+   * Runs these rungs and the reference; null if nothing finished. A rejection is reported and does not end the watch.
+   */
   run: (rungs: string[]) => Promise<Session | null>
   onNews: (news: WatchNews) => void
   signal: AbortSignal
@@ -47,7 +49,7 @@ interface WatchOptions {
 
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
-/** By rung, a key of everything its result depends on; a changed key means the rung must run again. */
+/** Returns a key per rung of everything that its result depends on. A changed key means the rung must run again. */
 async function rungKeys({
   folder,
   ladder,
@@ -81,8 +83,8 @@ async function rungKeys({
 }
 
 /**
- * The rungs to run again, in ladder order: the reference runs with any other rung, and so do rungs still
- * pending from an earlier round.
+ * Returns the rungs to run again, in ladder order, including those pending from an earlier round. The reference runs
+ * with any other rung.
  */
 function changedRungs(
   before: ReadonlyMap<string, string>,
@@ -162,9 +164,9 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        // What a stopped round finished is told, but nothing is waited for.
+        // Results of a stopped round are reported without waiting.
         tell(failure ? 'failed' : signal.aborted ? 'running' : 'waiting', failure)
-        // Saved meanwhile: check again at once.
+        // The folder was saved meanwhile: check again at once.
         seen = ''
         continue
       } else if (whole) tell(failure ? 'failed' : 'waiting', failure)

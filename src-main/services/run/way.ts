@@ -1,4 +1,4 @@
-/** What distinguishes a kind of run: where its rungs are built for, and how they are examined. */
+/** A kind of run: the GPU that its rungs are built for, and how they are examined. */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
@@ -15,11 +15,11 @@ export interface Way extends BuildWay {
   readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
-  /** Examines what was built. What was found before a cancellation is returned, not thrown away. */
+  /** Examines the builds. On cancellation, returns what was found so far. */
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 
-/** What a way needs to know of the run before it is one. */
+/** What a way needs in order to open. */
 interface Opening {
   bench: Bench
   plan: RunPlan

@@ -1,11 +1,11 @@
-/** Joins what was measured of rungs with what was profiled. Pure. */
+/** Combines the measurements of rungs with their profiles. Pure. */
 import { withSmallWaves } from '../../domain/analysis/derived-metrics'
 import { message } from '../../domain/messages/message'
 import type { Finding } from './finding'
 import type { ProfileOutcome } from './profile'
 import type { Device } from '../../domain/gpu/device'
 
-/** Each rung with its counters, or the reason why it has none. */
+/** Returns each rung with its counters, or the reason it has none. */
 export function withProfiles(
   rungs: ReadonlyMap<string, Finding>,
   { profiles, trouble }: Pick<ProfileOutcome, 'profiles' | 'trouble'>,

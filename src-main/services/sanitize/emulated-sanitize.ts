@@ -1,6 +1,6 @@
 /**
- * Memory and race checks without a GPU: each rung runs once on the emulated GPU, which watches every access, and what it
- * finds is told as compute-sanitizer tells it.
+ * Memory and race checks without a GPU. Each rung runs once on the emulated GPU, which checks every access. Findings
+ * have the form of compute-sanitizer's.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -36,7 +36,7 @@ import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
-/** The one block of each launch to run; what is only seen between blocks is not found then. */
+/** Chooses the one block of each launch to run; races between blocks are not found then. */
 export type BlockChoice = (job: EmulationJob) => number
 
 export async function sanitizeEmulated(

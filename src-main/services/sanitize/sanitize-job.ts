@@ -16,11 +16,11 @@ export interface SanitizeOptions {
   signal: AbortSignal
   secondsARung?: number
   waitForGpu?: boolean
-  /** Counts from 0 among the visible GPUs; CUDA's first if absent. */
+  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
   gpu?: number
 }
 
-/** Runs with this machine’s tools and the catalog on disk. */
+/** Runs compute-sanitizer with this machine's tools and the catalog on disk. */
 export async function sanitizeLive(
   setup: Setup,
   request: SanitizeRequest,

@@ -1,4 +1,4 @@
-/** Maps a finding from the compiled path to the catalog, and shows its lines. */
+/** Maps a finding from the compiled path to the catalog, and adds its source lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,
@@ -21,7 +21,7 @@ function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcer
   return { from, lines: lines.slice(from - 1, line + around) }
 }
 
-/** `/home/…/build/3f…/src/gemm/05_tile.cu` → `gemm/05_tile.cu`; for other files, only the name is kept. */
+/** Converts `/home/…/build/3f…/src/gemm/05_tile.cu` to `gemm/05_tile.cu`. Other files keep only their name. */
 function relative(texts: SourceTexts, place: SourcePlace): SourcePlace {
   if (place.file === null) return place
   const path = place.file.replaceAll('\\', '/')

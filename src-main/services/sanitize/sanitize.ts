@@ -1,7 +1,7 @@
 /**
- * Runs compute-sanitizer on rungs. A tool first checks all rungs in one process; only if that is not clean does each
- * rung get its own process, so that findings are attributed to their rung, and a rung that corrupts the CUDA
- * context does not affect the others. The runner launches each rung once, untimed.
+ * Runs compute-sanitizer on rungs. A tool first checks all rungs in one process. Unless that is clean, each rung then
+ * gets its own process, so that findings are attributed to their rung and a corrupted CUDA context does not affect
+ * others. The runner launches each rung once, untimed.
  */
 import type { Bench, SharedSources } from '../bench/bench'
 import {
@@ -52,7 +52,7 @@ export interface SanitizeEnvironment {
   waitForGpu?: boolean
 }
 
-/** Of the contents of buffers. */
+/** Seed of the buffers' contents. */
 export const seed = 7
 
 export async function sanitize(
@@ -146,7 +146,7 @@ export async function sanitize(
   }
 }
 
-/** The rungs to check, without the ladder's reference unless it is named; throws where none is left. */
+/** Returns the rungs to check, without the ladder's reference unless it is named. Throws if none is left. */
 export function planSanitize(
   catalog: Catalog,
   request: SanitizeRequest,
@@ -167,7 +167,7 @@ export function planSanitize(
   return { plan, rungs }
 }
 
-/** The task's small ragged sizes, if the request gives none. */
+/** Returns the requested sizes, or the task's small ragged ones. */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(catalog, findLadder(catalog, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
@@ -209,7 +209,7 @@ interface CheckerSetup {
   task: Task
   problem: SanitizeReport['problem']
   taskFolder: string | null
-  /** What computes inputs, if any are. */
+  /** The reference that computes inputs, if any are computed. */
   expected: Expected | null
   texts: SourceTexts
   /** Total number of checks, for progress. */
@@ -224,7 +224,9 @@ class Checker {
     private readonly setup: CheckerSetup,
   ) {}
 
-  /** The verdict on each rung; rungs that were not reached before a cancellation are absent. */
+  /**
+   * Checks the rungs and returns a verdict for each. Rungs that were not reached before a cancellation are absent.
+   */
   async check(
     tool: SanitizerTool,
     rungs: readonly BuiltRung[],
@@ -308,7 +310,7 @@ class Checker {
     }
   }
 
-  /** Why there is no verdict, or only a partial one. */
+  /** Returns why there is no verdict, or only a partial one. */
   private troubleOf(
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
@@ -334,7 +336,7 @@ class Checker {
     const failed = events.find((event) => event.event === 'failed' && event.rung === id)
     if (failed?.event === 'failed') return failed.reason
     const launched = events.some((event) => event.event === 'launched' && event.rung === id)
-    // The findings explain why it was not launched.
+    // The findings explain why the rung was not launched.
     return launched || xml.records.length > 0
       ? null
       : message('tools.notLaunched', { text: lastWord ?? 'no reason given' })
@@ -347,14 +349,14 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
   xml?.complete === true &&
   xml.records.length === 0
 
-/** Failures that do not concern a rung. */
+/** Throws for failures that do not concern a rung. */
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
       message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
-  // If the runner finished, it had no error; such an event must have been printed by a rung.
+  // If the runner finished, it had no error; a rung must have printed such an event.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return

@@ -12,7 +12,7 @@ import { attemptsDir } from '../../adapters/labs/progress'
 /** Prefix of a shipped outcome's ref, as the name of a recording. */
 const recordedMark = 'lab.'
 
-/** The session behind an attempt as a SessionRef; null if nothing was measured. */
+/** Returns the session behind an attempt as a SessionRef; null if nothing was measured. */
 export async function attemptSession(
   folders: Folders,
   key: string,
@@ -26,7 +26,7 @@ export async function attemptSession(
     : null
 }
 
-/** The folder that a ref from `attemptSession` refers to; null for any other ref. */
+/** Returns the folder for a ref from `attemptSession`; null for any other ref. */
 export function labSessionFolder(
   { assets, machine: { folders } }: Setup,
   ref: string,

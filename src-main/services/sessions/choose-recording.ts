@@ -1,4 +1,4 @@
-/** Chooses the shipped recording that a request can be answered from. */
+/** Chooses the shipped recording that can answer a request. */
 import type { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -11,16 +11,16 @@ import { readRecording, type ListedRecording } from './recordings'
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
-/** The size that plain `recorded` refers to if a ladder was recorded at several. */
+/** The size that plain `recorded` means if a ladder was recorded at several. */
 const usualSize = 4096
 
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>
   Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
-/** The recording for a request, whose ladder, size and parameters must match what was recorded. */
+/** Returns the recording for a request, whose ladder, size and parameters must match. */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
-  /** Its name; null for any match. */
+  /** The recording's name; null for any match. */
   name: string | null,
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
@@ -33,7 +33,7 @@ export async function chooseRecording(
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
-  // At the requested level if available, else at any.
+  // Prefer the requested level, else accept any.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),
@@ -50,7 +50,7 @@ export async function chooseRecording(
   const isChosen = request.size !== undefined || request.at !== undefined
   const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
   if (!sizes) return ofLadder.find(hasUsualSize) ?? first
-  // What is not given can be any; the usual size comes first.
+  // Unspecified sizes can be any; the usual size comes first.
   const ofSizes = ofLadder.filter(({ summary: { problem } }) =>
     Object.entries(sizes).every(([name, size]) => problem?.sizes[name] === size),
   )

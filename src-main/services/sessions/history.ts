@@ -1,4 +1,4 @@
-/** The history of a ladder: every live session of the store is a point of each rung that it timed. */
+/** The history of a ladder. Every live session of the store is a point for each rung that it timed. */
 import { currentId } from '../../domain/ladder/former-ids'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
@@ -28,7 +28,7 @@ async function describe(name: string, folder: string): Promise<Described<Found>>
 }
 
 interface HistoryRequest {
-  /** Its id. */
+  /** The ladder's id. */
   ladder: string
   rungs?: readonly string[]
   /** Only sessions of these sizes. */
@@ -36,7 +36,7 @@ interface HistoryRequest {
   leastPercent: number
 }
 
-/** A change smaller than this is usually not listed. */
+/** The default limit below which a change is not listed. */
 export const usualPercent = 1
 
 interface FoundPoints {
@@ -59,7 +59,7 @@ async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
   }
 }
 
-/** The ladders that have a history, and that of one of them: by its id, or of the one that was timed last. */
+/** Returns the ladders that have a history, and the history of one: the given id, or the one timed last. */
 export async function findHistory(
   places: SessionPlaces,
   ladder: string | null,
@@ -77,7 +77,7 @@ export async function findHistory(
   return { ladders, history: { ladder: id, leastPercent: usualPercent, series, unreadable } }
 }
 
-/** Throws where there is nothing of what was asked for. */
+/** Reads a ladder's history. Throws if none of the requested data exists. */
 export async function readHistory(
   places: SessionPlaces,
   request: HistoryRequest,

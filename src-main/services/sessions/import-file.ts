@@ -1,4 +1,4 @@
-/** Imports a session from a file: a report of ncu, or an HTML report. */
+/** Imports a session from an ncu report or an HTML report. */
 import { basename, dirname, sep } from 'node:path'
 import type { ImportAnswer } from '../../contract/sessions'
 import { KernelLadderError } from '../../domain/errors'
@@ -8,8 +8,8 @@ import { isHtmlFile } from '../../adapters/sessions/html-report-file'
 import { importHtml } from '../import/import-html'
 
 /**
- * Imports a file that was handed to a host. Messages mention only the file name, because in a browser the folder is
- * a temporary one, which means nothing to the user.
+ * Imports a file that a host received. Messages contain only the file name, because in a browser the folder is
+ * temporary and means nothing to the user.
  */
 export async function importFile(
   path: string,

@@ -14,7 +14,7 @@ import { message } from '../../domain/messages/message'
 import { recordingOf } from '../../domain/session/session-ref'
 import { storeOf, mountedRef, type SessionPlaces } from './session-places'
 
-/** The folder name in the store for a ref; recordings and other folders are rejected. */
+/** Returns the folder name in the store for a ref. Rejects recordings and other folders. */
 function ownName(
   places: SessionPlaces,
   ref: string,

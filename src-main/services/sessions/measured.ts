@@ -1,4 +1,4 @@
-/** What the shipped recordings measured for a ladder's rungs, compared with the rungs of today. */
+/** The recorded measurements of a ladder's rungs, compared with the current rungs. */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -18,7 +18,7 @@ import { listRecordings, readRecording } from './recordings'
 import { resolveLadder } from '../catalog/resolve'
 import { keptAnswer } from '../../adapters/disk/cached-answer'
 
-/** The files that recordings are read from, and the cache that keeps what follows from them. */
+/** The recordings' files, and the cache of values derived from them. */
 interface MeasuredSetup {
   assets: Pick<Setup['assets'], 'recordingsDir'>
   machine: { folders: Pick<Setup['machine']['folders'], 'cache'> }
@@ -26,7 +26,7 @@ interface MeasuredSetup {
 
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
-/** The complete recordings of one ladder, read once, since nothing writes them while the program runs. */
+/** Returns the complete recordings of one ladder, read once, since nothing writes them while the program runs. */
 function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]> {
   const key = JSON.stringify([root, ladder])
   const known = read.get(key)
@@ -34,7 +34,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   const reading = listRecordings(root).then(async (listed) => {
     const ofLadder = listed.filter(({ summary }) => summary.ladder.id === ladder)
     const found = await Promise.all(
-      // A damaged one contributes nothing; opening it reports the damage.
+      // A damaged recording contributes nothing; opening it reports the damage.
       ofLadder.map(async (one) => {
         const recording = await readRecording(one).catch(() => null)
         if (!recording) return []
@@ -49,7 +49,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   return reading
 }
 
-/** Null for a missing ladder, or one with an unusable rung, which running it reports. */
+/** Returns the ladder. Null if it is missing or has an unusable rung, which a run would report. */
 function ladderOf(catalog: Catalog, id: string): Ladder | null {
   const file = catalog.ladders.find((ladder) => ladder.id === id)
   try {
@@ -61,13 +61,13 @@ function ladderOf(catalog: Catalog, id: string): Ladder | null {
 
 interface Today {
   rungs: ReadonlyMap<string, RungToday>
-  /** Of all their texts. */
+  /** Hash of all texts. */
   hash: string
 }
 
 const todays = new WeakMap<Catalog, Today>()
 
-/** A list asks for every ladder of one library. */
+/** Returns a library's current rungs, cached because a list asks for every ladder of one library. */
 function today(catalog: Catalog): Today {
   const known = todays.get(catalog)
   if (known) return known
@@ -82,7 +82,9 @@ function today(catalog: Catalog): Today {
   return found
 }
 
-/** Names, dates and sizes of what lies in the folder of the recordings, which nothing writes while the program runs. */
+/**
+ * Returns names, dates and sizes of the files in the recordings folder, which nothing writes while the program runs.
+ */
 async function stampOf(root: string): Promise<string[]> {
   const names = (await readdir(root).catch(() => [])).sort()
   return Promise.all(
@@ -93,18 +95,21 @@ async function stampOf(root: string): Promise<string[]> {
   )
 }
 
-/** Written by `npm run kernels -- same recordings`: hashes of code that was recorded, and of today's with the same machine code. */
+/**
+ * Written by `npm run kernels -- same recordings`: hashes of recorded code, and of current code with the same machine
+ * code.
+ */
 const sameCodeFile = 'same-code.json'
 const SameCode = z.record(z.string(), z.array(z.string()))
 
-/** Whether a recorded code and one of today compile to the same machine code, as far as that was compared. */
+/** Returns whether recorded and current code are known to compile to the same machine code. */
 export async function readSameCode(root: string): Promise<(then: string, now: string) => boolean> {
   const text = await readFile(join(root, sameCodeFile), 'utf8').catch(() => '{}')
   const same = SameCode.parse(JSON.parse(text))
   return (then, now) => same[sha256(then)]?.includes(sha256(now)) ?? false
 }
 
-/** By rung id; rungs that no recording contains are omitted. */
+/** Returns measurements by rung id; rungs without a recording are omitted. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
   catalog: Catalog,

@@ -1,11 +1,11 @@
-/** The session that is meant where none is named. */
+/** The session that is used if none is named. */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { defaultRecordingRef } from './open-session'
 import { listOwn } from './list-sessions'
 import type { SessionPlaces } from './session-places'
 
-/** The newest own session that can be read; throws with a recording to name instead if there is none. */
+/** Returns the newest readable session of the store. If there is none, throws an error that suggests a recording. */
 export async function newestOwn(
   places: SessionPlaces,
   onMany?: (count: number) => void,

@@ -64,7 +64,7 @@ async function openFolder(folder: string): Promise<OpenedSession> {
   }
 }
 
-/** The folder that a ref refers to; refs contain no path separators. */
+/** Returns the folder that a ref refers to. Refs contain no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
@@ -95,7 +95,7 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   return replayed ? openRecording(replayed) : openFolder(folder)
 }
 
-/** Any recording, in target notation. */
+/** The target notation for any recording. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
 
 /** Whether a name on the command line is that of a session, readable or not. */
@@ -106,7 +106,7 @@ export const namesSession = async (places: SessionPlaces, name: string): Promise
   (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name)))) ||
   (await pathExists(resolve(name, sessionFile)))
 
-/** A session as named on the command line: a folder, a ref, or `recorded` for the default one. */
+/** Opens a session as named on the command line: a folder, a ref, or `recorded` for the default one. */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
   if (name === anyRecording) return openSession(places, await defaultRecordingRef(places))
   if (recordingOf(name) !== null) return openSession(places, name)

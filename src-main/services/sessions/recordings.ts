@@ -1,8 +1,8 @@
 /**
  * The index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` next to them contains what lists show and what requests are matched against. `npm run recordings`
- * derives it from the sessions; for a recording that it lacks, or if it is damaged, the session is read instead.
+ * `index.json` contains what lists show and what requests are matched against. `npm run recordings` derives it from
+ * the sessions. If it is damaged or lacks a recording, the session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -50,7 +50,10 @@ export interface Recording {
   problem: Problem
 }
 
-/** null for a session without a run to replay: an import, or the profile of a program, which is shown as it was kept. */
+/**
+ * Converts a session to a recording. Null for a session without a run to replay: an import or a program's profile,
+ * which is shown as stored.
+ */
 export function asRecording(name: string, folder: string, session: Session): Recording | null {
   const { problem } = session
   const { task } = session.ladder
@@ -76,7 +79,7 @@ async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
   }
 }
 
-/** Those that share files, and folders beside them. */
+/** Returns the recordings that share files, and the separate folders. */
 async function placesIn(root: string): Promise<{ name: string; folder: string }[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -88,7 +91,7 @@ async function placesIn(root: string): Promise<{ name: string; folder: string }[
 const summarize = (name: string, session: Session): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** The session of a run, or of a profiled program. */
+/** Reads the session of a run or of a profiled program. */
 async function readKept({
   name,
   folder,
@@ -97,7 +100,7 @@ async function readKept({
   return session.program ? session : (await readRecording({ name, folder })).session
 }
 
-/** The GPU of most recordings: what a request without a name is about. */
+/** Returns the GPU of most recordings, which a request without a name refers to. */
 function usualGpu(recordings: readonly ListedRecording[]): string | null {
   const counts = new Map<string | null, number>()
   for (const { summary } of recordings)
@@ -105,7 +108,7 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** The readable ones, the newest of the usual GPU first; a folder without a session is skipped. */
+/** Lists the readable recordings, the newest of the usual GPU first. A folder without a session is skipped. */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
   const found = await Promise.all(
@@ -129,24 +132,24 @@ async function list(root: string): Promise<ListedRecording[]> {
 
 const listed = new Map<string, Promise<readonly ListedRecording[]>>()
 
-/** The recordings in a folder, listed once, since they ship with the program and are not written while it runs. */
+/** Returns the recordings in a folder, listed once, since nothing writes them while the program runs. */
 export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
   const known = listed.get(root)
   if (known) return known
   const found = list(root)
   listed.set(root, found)
-  // A disk that could not be read may work the next time.
+  // Do not cache a failure: the disk may be readable next time.
   found.catch(() => listed.delete(root))
   return found
 }
 
-/** Every recording of a run in full, for overviews of all of them. */
+/** Reads every recording of a run in full, for overviews of all of them. */
 export const readRecordings = async (root: string): Promise<Recording[]> => {
   const ofRuns = (await listRecordings(root)).filter(({ summary }) => summary.problem !== null)
   return Promise.all(ofRuns.map(readRecording))
 }
 
-/** What index.json should contain for the recordings in a folder; throws if one cannot be read. */
+/** Returns the correct index.json for the recordings in a folder; throws if one cannot be read. */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
   const recordings: RecordingIndex['recordings'] = {}
   for (const place of await placesIn(root))

@@ -1,4 +1,4 @@
-/** Replays a recording: repeats the run behind its session, with recorded tool output. */
+/** Replays a recording: repeats the run behind its session with recorded tool output. */
 import type { RunEvent, RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -16,7 +16,7 @@ import { recordedRef } from '../../domain/session/session-ref'
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import type { Recording } from './recordings'
 
-/** Checks everything besides the size, by which the recording was chosen. */
+/** Checks everything except the size, by which the recording was chosen. */
 function checkChoice({ name, task, problem }: Recording, request: Choice): void {
   const { scalars, options } = chosen(task, request)
   const recorded = { ...problem.scalars, ...problem.options }
@@ -56,7 +56,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
   }
 }
 
-/** The further problems at which a recording's rungs were verified. */
+/** Returns the further problems at which a recording's rungs were verified. */
 function otherSizesOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
@@ -93,7 +93,7 @@ export async function replay(
     task,
     headers: new Map(),
     problem,
-    // All rungs are replayed, because the tools ran on all of them at once; unwanted ones are dropped below.
+    // Replay all rungs, because the tools ran on all at once; unwanted ones are dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     trusted: null,
@@ -131,7 +131,7 @@ export async function replay(
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs
     .filter(({ id }) => keep.has(id))
-    // For a missing source, the recorded hash is used.
+    // A missing source keeps its recorded hash.
     .map((rung) =>
       sources[rung.id] === undefined
         ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }

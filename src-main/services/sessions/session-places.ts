@@ -1,4 +1,4 @@
-/** The places where sessions are: the store, recordings, and mounted folders. */
+/** The places that contain sessions: the store, recordings, and mounted folders. */
 import { basename } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 
@@ -7,10 +7,10 @@ export interface SessionPlaces extends Setup {
   mounted?: string
 }
 
-/** The folder of saved sessions. */
+/** Returns the folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
-/** The ref of a folder given on the command line, whose name can be anything. */
+/** Returns the ref of a folder given on the command line, whose name can be anything. */
 export function mountedRef(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

@@ -1,4 +1,4 @@
-/** Runs rungs on a machine of machines.yaml: the ladder is sent there, and the session comes home. */
+/** Runs rungs on a machine of machines.yaml: sends the ladder there, and copies the session back. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -42,7 +42,7 @@ export const runMachine: Runner = async (name, request, options) => {
   const machine = await openMachine(options.machine.folders, target.name)
   if (request.draft !== undefined) throw inputError(message('machines.noDraft'))
   const { catalog, id, own } = await openTrustedLadder(options, request.ladder)
-  // What is wrong with the request is said before anything is sent.
+  // Rejects a faulty request before anything is sent.
   planRun(catalog, { ...request, ladder: id })
   const remote = remoteOptions(target, options)
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
@@ -66,7 +66,7 @@ export const runMachine: Runner = async (name, request, options) => {
 
 type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
 
-/** Follows a run that an earlier program began there, and brings its session home. Throws if there is no such run. */
+/** Follows a run that was started there earlier, and copies its session back. Throws if there is no such run. */
 export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
   const machine = await openMachine(options.machine.folders, name)
   const { facts, jobs } = await findRuns(machine, options.signal)
@@ -86,7 +86,7 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
   return finish(machine, ended, job.own, options)
 }
 
-/** What a job there tells, as events of a run on this target. */
+/** Forwards a remote job's lines as events of a run on this target. */
 const remoteOptions = (
   target: Target & { name: string },
   { signal, emit }: Pick<Ending, 'signal' | 'emit'>,
@@ -103,8 +103,8 @@ const remoteOptions = (
 })
 
 /**
- * Brings the session home that a run there has saved, but for ncu's report, which stays there until it is asked for; `own`
- * is its ladder folder here.
+ * Copies back the session that a remote run has saved, except ncu's report, which is fetched on request. `own` is the
+ * local ladder folder.
  */
 async function finish(
   { name, shell }: NamedMachine,
@@ -138,7 +138,7 @@ async function finish(
   return { ...fetched, missing: end.missing }
 }
 
-/** Writes the files of a session into the store, or where it was asked for. */
+/** Writes the files of a session into the store, or to the requested place. */
 async function bringHome(
   id: string,
   kept: KeptReport | null,

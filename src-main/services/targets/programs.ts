@@ -1,4 +1,4 @@
-/** A ladder of programs on this machine: the session of what it finishes is saved like that of every run. */
+/** Runs a ladder of programs on this machine. Its session is saved like that of every run. */
 import { Bench } from '../bench/bench'
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -20,7 +20,7 @@ import {
 import { toolboxOn } from '../bench/visible-gpu'
 import { requireTrustedFolder } from '../folders/folder-trust'
 
-/** Throws for what only a ladder with a task can be asked for. */
+/** Throws for options that only a ladder with a task supports. */
 function refuseOthers(
   { target, size, at, params, draft }: RunRequest,
   { commits, settings }: StartRunOptions,
@@ -39,7 +39,7 @@ function refuseOthers(
   if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
 }
 
-/** The GPU is looked at as for every run; programs that need none run without. */
+/** Queries the GPU as every run does. Programs that need none run without it. */
 async function gpuOf(
   { assets, machine, signal }: StartRunOptions,
   toolbox: Toolbox,

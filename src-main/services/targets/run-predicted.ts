@@ -27,7 +27,7 @@ export async function predictPlan(
 }
 
 export const runPredicted: Runner = async (name, request, options) => {
-  // A GPU that cannot be predicted is known before anything is read.
+  // Fail early for a GPU that cannot be predicted.
   await predictedGpu(gpuFolders(options), name)
   const { catalog, request: own } = await catalogFor(options, request)
   const plan = planRun(catalog, { ...own, profile: 'deep' })

@@ -27,7 +27,7 @@ export interface StartRunOptions extends Setup {
   /** Where to save instead of the store; must not exist. */
   out?: string
   appVersion: string
-  /** Run the commits of one rung in place of the ladder. */
+  /** Run the commits of one rung instead of the ladder. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -41,7 +41,8 @@ export interface FinishedRun {
   /** Something missing on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
-   * It could not be saved in the requested place: it is in `folder` then or, if that is null, only in `session`.
+   * Set if the session could not be saved in the requested place. It is then in `folder` or, if that is null, only in
+   * `session`.
    */
   unsaved: ErrorShape | null
 }
@@ -56,14 +57,17 @@ export type Runner = (
   options: StartRunOptions,
 ) => Promise<FinishedRun>
 
-/** `gemm-fp32-4096-20261121-030507`: sorts by ladder and time, and is a valid SessionRef. */
+/** Returns an id like `gemm-fp32-4096-20261121-030507`, which sorts by ladder and time and is a valid SessionRef. */
 export function sessionId(ladder: string, size: string, createdAt: string): string {
   const [date, time] = createdAt.split('T')
   const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
   return `${ladder}-${size}-${stamp}`
 }
 
-/** A folder given by the user must be new, which is checked before anything runs. */
+/**
+ * Creates the draft of a session in a folder given by the user. The folder must be new, which is checked before
+ * anything runs.
+ */
 export async function draftNew(out: string): Promise<SessionDraft> {
   await refuseTaken(out)
   return draftSession(out)
@@ -89,7 +93,10 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
     why,
   })
 
-/** If the disk fails, tries the store and finally the temporary folder, because measurements cannot be repeated. */
+/**
+ * Saves a session. If the disk fails, tries the store and then the temporary folder, because measurements cannot be
+ * repeated.
+ */
 export async function saveSomewhere(
   { session, deep, draft, recorder, id }: Measured,
   { out, machine }: StartRunOptions,
@@ -134,11 +141,11 @@ interface SavedRun {
   catalog: Catalog
   plan: RunPlan
   target: Target
-  /** How to examine what was built; `reportPath` is where to save ncu's report. */
+  /** Returns how to examine the builds; `reportPath` is where to save ncu's report. */
   way: (reportPath: string) => OpenWay
 }
 
-/** Executes a plan on this machine and saves what it finishes. */
+/** Executes a plan on this machine and saves its results. */
 export async function savedRun(
   { catalog, plan, target, way }: SavedRun,
   options: StartRunOptions,

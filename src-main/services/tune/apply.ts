@@ -7,13 +7,13 @@ import type { PlannedRung } from '../../domain/run/plan'
 import { pointKey } from '../../domain/tune/search-space'
 import { readFolderFile, saveFolderFile } from '../../adapters/catalog/folder-file'
 
-/** Checked before the sweep: a ladder that ships is the program's and is not edited. */
+/** Throws unless the ladder is the user's own; shipped ladders are not edited. Called before the sweep. */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {
   if (own) return own
   throw inputError(message('tunings.ownFolder', { ladder }), message('tunings.runWithout'))
 }
 
-/** `05_tile-tuned`, or with a number where that is taken. */
+/** Returns an unused id: `05_tile-tuned`, or with a number if that is taken. */
 function freeId(own: LadderFolder, rung: string): string {
   const taken = new Set(own.ladder.rungs.map(({ id, as }) => as ?? id))
   for (let number = 1; ; number += 1) {
@@ -30,7 +30,10 @@ async function edit(folder: string, name: string, change: (text: string) => stri
     throw inputError(message('tunings.changed', { file: name }), message('tunings.applyAgain'))
 }
 
-/** Returns the variant's id. Throws, with nothing written, if the rung does not declare a value's parameter. */
+/**
+ * Adds the variant and returns its id. Throws without writing anything if the rung does not declare a value's
+ * parameter.
+ */
 export async function applyWinner(
   own: LadderFolder,
   { rung }: PlannedRung,

@@ -1,4 +1,6 @@
-/** The best points of a sweep and the rung's own values, verified at every size of the ladder and timed in turn. */
+/**
+ * The best points of a sweep and the rung's own values, verified at every size of the ladder and timed alternately.
+ */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
 import type { BuiltRung } from '../../adapters/tools/runner'
@@ -15,28 +17,28 @@ import type { T4Row } from '../../domain/tune/t4'
 import { pointKey, type Point } from '../../domain/tune/search-space'
 import { measureOn, type MeasureSettings, type Worker } from './workers'
 
-/** As many as are likely to contain the true best one, given the noise of single times. */
+/** Enough to probably contain the true best point, given the noise of single times. */
 const finalistCount = 5
-/** Each is a process in which all finalists are timed in turn with the rung's own values. */
+/** Number of processes. Each times all finalists alternately with the rung's own values. */
 const rounds = 8
 const secondsAPair = 0.1
-/** The runner times whatever it has verified; this is the minimum. */
+/** The runner times whatever it verifies; this is the shortest time. */
 const verifySeconds = 0.02
 
 interface FinalsRequest {
   setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
-  /** Those with a time, the best first. */
+  /** Points with a time, best first. */
   rows: readonly T4Row[]
-  /** null if it cannot be built. */
+  /** Returns null if the point cannot be built. */
   build: (params: Point) => Promise<BuiltRung | null>
   onNote: (text: string) => void
 }
 
 interface Finals {
   baseline: Finalist | null
-  /** The best first. */
+  /** Best first. */
   finalists: Finalist[]
 }
 
@@ -66,7 +68,7 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
   const { toolbox, device, pciBusId } = worker
   const scratch = await toolbox.scratch()
   try {
-    // Each under a name of its own, since the linker would take the same file for the same library.
+    // Each build gets its own name, since the linker would take the same file for the same library.
     const against = own ?? timed[0]!.built
     const [old, copy] = await Promise.all(
       ['own', 'copy'].map((name) => copyBuilt(against.artifact, join(scratch.path, name))),
@@ -139,7 +141,7 @@ const without = (params: Point, reason: Statement): Finalist => ({
   ...{ medianMs: null, ratio: null, rounds: 0, reason },
 })
 
-/** Why a point cannot be used although it is right at the sweep's own problem: it is wrong at another of the ladder. */
+/** Returns why a point that is right at the sweep's problem is unusable: it is wrong at another of the ladder. */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,
   best: readonly Entry[],

@@ -10,7 +10,7 @@ import { applyWinner } from './apply'
 import { plannedRung } from './tune'
 import { listed, tuningId, type ListedTuning } from '../../domain/tune/kept-tuning'
 
-/** Keeps a sweep for the UI; returns its id. */
+/** Stores a sweep for the UI and returns its id. */
 export function keepReport(
   { machine }: Setup,
   report: TuneReport,
@@ -26,7 +26,7 @@ export function keepReport(
 export const tuningCalls = (setup: Setup) => {
   const { tunes } = setup.machine.folders
   return {
-    /** The newest first; one that cannot be read is left out, and says why when it is opened by its address. */
+    /** Newest first. An unreadable sweep is omitted; opening it by address reports the reason. */
     'tunings.list': async () => {
       const found: ListedTuning[] = []
       for (const id of await tuningIds(tunes)) {

@@ -1,4 +1,4 @@
-/** What a sweep is asked for, and the space that follows from it and from the rung. */
+/** The request for a sweep, and the search space that follows from it and the rung. */
 import { mentionsMacro, parseRule, rulesOf } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import {
@@ -28,35 +28,35 @@ export interface TuneRequest {
   axes: readonly Axis[]
   /** Conditions over the parameters, as C++ expressions. */
   rules: readonly string[]
-  /** By the size of the space if absent. */
+  /** Depends on the size of the space if absent. */
   strategy?: StrategyName
   seed: number
   budget: { points: number | null; seconds: number | null }
   /** Sampling time per point. */
   secondsAPoint: number
-  /** GPUs by number, counted among those that are visible; all of them if `all`, CUDA's first if absent. */
+  /** GPUs by index among the visible ones; `all` for all of them, CUDA's first if absent. */
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
-  /** Try one of several parts of the points alone, and leave the finals to a sweep over all. */
+  /** Try only one of several parts of the points, without finals. A sweep over all points runs the finals. */
   part?: { number: number; of: number }
   /** Try every point again instead of continuing. */
   fresh: boolean
-  /** Tried before anything else. */
+  /** Returns points to try before anything else. */
   first: (names: readonly string[]) => readonly Point[]
 }
 
 interface TuneSpace {
   space: Space
   combinations: number
-  /** null if there are too many to count. */
+  /** Number of allowed points; null if there are too many to count. */
   allowed: number | null
   strategy: StrategyName
   budget: TuneRequest['budget']
 }
 
-/** Of a search that nothing else ends. */
+/** Point limit of a search without another limit. */
 const usualPoints = 300
-/** Listing more would take longer than anyone waits for. */
+/** Limit of points to list; listing more would take too long. */
 const mostListed = 100_000
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -93,7 +93,7 @@ function requireAllowed(space: Space, allowed: number | null): void {
   )
 }
 
-/** Points by a hash of their values, which spreads neighbours over all parts. */
+/** Assigns points to parts by a hash of their values, so that neighbors fall into different parts. */
 const partRule = (
   axes: readonly Axis[],
   { number, of }: NonNullable<TuneRequest['part']>,
@@ -110,7 +110,7 @@ const partRule = (
   },
 })
 
-/** Throws if nothing could be tried, or too much would have to be. */
+/** Returns the search space. Throws if it is empty or too large. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
   const varied = new Set(axes.map(({ name }) => name))
@@ -137,7 +137,7 @@ export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneReques
     ],
   }
   const allowed = countAllowed(space)
-  // A part of few points may be empty; the others are not.
+  // A part of few points may be empty although others are not.
   if (!request.part) requireAllowed(space, allowed)
   const strategy = request.strategy ?? usualStrategy(space, allowed)
   const all = combinations(space)

@@ -1,7 +1,7 @@
 /**
- * Keeps workers busy: points are proposed, built ahead by several builders, and measured by one worker per GPU, which
- * takes as many at once as leaves something for the others. What is ahead is bounded, so memory does not grow with the
- * number of points. It has no clock and no disk of its own.
+ * Keeps workers busy. Points are proposed, built ahead by several builders, and measured by one worker per GPU. A
+ * worker takes a batch but leaves points for the others. The queue is bounded, so memory does not grow with the
+ * number of points. The scheduler uses no clock and no disk.
  */
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
@@ -13,33 +13,33 @@ interface Ready<Built> {
 
 export interface SweepRequest<Built, Outcome> {
   strategy: Strategy
-  /** The result of a point that an earlier sweep tried; undefined if it has to be tried. */
+  /** Returns the outcome from an earlier sweep; undefined if the point has to be tried. */
   known: (point: Point) => Outcome | undefined
-  /** What a worker can measure, or the outcome of a point that there is nothing to measure of. */
+  /** Builds a point. Returns what a worker can measure, or the outcome if there is nothing to measure. */
   build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
   /**
-   * Measures these points and reports each; those that it did not report when it ends are lost to it and measured by
-   * another worker. If it throws, this worker is not used again.
+   * Measures these points and reports each. Points that it did not report are measured by another worker. If it
+   * throws, this worker is not used again.
    */
   measure: (
     worker: number,
     batch: readonly Ready<Built>[],
     report: (point: Point, outcome: Outcome) => void,
   ) => Promise<void>
-  /** The time of an outcome in milliseconds; null if it has none. */
+  /** Returns the time of an outcome in milliseconds; null if it has none. */
   timeOf: (outcome: Outcome) => number | null
   /** Called once per point, in the order in which they finish. */
   onOutcome: (point: Point, outcome: Outcome, known: boolean) => void
   workers: number
   builders: number
-  /** Points that a worker measures at most before it comes back. */
+  /** The most points that a worker measures per batch. */
   batch: number
-  /** Whether no further point may be tried, given how many were. */
+  /** Whether to try no further point, given how many were proposed. */
   isOver: (proposed: number) => boolean
   signal: AbortSignal
 }
 
-/** A point that two workers ended without reporting fails instead of being tried forever. */
+/** A point that two workers failed to report fails instead of being retried forever. */
 const maxAttempts = 2
 
 const asError = (error: unknown): Error =>
@@ -65,7 +65,7 @@ export async function sweep<Built, Outcome>(
       strategy.tell(point, request.timeOf(outcome))
     }
 
-    /** Proposes points until enough are ahead. */
+    /** Proposes points until enough are queued. */
     const propose = (): void => {
       while (
         building < request.builders &&
@@ -118,7 +118,7 @@ export async function sweep<Built, Outcome>(
         for (const one of open.values()) {
           const tried = (attempts.get(one.point) ?? 0) + (gone === null ? 1 : 0)
           attempts.set(one.point, tried)
-          // To the end: a point that takes the GPU with it must not take the others' first.
+          // Requeue at the end: a point that crashes the GPU must not block the others.
           if (tried < maxAttempts) ready.push(one)
           else finish(one.point, lost(one.point, 'its worker ended without measuring it'))
         }

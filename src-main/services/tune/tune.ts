@@ -1,7 +1,7 @@
 /**
- * Sweeps over the compile-time parameters of a rung: every point is built, verified and timed, on one GPU or on
- * several, and what has finished is kept, so that the same command continues a sweep that was stopped. The best points
- * and the rung's own values are then timed again in turn, because the minimum of many noisy times is too small.
+ * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or more GPUs.
+ * Finished points are saved, so the same command resumes a stopped sweep. The best points and the rung's own values
+ * are then timed again alternately, because the minimum of many noisy times is biased low.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -42,7 +42,7 @@ export interface TuneOptions {
 
 interface TuneProgress {
   done: number
-  /** null if it is unknown how many there will be. */
+  /** null if the total is unknown. */
   total: number | null
   bestMs: number | null
   known: boolean
@@ -50,19 +50,19 @@ interface TuneProgress {
 
 export interface Tuned {
   report: TuneReport
-  /** With times and samples of each point, for T4. */
+  /** Rows with the times and samples of each point, for T4. */
   rows: T4Row[]
 }
 
 const seed = 1
 /**
- * Points that a worker takes at most at once. Between two batches a process starts, opens the GPU and computes the
- * reference again, which on an H200 took 1.5 s beside .06 s per point (GEMM of 4096, 0.05 s of samples).
+ * The most points that a worker takes at once. Between batches a process starts, opens the GPU and computes the
+ * reference again. On an H200 that took 1.5 s versus .06 s per point (GEMM of 4096, 0.05 s of samples).
  */
 const batch = 32
 const journalVersion = 1
 
-/** The rung with these values; its id tells it from the others of the sweep. */
+/** Returns the rung with these values. Its id is unique in the sweep. */
 const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): PlannedRung => ({
   rung: { ...rung, id, params: { ...rung.params, ...point } },
   source,
@@ -70,7 +70,7 @@ const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): Planne
 
 type TunedRung = Pick<TuneRequest, 'ladder' | 'rung' | 'size' | 'at'>
 
-/** The ladder, and the run of the one rung that is tuned. */
+/** Returns the ladder, and the plan of the one rung to tune. */
 async function planOf(setup: Setup, request: TunedRung) {
   const { catalog, id: ladder } = await openTrustedLadder(setup, request.ladder)
   const plan = planRun(catalog, {
@@ -84,7 +84,7 @@ async function planOf(setup: Setup, request: TunedRung) {
   return { library: catalog, ladder, plan }
 }
 
-/** The rung with its own values. */
+/** Returns the rung with its own values. */
 export const plannedRung = async (setup: Setup, request: TunedRung): Promise<PlannedRung> =>
   (await planOf(setup, request)).plan.rungs[0]!
 
@@ -124,7 +124,7 @@ export async function tune(
     'before',
   )
 
-  // Everything that a time depends on; other sources, another GPU or another problem have another journal.
+  // Everything that a time depends on. Other sources, GPUs or problems have another journal.
   const identity = {
     journal: journalVersion,
     ladder,
@@ -311,7 +311,7 @@ export async function tune(
   }
 }
 
-/** What the tasks of a sweep in parts have measured, each in a journal of its own. */
+/** Returns the measurements of a sweep in parts. Each task has its own journal. */
 async function partRows(
   folder: string,
   file: string,
@@ -324,7 +324,7 @@ async function partRows(
   return (await Promise.all(names.map((name) => journalRows(journalOf(name))))).flat()
 }
 
-/** Without what only the journal and T4 have. */
+/** Drops the fields that only the journal and T4 use. */
 const shown = ({ at: _at, samplesMs: _samples, ...row }: T4Row): TuneRow => row
 
 const smallest = (...values: (number | null)[]): number | null => {
@@ -340,7 +340,7 @@ function spaceText({ combinations, allowed }: ReturnType<typeof spaceOf>): strin
     : `${all} combinations, of which ${allowed.toLocaleString('en-US')} are possible.`
 }
 
-/** What points are checked against, if that is a rung. */
+/** Builds the trusted rung that points are checked against. */
 async function trustedRung(compiler: Compiler, plan: RunPlan, sm: string): Promise<BuiltRung> {
   const { rung } = plan.trusted!
   const built = await buildRung(compiler, plan, plan.trusted!, sm)
@@ -352,7 +352,7 @@ type BuiltPoint =
   | { rung: BuiltRung; seconds: number | null }
   | { status: 'not-built' | 'unsupported'; reason: Statement | null }
 
-/** Builds points; each gets an id of its own, by which the runner's events name it. */
+/** Returns a function that builds points. Each gets its own id, which the runner's events use. */
 function builder(
   compiler: Compiler,
   plan: RunPlan,

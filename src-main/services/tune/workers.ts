@@ -1,4 +1,4 @@
-/** The workers of a sweep, one per GPU: they verify and time points while no other run uses it. */
+/** The workers of a sweep, one per GPU. They verify and time points while no other run uses the GPU. */
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Bench } from '../bench/bench'
 import type { Machine } from '../../adapters/machine/machine'
@@ -19,19 +19,22 @@ import type { T4Row } from '../../domain/tune/t4'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox
-  /** For nvidia-smi. */
+  /** The GPU's index for nvidia-smi. */
   gpu: number
   measured: number
   busySeconds: number
 }
 
-/** How many GPUs programs of this machine see. */
+/** Returns how many GPUs programs on this machine can see. */
 function visibleCount(machine: Machine, driver: NvidiaSmi): number {
   const listed = machine.variable('CUDA_VISIBLE_DEVICES')
   return listed === null ? driver.gpus.length : listed.split(',').filter(Boolean).length
 }
 
-/** Throws if a GPU is missing, named twice or of another kind than the others, whose times are not comparable. */
+/**
+ * Opens the workers. Throws if a GPU is missing, named twice, or of another kind than the others, since times would
+ * not be comparable.
+ */
 export async function openWorkers(
   machine: Machine,
   requestedGpus: readonly number[] | 'all' | undefined,
@@ -61,12 +64,12 @@ export async function openWorkers(
   return workers
 }
 
-/** What all points of a sweep have in common. */
+/** Settings shared by all points of a sweep. */
 export interface MeasureSettings {
   plan: RunPlan
   runner: string
   expected: Expected | null
-  /** The rung that points are checked against; measured with each batch and not reported. */
+  /** The rung that points are checked against; measured with each batch but not reported. */
   trusted: BuiltRung | null
   secondsAPoint: number
   cacheState: CacheState
@@ -102,7 +105,7 @@ function resultOf({ verify, timing, trouble }: Measured, plan: RunPlan): PointRe
   return { status: 'ok', medianMs, spread, samples, samplesMs, reason: null }
 }
 
-/** Verifies and times rungs on one GPU. Throws if the GPU cannot go on, with the rungs so far reported. */
+/** Verifies and times rungs on one GPU. Throws if the GPU fails, after reporting the finished rungs. */
 export async function measureOn(
   worker: Worker,
   rungs: readonly BuiltRung[],

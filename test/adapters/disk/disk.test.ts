@@ -1,4 +1,4 @@
-/** Folders on disk: where they are, and whose. */
+/** Tests of folders on disk: their locations and their owners. */
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -18,7 +18,7 @@ describe('an owned folder', () => {
     await writeFile(ownerOf(folder), JSON.stringify({ ...owner, ...change }))
   }
 
-  /** The id of a process that has just ended. */
+  /** Returns the id of a process that has just ended. */
   const endedPid = (): number => spawnSync(process.execPath, ['-e', '0']).pid
 
   async function age(folder: string, days: number): Promise<void> {
@@ -33,7 +33,7 @@ describe('an owned folder', () => {
       () => false,
     )
 
-  /** A folder as this process makes it, its owner then changed; swept; whether it is still there. */
+  /** Creates a folder, changes its owner, sweeps, and returns whether the folder still exists. */
   async function survives(change: Record<string, unknown>, days = 0): Promise<boolean> {
     const folder = await ownFolder(await tempDir(), 'session')
     await editOwner(folder.path, change)

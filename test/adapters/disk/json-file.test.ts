@@ -1,4 +1,4 @@
-/** Small JSON files that are kept for the user. */
+/** Tests of small JSON files that are stored for the user. */
 import { mkdir, readdir, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ describe('a JSON file', () => {
   it('says how to move it where it cannot be written, and takes the next change', async () => {
     const path = join(await tempDir(), 'names.json')
     const file = jsonFile(path, Names, [], 'cache')
-    // A folder in its place refuses root too, whom permissions do not stop.
+    // A folder in its place also stops root, who ignores permissions.
     await mkdir(path)
     await expect(file.change(() => ['a'])).rejects.toThrow(/names\.json/)
     await rmdir(path)

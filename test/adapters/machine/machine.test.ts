@@ -1,4 +1,4 @@
-/** What would assume this disk or this process is asked of the machine. */
+/** Tests that code uses the machine interface instead of assuming the local disk or process. */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'

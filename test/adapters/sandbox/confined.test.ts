@@ -1,4 +1,7 @@
-/** What a submission's host code can reach while it describes its launches: nothing but its own memory and readable files. */
+/**
+ * Tests what a submission's host code can reach while it describes its launches: only its own memory and readable
+ * files.
+ */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
@@ -18,12 +21,12 @@ const limits = {
 }
 
 const nvcc = await findTool('nvcc')
-/** Beside nvcc, or where NVIDIA's installer puts it: nvcc may be a script of the system's. */
+/** The toolkit's location: next to nvcc, or NVIDIA's default, since nvcc may be a wrapper script. */
 const toolkit = [nvcc === null ? '' : join(dirname(await realpath(nvcc)), '..'), '/usr/local/cuda']
   .filter((folder) => existsSync(join(folder, 'include/cuda.h')))
   .at(0)
 
-/** Each attempt sets a bit of the number that `kl_launch` returns, if it gets what it wants. */
+/** Each attempt sets a bit in the return value of `kl_launch` if it succeeds. */
 const attempts = [
   ['a socket to the host of a virtual machine', 'socket(40, SOCK_STREAM, 0) >= 0'],
   ['a socket to the network', 'socket(AF_INET, SOCK_STREAM, 0) >= 0'],
@@ -40,7 +43,7 @@ const attempts = [
   ['a GPU', 'open("/dev/nvidia0", O_RDONLY) >= 0 || open("/dev/nvidiactl", O_RDONLY) >= 0'],
 ] as const
 
-/** These change nothing where they succeed, so they are also tried where nothing confines them. */
+/** Attempts that change nothing even if they succeed, so they also run unconfined. */
 const harmless = ['a process', 'a thread', 'the folders of others']
 
 const hostile = (outside: string, tried: readonly string[]): string => `
@@ -98,7 +101,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return path
   }
 
-  /** Begins a script that runs instead of nvcc: it lists no included files, and writes to $built. */
+  /** The start of a script that replaces nvcc: it lists no included files, and writes to $built. */
   const named =
     'while [ "$1" != -MF ]; do shift; done; included=$2; built=$4; echo built: > "$included"\n'
   const compile = (cwd: string, [file, ...args]: string[], output: string) => {
@@ -142,10 +145,10 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
       expect(got, result.stderr).toBeGreaterThanOrEqual(0)
       return named.filter((_, bit) => (got >> bit) & 1)
     }
-    // Without namespaces, files of others are only as safe as their permissions.
+    // Without namespaces, only permissions protect other users' files.
     const always = isIsolated(sandbox.isolation) ? named : named.slice(0, 11)
     expect(gotten(answer?.reason ?? '').filter((what) => always.includes(what))).toEqual([])
-    // Nothing confines a library that is trusted: the attempts are real.
+    // A trusted library is not confined, which proves that the attempts work.
     const trusted = await library('trusted', hostile(outside, harmless))
     const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
@@ -162,7 +165,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
       await mkdir(join(dir, folder), { recursive: true })
       await writeFile(join(dir, folder, file), '// code')
     }
-    // In place of nvcc, which reads whatever the code includes: every file of code that is there.
+    // A replacement for nvcc that reads everything the code could include: every file there.
     await writeFile(
       join(grading, '1', 'nvcc.sh'),
       `${named}find / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n`,
@@ -207,7 +210,7 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains both, so that a grade could not be repeated.
+  // Machine code with line information contains both; otherwise a grade would not be reproducible.
   it('is compiled at one path and of one time, wherever the cache is', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([

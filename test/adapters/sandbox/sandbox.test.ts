@@ -1,4 +1,4 @@
-/** The sandbox of `lab grade` on this machine, tried by programs that want out of it. */
+/** Tests of the sandbox of `lab grade` on this machine, with programs that try to escape. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import {
@@ -56,13 +56,13 @@ describe('the sandbox', async () => {
     return findSandbox(limits, view, { readable, hidden })
   }
 
-  // Found once; the tests that change the environment find their own.
+  // Determined once; tests that change the environment determine their own.
   const scratch = await mkdtemp(join(tmpdir(), 'kl-test-'))
   afterAll(() => rm(scratch, { recursive: true, force: true }))
   const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })
   const canIsolate = isIsolated(found.isolation)
 
-  /** A shell script of a submission's, which finds what it is after in `$1` and so on. */
+  /** Runs a shell script of a submission, whose targets are in `$1` and so on. */
   async function attempt(
     sandbox: Sandbox,
     script: string,
@@ -192,7 +192,7 @@ describe('the sandbox', async () => {
       expect(stdout).not.toContain('secret')
     })
 
-    // Copies of what /etc/alternatives/cuda names once filled the view, and left an empty file in place of nvcc.
+    // Copies of the target of /etc/alternatives/cuda once filled the view, and left an empty file in place of nvcc.
     it('is shown the links of /etc/alternatives as links', async () => {
       const folder = '/etc/alternatives'
       const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
@@ -268,7 +268,7 @@ describe('the sandbox', async () => {
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
       )
-      // A grader of its own, as a process; what it runs tells its pid as this machine sees it.
+      // A separate grader process, whose children report their pids as this machine sees them.
       const script = join(dir, 'grader.mjs')
       await writeFile(
         script,

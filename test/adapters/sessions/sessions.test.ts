@@ -15,7 +15,7 @@ interface Store {
   root: string
   cache: string
   add(name: string, text?: string): Promise<void>
-  /** What is listed, and what was read for it. */
+  /** Returns what is listed, and which sessions were read for it. */
   list(version?: string): Promise<{ shown: Record<string, string>; read: string[] }>
 }
 
@@ -66,7 +66,7 @@ describe('the list of a store', () => {
     await list()
     await writeFile(join(root, 'a', 'label.json.1'), '{}')
     await rename(join(root, 'a', 'label.json.1'), join(root, 'a', 'label.json'))
-    // A disk with coarse times still tells them apart.
+    // Times differ even on a disk with coarse timestamps.
     await utimes(join(root, 'a'), 1, 1)
     expect((await list()).read).toEqual(['a'])
     await rename(join(root, 'a'), join(root, 'other'))
@@ -160,7 +160,7 @@ const session = {
 let root: string
 let folder: string
 const sourceStore = (): string => join(root, 'sources.jsonl')
-/** Contents, each under the hash of the text beside it. */
+/** Returns contents, each under the hash of `of`, which is its own text by default. */
 const contentsOf = (...contents: [text: string, of?: string][]): Map<string, string> =>
   new Map(contents.map(([text, of = text]) => [hashOf(of), text]))
 const usualFiles = { 'gemm/01_tile.cu': hashOf(tile), 'include/tile.h': hashOf(header) }
@@ -231,7 +231,7 @@ describe('sources in the store', () => {
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
     expect((await readSources(deep, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
 
-    // Four above.
+    // The store is four levels above.
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session/below')
     const isLost = async (from: string): Promise<void> =>
       expect(await readSources(from, session)).toEqual({
@@ -240,7 +240,7 @@ describe('sources in the store', () => {
       })
     await isLost(join(deep, 'below'))
 
-    // A nearer one that does not know the session.
+    // A nearer store does not know the session.
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
     await writeStore(join(root, 'labs', 'sources.jsonl'), emptyStore())
     await isLost(deep)

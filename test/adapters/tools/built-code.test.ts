@@ -1,4 +1,4 @@
-/** From a library of nvcc to a rung's page, as a static run makes it. */
+/** Tests the path from an nvcc library to a rung's page, as in a static run. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ describe('the page of a rung that was built', () => {
     const built = await readBuiltCode(toolbox, library)
     const [kernel] = launchedKernels(built!, launches.slice(0, 1))!
     const code = kernel!.code.code.slice()
-    // An opcode that no architecture here has.
+    // An opcode that no supported architecture has.
     code.set([0xff, 0x7f], 32)
     const { kernels, notes } = staticProfile(
       '01_x',
@@ -80,7 +80,7 @@ describe('the page of a rung that was built', () => {
 
   it('is refused with a sentence where the library is damaged', async () => {
     const bytes = Buffer.from(kept.bytes)
-    // The first cubin in it.
+    // Damages the first cubin in the library.
     bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1
     await expect(readBuiltCode(toolbox, await file('rung.so', bytes))).rejects.toThrow(
       'The machine code is damaged: the ELF header cannot be read.',

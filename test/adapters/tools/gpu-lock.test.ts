@@ -3,7 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
 import { claimGpu, type GpuClaim, type GpuHolder } from '../../../src-main/adapters/tools/gpu-lock'
 
-/** A GPU that no other test has. */
+/** Returns a GPU id that no other test uses. */
 const newGpu = (): string => `${randomBytes(4).toString('hex').toUpperCase()}:3B:00.0`
 
 const cleanups: (() => void)[] = []
@@ -70,7 +70,7 @@ describe('the lock of a GPU', () => {
   })
 })
 
-/** The address as another program would have to form it: all of a socket's name is in use. */
+/** Returns the address as another program would form it; it fills the maximum length of a socket name. */
 const addressOf = (gpu: string): string =>
   `\0kernel-ladder-gpu-${gpu.replaceAll(':', '-')}`.padEnd(108, '.')
 

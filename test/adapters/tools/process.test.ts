@@ -77,7 +77,7 @@ describe('a program that does not end well', () => {
       },
     })
     expect(reader).toMatchObject({ reading: 0, length: 3_000_000 })
-    // What a pipe holds when the program ends comes at once; 46 such parts would without waiting.
+    // The pipe's remaining content arrives at once when the program ends. Without waiting, 46 parts would.
     expect(reader.most).toBeLessThan(4)
     expect([exitCode, stdout]).toEqual([0, 'x'.repeat(10)])
   })
@@ -88,7 +88,7 @@ describe('a program that does not end well', () => {
     process.on('warning', listen)
     const stop = new AbortController()
     const { signal } = stop
-    // The default of Node 20; later versions have none.
+    // Node 20's default; later versions have no limit.
     setMaxListeners(10, signal)
     const started = Array.from({ length: 16 }, () =>
       runProcess({ file: 'sleep', args: ['60'], signal }),

@@ -1,4 +1,7 @@
-/** The raw output of tools: rows of raw.jsonl, the compressed file of a recording, and the folder of older sessions. */
+/**
+ * Tests of the raw output of tools: rows of raw.jsonl, the compressed file of a recording, and the folder of older
+ * sessions.
+ */
 import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
@@ -36,7 +39,7 @@ const call = (key: string, startedAt = '2026-11-21T02:45:00.000Z'): RawCall => (
 const linesOf = async (folder: string): Promise<string[]> =>
   (await readFile(join(folder, 'raw.jsonl'), 'utf8')).split('\n').filter(Boolean)
 
-/** A session's raw output as it was kept before. */
+/** Writes a session's raw output in the older format. */
 async function older(): Promise<string> {
   const dir = await tempDir()
   const ncu = join(dir, 'raw', 'ncu')
@@ -100,7 +103,7 @@ describe('raw.jsonl', () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'a', '')
-    // A disk that fills up in the middle of a row.
+    // Simulates a disk that fills up in the middle of a row.
     const probe = await open(join(dir, 'raw.jsonl'))
     const handles = Object.getPrototypeOf(probe) as typeof probe
     await probe.close()
@@ -171,7 +174,7 @@ describe('raw.jsonl', () => {
 describe('the raw output of a recording', () => {
   const long = 'address,sass,samples\n0x7f00,FFMA R1,12\n'.repeat(8_000)
 
-  /** A session's own folder: a call that printed little, and one whose output is stored compressed. */
+  /** Creates a session folder with a call that printed little, and one whose output is stored compressed. */
   async function session(): Promise<string> {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
@@ -180,7 +183,7 @@ describe('the raw output of a recording', () => {
     return dir
   }
 
-  /** The folder of a recording that has these bytes as its raw output. */
+  /** Creates the folder of a recording that has these bytes as its raw output. */
   async function recordingOf(bytes: Buffer): Promise<string> {
     const folder = join(await tempDir(), 'mine')
     await mkdir(join(folder, '../raw'))

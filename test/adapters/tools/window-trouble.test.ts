@@ -1,4 +1,4 @@
-/** Why a window did not open, from what Electron printed on systems where it did not. */
+/** Tests the explanations for a missing window, with Electron's output on systems where it failed. */
 import { describe, expect, it } from 'vitest'
 import { windowTrouble, type EndedWindow } from '../../../src-main/adapters/tools/window-trouble'
 
@@ -9,7 +9,7 @@ const ended = (change: Partial<EndedWindow>): EndedWindow => ({
 const ubuntu = { profile: '/opt/kl/kernel-ladder', restrictsNamespaces: true }
 const debian = { ...ubuntu, restrictsNamespaces: false }
 
-/** As Electron 29 printed it on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
+/** Printed by Electron 29 on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
 const sandbox =
   '[62731:0524/190011.842919:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly.'
 

@@ -1,4 +1,4 @@
-/** What a check against a baseline decides, and that its headline is never other than its rows. */
+/** Tests the verdicts of a check against a baseline, and that the headline always agrees with the rows. */
 import { describe, expect, it } from 'vitest'
 import {
   checkAgainst,
@@ -25,7 +25,7 @@ const id = '05_thread_tile_2d'
 const { reference } = recording().session.ladder
 const first = recording().session.rungs.find((rung) => rung.id !== reference)!.id
 
-/** All rungs so many times as long; the reference that is timed beside each too. */
+/** Returns a session in which all times, including the reference's, are multiplied by a factor. */
 function drifted(factor: number, clock = 1, own: Record<string, number> = {}): Sample {
   const sample = recording()
   for (const rung of sample.session.rungs) {
@@ -184,7 +184,7 @@ describe('the check against a baseline', () => {
       })
       return row(check(now), id).verdict
     }
-    // 10 % more time at nine tenths of the clock is no more work.
+    // 10 % more time at nine tenths of the clock is the same work.
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 
@@ -213,7 +213,7 @@ describe('the check against a baseline', () => {
     fewer.session.rungs = fewer.session.rungs.filter((rung) => rung.id !== id)
     const more = check(recording(), 3, fewer)
     expect([more.verdict, row(more, id).verdict]).toEqual(['pass', 'new'])
-    // A status that its own verification contradicts.
+    // A status that contradicts its own verification.
     const contradicted = recording()
     rungOf(contradicted.session, id)!.verify!.passed = false
     expect(row(check(contradicted), id)).toMatchObject({
@@ -263,7 +263,7 @@ describe('where the reference moved', () => {
       'slower',
       'same',
     ])
-    // Faster by the clock alone: the raw time hides it.
+    // Only the clock makes it faster, so the raw time hides the slowdown.
     const hidden = check(drifted(0.9, 1, { [id]: 1.08 }))
     expect([hidden.normalized, row(hidden, id).verdict]).toEqual([true, 'slower'])
   })
@@ -378,7 +378,7 @@ it('a check on several machines has each rung with what each machine found, and 
   const [first, second] = rungs[1]!.on
   const timing = session.rungs[1]!.timing!
   expect(first!.timeMs).toBe(timing.medianMs)
-  // The same rate is a larger share of a smaller GPU's peak: fewer SMs with half the lanes.
+  // The same rate is a larger fraction of a smaller GPU's peak: fewer SMs with half the lanes.
   expect(first!.rate).toEqual(second!.rate)
   expect(first!.share).not.toBeNull()
   expect(second!.share).not.toBeNull()

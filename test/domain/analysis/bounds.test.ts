@@ -1,4 +1,4 @@
-/** What bounds a rung: its bottleneck, the roofline, its instruction mix. */
+/** Tests what bounds a rung: its bottleneck, the roofline, its instruction mix. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -34,7 +34,7 @@ import type { Device } from '../../../src-main/domain/gpu/device'
 describe('the bottleneck', async () => {
   const recordings = join(import.meta.dirname, '../../../resources/recordings')
   const at4096 = await readSession(join(recordings, 'gemm-fp32-h200-4096'))
-  /** At the level card. */
+  /** Recordings at the card level. */
   const at8192 = await readSession(join(recordings, 'gemm-fp32-h200-8192'))
   const at1024 = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
@@ -46,7 +46,7 @@ describe('the bottleneck', async () => {
   const classOf = (session: Session, id: string): BottleneckClass | undefined =>
     bottleneckOf(session, rungOf(session, id)!)?.class
 
-  /** A rung in the middle of everything: 3.88 waves, no unit above 30%, warps waiting here and there. */
+  /** A rung without a clear limit: 3.88 waves, no unit above 30 %, various stalls. */
   const figures: Record<string, number> = {
     wavesPerSm: 3.88,
     fmaUtilization: 30,
@@ -136,7 +136,7 @@ describe('the bottleneck', async () => {
 
     it('does not depend on which side of a threshold a counter happens to be', () => {
       const waits = { stallMioThrottle: 10, stallShortScoreboard: 10 }
-      // Measured of a Pallas kernel and of the same function under jax.jit.
+      // Measured for a Pallas kernel and for the same function under jax.jit.
       expect(judge({ ...waits, dramUtilization: 78.9 })).toMatchObject({
         ...{ class: 'dram-bandwidth', also: ['lsu-mio'], leaning: true },
       })
@@ -302,7 +302,7 @@ describe('the roofline', () => {
     it("are derived from an H200's clocks, and say so", () => {
       const { compute, memory } = ceilingsOf({ device: h200 })
       expect(compute.fp32.value).toMatchObject({ unit: 'GFLOP/s', evidence: 'derived' })
-      // 66.9 TFLOP/s and 4.8 TB/s are what NVIDIA publishes.
+      // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s.
       expect(compute.fp32.value.value).toBeCloseTo(66_908, -1)
       expect(memory.dram.value.value).toBeCloseTo(4814, 0)
       expect(inEnglish(memory.dram.how)).toBe(
@@ -417,7 +417,7 @@ describe('the roofline', () => {
   })
 
   it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
-    // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, and add every element in FP32.
+    // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, but add every element in FP32.
     const sum = await readSession(join(recordingsDir, 'reduction-h200'))
     expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
       new Set(['counted']),
@@ -477,7 +477,7 @@ describe('the instruction mix', async () => {
       const operations = value(id, 'fp32Operations')
       expect(operations).toBeGreaterThanOrEqual(product)
       expect(operations).toBeLessThan(1.002 * product)
-      // One multiplication by alpha for each element of C, and nothing else beside the FFMA.
+      // Besides the FFMA, only one multiplication by alpha for each element of C.
       if (own) expect(operations - product).toBe(1024 ** 2)
       expect(value(id, 'ffmaInstructions')).toBeLessThanOrEqual(value(id, 'fp32Instructions'))
     })

@@ -1,4 +1,4 @@
-/** Times with different contents of L2 are never ranked, wherever two sessions meet. */
+/** Tests that times with different L2 contents are never ranked, wherever two sessions are compared. */
 import { describe, expect, it } from 'vitest'
 import { areTimesRanked, comparability } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, speedup } from '../../../src-main/domain/analysis/compare'
@@ -9,7 +9,7 @@ import { whyOf } from '../../../src-main/domain/why/why'
 import { rung, session } from '../../renderer/samples'
 import { across } from '../../../src-main/domain/analysis/across-machines'
 
-/** With times of this state. */
+/** Returns a session with times of this cache state. */
 function inState(cacheState: CacheState, ms = 2): Session {
   const made = session([rung('01_naive', ms)])
   made.settings.cacheState = cacheState

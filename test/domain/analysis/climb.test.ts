@@ -1,4 +1,4 @@
-/** The climb: one chain of steps, whose product is the factor that is claimed. */
+/** Tests of the climb: one chain of steps, whose product is the claimed factor. */
 import { describe, expect, it } from 'vitest'
 import { climbOf, climbWords, stepTo, stepWords } from '../../../src-main/domain/analysis/climb'
 import { inEnglish } from '../../../src-main/domain/text/english'

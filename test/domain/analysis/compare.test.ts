@@ -1,4 +1,4 @@
-/** Two rungs beside each other: their figures, whether these may be compared, and how a change leads to the time. */
+/** Tests of comparing two rungs: their figures, whether these are comparable, and how a change affects the time. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import {

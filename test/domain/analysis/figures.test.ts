@@ -1,4 +1,4 @@
-/** Figures worked out from those that were measured, and what measuring them costs. */
+/** Tests of figures derived from measured ones, and of the cost of measuring them. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import {
 } from '../../../src-main/domain/analysis/confidence-intervals'
 
 describe('derived metrics', () => {
-  /** What the runner saw by capturing a launch, beside what ncu said of the same rung on the same GPU. */
+  /** The runner's data from capturing a launch, next to ncu's for the same rung on the same GPU. */
   const captured = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../captures/runner/h200/launches.json'), 'utf8'),
   ) as {
@@ -173,10 +173,10 @@ describe('the lead figure', () => {
       const large = of(gemm, gemmProblem(4096))
       expect(leadOf(large).of).toBe('operations')
       expect(leadText(large, { timing: timing(2.5, 54_976), flags: [] })).toBe('55.0 TFLOP/s')
-      // 2 operations for each element of A that is read: a matrix times a vector.
+      // 2 operations for each element of A that is read: a matrix-vector product.
       expect(leadOf(of(gemm, gemmProblem(4096, 1, 4096))).of).toBe('bytes')
       expect(leadOf({ ...large, device: null, ceilings: undefined }).of).toBe('operations')
-      // Tensor cores need more operations of a byte before memory is no limit.
+      // With tensor cores, more operations per byte are needed before memory stops being the limit.
       expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
     })
 
@@ -190,7 +190,7 @@ describe('the lead figure', () => {
 describe('sample intervals', () => {
   const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1)
 
-  /** A generator with a seed, uniform in [0, 1). */
+  /** Returns a seeded generator, uniform in [0, 1). */
   function uniform(seed: number): () => number {
     let state = seed
     return () => {
@@ -206,7 +206,7 @@ describe('sample intervals', () => {
       expect(medianInterval(upTo(6))).toEqual({ low: 1, high: 6 })
     })
 
-    // Ranks of the 95 % interval, as tables of the sign test have them.
+    // Ranks of the 95 % interval, from tables of the sign test.
     it.each([
       [8, 1, 8],
       [9, 2, 8],

@@ -1,4 +1,4 @@
-/** "Faster than the library" is said only where single launches, bursts and sustained launches agree. */
+/** Tests that "faster than the library" is claimed only if single launches, bursts and sustained launches agree. */
 import { describe, expect, it } from 'vitest'
 import { claimWords, libraryClaim } from '../../../src-main/domain/analysis/library-claim'
 import { summarize } from '../../../src-main/domain/report/summary'

@@ -1,4 +1,4 @@
-/** What recordings measured of a rung, derived from them when it is asked for. */
+/** Tests of the recorded measurements of a rung, derived from recordings on demand. */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -39,13 +39,13 @@ const tile = '05_thread_tile_2d'
 const alike = await readSameCode(recordingsDir)
 const measured = measuredOf(ladder, today, recordings, alike)
 
-/** The recordings that ship, and a cache of this test's own. */
+/** Returns the shipped recordings, and a cache for this test. */
 const keeping = async () => ({
   assets: { recordingsDir },
   machine: { folders: { cache: await tempDir() } },
 })
 
-/** The library with one text in a rung replaced. */
+/** Returns the library with one text in a rung replaced. */
 const edited = (id: string, from: string, to: string): Map<string, RungToday> => {
   const source = today.get(id)!
   expect(source.text).toContain(from)
@@ -85,7 +85,7 @@ describe('what was measured of a rung', () => {
     const first = await measuredRungs(setup, catalog, ladder.id)
     const kept = JSON.parse(await readFile(file, 'utf8')) as { key: string; answer: typeof first }
     expect(kept.answer).toEqual(first)
-    // What is kept is what is answered, as a mark in it shows.
+    // The cached value is returned, as a mark in it proves.
     kept.answer[tile]!.device = 'kept'
     await writeFile(file, JSON.stringify(kept))
     expect((await measuredRungs(setup, catalog, ladder.id))[tile]!.device).toBe('kept')
@@ -164,7 +164,7 @@ describe('what was measured of a rung', () => {
     const source = catalog.rungs.get(tile)!
     const recorded = at4096.sources[tile]!
     const hash = (text: string): string => createHash('sha256').update(text).digest('hex')
-    // The recording keeps the source as it was compiled, with that comment, and its hash is of that.
+    // The recording has the source as compiled, with that comment, and its hash.
     expect(recorded).toContain('\n// Measured on ')
     expect(hash(recorded)).toBe(rung(at4096.session, tile).sourceHash)
     expect(hash(source.text)).not.toBe(rung(at4096.session, tile).sourceHash)
@@ -189,7 +189,7 @@ describe('the sources of rungs', () => {
       .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
     expect(scripts.length).toBeGreaterThan(10)
-    // They write into folders of their own.
+    // These scripts write into other folders.
     const foldersOfTheirOwn = [
       'keep-emulation.ts',
       'kernels.mjs',

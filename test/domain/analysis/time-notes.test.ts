@@ -1,4 +1,4 @@
-/** What stands beside a time, so that no reader takes it for more than it is. */
+/** Tests of the notes that qualify a time. */
 import { describe, expect, it } from 'vitest'
 import { ownGpuMs, timeNotes } from '../../../src-main/domain/analysis/time-notes'
 import type { Timing } from '../../../src-main/domain/session/session'

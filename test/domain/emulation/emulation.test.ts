@@ -85,7 +85,7 @@ describe('a job', () => {
       'no time',
     )
     const value = (id: string) => metrics[id]!.value
-    // 257 x 514: what ncu said of the captured launch.
+    // 257 x 514: ncu's values for the captured launch.
     expect(value('sharedLoads')).toBe(4626)
     expect(value('l1Bytes')).toBe(1290592)
     expect(value('sharedLoadWavefronts')).toBe(132098)
@@ -171,7 +171,7 @@ describe('a check', () => {
       worstRelativeError: null,
       firstMismatch: { index: [0, 0], actual: null },
     })
-    // Where inputs hold infinities and NaN, results have to be as expected: the same infinity, NaN for NaN.
+    // With infinities and NaN in the inputs, results must match exactly: the same infinity, NaN for NaN.
     const specials = (...values: number[]) =>
       one({ ...output(rule, floats(...values), doubles(1, NaN, Infinity, 4)), special: true })
     expect(specials(1, NaN, Infinity, 4)).toMatchObject({ passed: true, worstRelativeError: 0 })
@@ -249,7 +249,7 @@ describe('a size', () => {
       buffers: { table: { dtype: 'f32', shape: ['n', 1000], access: 'in' } },
       work: { flops: 'n', reads: '4*n', writes: '4*n' },
     } as never
-    // 1.6 GB at first, 100 MB then.
+    // 1.6 GB at first, then 100 MB.
     expect(emulatedProblem(sparse, at(400_000)).sizes).toEqual({ n: 25_000 })
   })
 
@@ -261,13 +261,13 @@ describe('a size', () => {
   })
 
   it.each([
-    // A step that halving would leave.
+    // A step that halving would violate.
     [['n % 128 == 0'], { n: 384, m: 9 }, { n: 128, m: 1 }],
-    // Of both sizes, which are halved together as long as that is possible.
+    // A constraint on both sizes, which are halved together as long as possible.
     [['n == 4 * m'], { n: 96, m: 24 }, { n: 12, m: 3 }],
-    // Scaled by a scalar, and a bound from below.
+    // Scaled by a scalar, and a lower bound.
     [['n % step == 0', 'm >= 5'], { n: 90, m: 40 }, { n: 3, m: 5 }],
-    // Nothing smaller fulfills it.
+    // Nothing smaller satisfies it.
     [['n == 1000'], { n: 1000, m: 8 }, { n: 1000, m: 1 }],
   ])('keeps the constraints %j', (constraints, from, to) => {
     const constrained = { ...(task as object), sizes: { n: {}, m: {} }, constraints } as never

@@ -1,4 +1,6 @@
-/** A job whose buffers have held something else before: what a kernel keeps between launches must not matter. */
+/**
+ * Tests of a job whose buffers had other contents before: state that a kernel keeps between launches must not matter.
+ */
 import { describe, expect, it } from 'vitest'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
 import { dummyAddress, firstAllocation } from '../../../src-main/domain/emulator/rung'

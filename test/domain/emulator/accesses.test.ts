@@ -39,7 +39,7 @@ const rows = lines.map((line) => {
 
 const contiguous = (bytes: number) => Array.from({ length: 32 }, (_, lane) => bytes * lane)
 
-/** The five columns, from the rules. */
+/** Returns the five columns, computed by the rules. */
 function emulated(access: string, mask: number, offsets: number[]): number[] {
   const [, kind, size] = /^([a-z]+?)(\d*)t?$/.exec(access)!
   const number = Number(size)
@@ -76,7 +76,10 @@ function emulated(access: string, mask: number, offsets: number[]): number[] {
   }
 }
 
-/** Copies of one warp, whose lanes are `rows` groups: the addresses of each, from how its row of the file was made. */
+/**
+ * Copies of one warp whose lanes form `rows` groups: the addresses of each, from the description of its row in the
+ * file.
+ */
 const copies = readFileSync(
   new URL('../../captures/accesses/copies-h200.csv', import.meta.url),
   'utf8',
@@ -99,9 +102,9 @@ const copies = readFileSync(
     const lanes = Array.from({ length: 32 }, (_, lane) => {
       const [row, at] = [Math.floor(lane / perRow), lane % perRow]
       return {
-        // All groups read one row where there are fewer than none of them.
+        // A negative number of rows means that all groups read one row.
         from: ((rows < 0 ? 0 : row) * pitch + shift) * 4 + at * bytes,
-        // As the lanes are, transposed with a padding of 4 words, or a row of 128 words each.
+        // Destinations: like the lanes, transposed with a padding of 4 words, or a row of 128 words each.
         to: [lane * bytes, at * 132 * bytes + row * bytes, row * 512 + at * bytes][layout]!,
       }
     })
@@ -126,7 +129,7 @@ describe('copies from global to shared memory, measured one by one on an H200', 
         [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
       )
     })
-    // Eight short rows in the same banks, transposed, take one wavefront more than the rule has.
+    // Eight short rows in the same banks, transposed, take one wavefront more than the rule predicts.
     const known = unequal.filter(
       ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
     )
@@ -203,7 +206,7 @@ describe('the hardware counters of shared memory', () => {
       return sectorsFilled(mask, offsets) !== Number(sectors)
     })
     expect(own).toHaveLength(40)
-    // Random addresses, of which several lanes write one sector from several sectors.
+    // Random addresses, where several lanes write one sector from several sectors.
     expect(unequal.map(({ pattern }) => pattern)).toEqual(
       [1, 2, 3, 6, 7].map((each) => `random${each}`),
     )
@@ -222,7 +225,7 @@ describe('a row of a box of 8 floats', () => {
     return boxRows({ ...map, low: 0, high: 0 }, [at, 0], toShared)[0]
   }
 
-  // What an H200 left in memory, of single copies.
+  // Memory contents that an H200 left after single copies.
   it('is loaded as far as the array has elements, to an element', () => {
     expect(row(true, 6, 0)).toEqual({ from: 0, before: 0, inside: 24 })
     expect(row(true, 5, 4)).toEqual({ from: 16, before: 0, inside: 4 })

@@ -14,7 +14,7 @@ import { verify } from '../../../src-main/domain/emulation/check'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
 import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
-/** Whole numbers that a test can check with: a float as mantissa and exponent. */
+/** Returns a float as integer mantissa and exponent, for exact checks. */
 function exact(value: number): [bigint, number] {
   const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!
   const exponent = (bits >>> 23) & 255
@@ -22,7 +22,7 @@ function exact(value: number): [bigint, number] {
   return [bits >>> 31 ? -mantissa : mantissa, Math.max(exponent, 1) - 150]
 }
 
-/** a * b + c by whole numbers, rounded once to the nearest, ties to even. */
+/** Computes a * b + c with integers, rounded once to the nearest, ties to even. */
 function reference(a: number, b: number, c: number): number {
   const [ma, ea] = exact(a)
   const [mb, eb] = exact(b)
@@ -42,7 +42,7 @@ function reference(a: number, b: number, c: number): number {
   return Math.fround((sum < 0n ? -1 : 1) * Number(kept) * 2 ** (exponent + drop))
 }
 
-/** The finalizer of MurmurHash3: the same numbers on every run. */
+/** The finalizer of MurmurHash3, which gives the same numbers on every run. */
 function randomBits(seed: number): () => number {
   let state = seed
   return () => {
@@ -56,7 +56,7 @@ function randomBits(seed: number): () => number {
 describe('a * b + c for floats', () => {
   it('is rounded once', () => {
     const next = randomBits(1)
-    // Near one another in size, so that rounding twice would be seen.
+    // Similar magnitudes, so that double rounding would be detected.
     const near = () => floatOf((next() & 0x80ffffff) | 0x3f000000)
     const short = () => floatOf((next() & 0x80fff000) | 0x3f000000)
     const tiny = () => Math.fround(near() * 2 ** (-20 - (next() & 15)))
@@ -67,7 +67,7 @@ describe('a * b + c for floats', () => {
   })
 
   it('is not what two roundings give where the double falls on the middle between floats', () => {
-    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24: the middle between two floats; the third number decides.
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats; the third number decides.
     const a = 1 + 2 ** -12
     const c = 2 ** -80
     expect(Math.fround(a * a + c)).toBe(1 + 2 ** -11)
@@ -81,7 +81,7 @@ describe('a * b + c for floats', () => {
     expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
     expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
     expect(fusedMultiplyAdd(2 ** 100, 2 ** 100, -1)).toBe(Infinity)
-    // Halfway beyond the largest float, and a little less.
+    // Halfway beyond the largest float, and slightly less.
     const largest = 2 ** 128 - 2 ** 104
     expect(fusedMultiplyAdd(1, largest, 2 ** 103)).toBe(Infinity)
     expect(fusedMultiplyAdd(2 ** 64 - 2 ** 40, 2 ** 64, 2 ** 103)).toBe(Infinity)
@@ -149,7 +149,7 @@ describe('a uniform f64', () => {
   const doubles = [...new Float64Array(filled.buffer)]
 
   it('has the bits that the runner gives it', () => {
-    // test/gpu/runner-cases/pure.cu has the same.
+    // test/gpu/runner-cases/pure.cu has the same values.
     expect([...filled].map((bits) => bits.toString(16))).toEqual([
       ...['3fe1610801a55156', 'bfed28210dce1852', 'bfe4dae7c35ad4da', 'bfccacc219df00a8'],
     ])
@@ -227,7 +227,7 @@ describe('a sum of bfloat16', () => {
       [1 + 2 ** -8, 0x3f80, 0x3f80, 0x3f81],
       [1 + 3 * 2 ** -8, 0x3f81, 0x3f82, 0x3f82],
       [-1 - 2 ** -8, 0xbf81, 0xbf80, 0xbf80],
-      // Between bfloat16 without a normal exponent.
+      // Between bfloat16 values without a normal exponent.
       [3 * 2 ** -134, 0x0001, 0x0002, 0x0002],
     ] as const)
       for (const error of [2 ** -100 * Math.abs(tie), 2 ** -60 * Math.abs(tie)])

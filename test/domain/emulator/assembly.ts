@@ -1,4 +1,4 @@
-/** Instructions from the text that NVIDIA's disassembler prints, so that tests can state programs as one reads them. */
+/** Assembles instructions from the text of NVIDIA's disassembler, so that tests can state programs readably. */
 import { halfBits } from '../../../src-main/domain/emulator/float'
 import {
   truePredicate,
@@ -124,7 +124,7 @@ export function parseOperand(text: string, float: boolean): Operand {
   return { kind: 'word', text }
 }
 
-/** One instruction; `target` turns what a branch prints into its address. */
+/** Assembles one instruction; `target` converts a printed branch target to its address. */
 export function assembleLine(
   text: string,
   address: number,
@@ -174,7 +174,7 @@ export function assembleLine(
   }
 }
 
-/** A function, one instruction a line; `.L1:` names the next instruction. */
+/** Assembles a function with one instruction per line; `.L1:` labels the next instruction. */
 export function assemble(text: string): Instruction[] {
   const lines = text
     .split('\n')

@@ -1,4 +1,6 @@
-/** Machine code and launches that no GPU could run, through the library: a sentence each, with what to do. */
+/**
+ * Tests of machine code and launches that no GPU could run, through the library: each gives a sentence and a remedy.
+ */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
 import { inEnglish } from '../../../src-main/domain/text/english'
@@ -18,7 +20,7 @@ const request = (
   ...more,
 })
 
-/** The problem and what to do; null where the code is read. */
+/** Returns the problem and the remedy; null if the code is accepted. */
 function refusal(code: Uint8Array): [string, string] | null {
   try {
     emulate(code, { ...request('farIndex', { i64: 0n }), launches: [] })

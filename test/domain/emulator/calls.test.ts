@@ -112,7 +112,7 @@ it("the emulator places a fault in a CUDA header at the user's line that calls i
   expect(isToolkitHeader('/usr/include/cuda_fp16.hpp')).toBe(true)
 })
 
-/** Arguments by their kinds: a string, a whole number as a bigint, a double. */
+/** Prints arguments of three kinds: a string, an integer as a bigint, a double. */
 const print = (format: string, ...given: (string | bigint | number)[]): string => {
   const rest = [...given]
   const next = () => rest.shift()
@@ -123,7 +123,7 @@ const print = (format: string, ...given: (string | bigint | number)[]): string =
   })
 }
 
-/** A format, its arguments, and what glibc prints of them. */
+/** A format, its arguments, and glibc's output. */
 const printed: [string, (string | bigint | number)[], string][] = [
   [
     '%d|%5d|%-5d|%05d|%+d|% d|%.3d|%5.3d',

@@ -49,7 +49,7 @@ const even = (n: number): number => {
 const ackermann = (m: number, n: number): number =>
   m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
 
-/** The sum of `count` numbers of a thread's own, picked at every seventh place. */
+/** Returns the sum of `count` numbers of a thread, read at every seventh index. */
 const picked = (thread: number, count: number): number =>
   Array.from({ length: count }, (_, at) => ((7 * at) % count) + thread).reduce((a, b) => a + b)
 

@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** The line of a function that its comment says is at fault. */
+/** Returns the line of a function that its comment marks as faulty. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
@@ -21,11 +21,11 @@ interface Setup {
   n: number
   blocks?: number
   threads?: number
-  /** Floats of the buffer and of dynamic shared memory. */
+  /** Number of floats in the buffer and in dynamic shared memory. */
   floats?: number
   shared?: number
   checks?: boolean
-  /** Other machine code than that of the faults, and what the buffer holds at first. */
+  /** Other machine code, and the buffer's initial contents. */
   code?: MachineCode
   values?: readonly number[]
 }

@@ -1,4 +1,7 @@
-/** Every bit of a sample of the forms; `npm run readme -- bits` flips those of all forms, and what it found is compared. */
+/**
+ * Flips every bit of a sample of the forms. `npm run readme -- bits` flips those of all forms, and the stored result
+ * is compared.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { bitsPart, readFlips } from '../../../scripts/lib/flips-doc'
@@ -29,7 +32,7 @@ it('the list of bits without effect is in docs/EMULATION.md', () => {
         .trim(),
     )
   const written = lines(page)
-  // Throws where a bit has no reason.
+  // Throws if a bit has no reason.
   const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
   expect(missing, 'not in docs/EMULATION.md: npm run readme -- bits').toEqual([])
 })

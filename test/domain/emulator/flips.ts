@@ -1,6 +1,7 @@
 /**
- * Flips each bit of each form of instruction that nvcc was seen to emit for sm_90 (test/captures/sass). A flipped bit changes
- * what the instruction does, or is refused, or has no effect: the last ones are returned, to compare with a list.
+ * Flips each bit of each instruction form that nvcc was seen to emit for sm_90 (test/captures/sass). A flipped bit
+ * changes the instruction's effect, is rejected, or has no effect. Those without effect are returned, to compare with
+ * a list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ export const decode = (words: Words): Instruction | null => {
   return 'unknown' in found ? null : found
 }
 
-/** An instruction with one bit flipped. */
+/** Returns an instruction with one bit flipped. */
 export function flipped(words: Words, bit: number): Words {
   const other = [...words] as [number, number, number, number]
   other[bit >> 5] = (other[bit >> 5]! ^ (1 << (bit & 31))) >>> 0
@@ -36,7 +37,7 @@ export interface Form {
 const nameOf = (instruction: Instruction): string =>
   [printOpcode(instruction), ...instruction.operands.map(({ kind }) => kind)].join(' ')
 
-/** Every form, with the encodings that were seen of it. */
+/** Returns every form with its observed encodings. */
 export function formsOf(): Form[] {
   const file = join(import.meta.dirname, '../../captures/sass/pairs.tsv.br')
   const forms = new Map<string, Form>()
@@ -62,7 +63,7 @@ const fields = [
   ...[12, 68, 77, 81, 84, 87].map((at) => [at, 3] as const),
 ]
 
-/** Encodings of a form with other registers and predicates, which do not refuse. */
+/** Returns accepted encodings of a form with other registers and predicates. */
 function variants({ name, words }: Form, count: number): Words[] {
   const next = seeded(name.length * 7919 + words.length)
   return Array.from({ length: count }, (_, number) => {
@@ -81,24 +82,24 @@ function variants({ name, words }: Form, count: number): Words[] {
   })
 }
 
-/** Bits from the guard on; the scheduling bits behind them are decoded as such. */
+/** Bits from the guard on; the scheduling bits after them are decoded as such. */
 export const [firstBit, lastBit] = [12, 104]
 
 const meaning = ({ mnemonic, modifiers }: Instruction): string =>
   modifiers.filter((modifier) => !isHint(mnemonic, modifier)).join()
 
-/** Whether two instructions differ in what is only a hint, or in what an emulator without time leaves out. */
+/** Whether two instructions differ only in hints, or in parts that an emulator without timing ignores. */
 const differInHints = (one: Instruction, other: Instruction): boolean =>
   one.mnemonic === other.mnemonic &&
   printOpcode(one) !== printOpcode(other) &&
   meaning(one) === meaning(other)
 
 export interface Flips {
-  /** Instructions that were executed with a flipped bit. */
+  /** Instructions executed with a flipped bit. */
   runs: number
   /** Bits that were accepted and changed nothing in any state. */
   quiet: number[]
-  /** Why the form itself is refused. */
+  /** Why the form itself is rejected. */
   refused: string | null
 }
 
@@ -122,7 +123,7 @@ export function flipForm(form: Form): Flips {
       const outcome = other && step.run(other)
       if (outcome) runs += 1
       if (outcome?.refused !== null) {
-        // Whatever refuses a bit does so in every state.
+        // A bit that is rejected is rejected in every state.
         if (++rejected === 2) return false
         continue
       }

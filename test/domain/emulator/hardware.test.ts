@@ -12,17 +12,17 @@ import {
 } from '../../emulated-captures'
 import { linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
-// As the worker does: newer ones have it without.
+// Like the worker does; newer versions need no flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-/** The lines of the table in the docs, as they are before a formatter pads them. */
+/** The table's lines in the docs, without a formatter's padding. */
 const documented = new Set(
   readFileSync(new URL('../../../docs/EMULATION.md', import.meta.url), 'utf8')
     .split('\n')
     .map((line) => line.replaceAll(/ *\| */g, ' | ').trim()),
 )
 
-/** Elements of a buffer as numbers. */
+/** Returns the elements of a buffer as numbers. */
 function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Float32Array {
   const bytes = contents(name).slice()
   if (rung.buffers.find((buffer) => buffer.name === name)!.dtype === 'f32')
@@ -31,7 +31,7 @@ function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Flo
   return new Float32Array(Int32Array.from(halves, (half) => half << 16).buffer)
 }
 
-/** The largest error of C = A B relative to what its products add up to without their signs, over a sample of C. */
+/** Returns the largest error of C = A B over a sample of C, relative to the sum of the absolute products. */
 function worstError(title: string, rung: CapturedRung, run: RungRun): number {
   const [m, n, k] = /(\d+) x (\d+) x (\d+)/.exec(title)!.slice(1).map(Number) as [
     number,
@@ -59,8 +59,8 @@ function worstError(title: string, rung: CapturedRung, run: RungRun): number {
 }
 
 /**
- * Of the captures with much work, the rungs that differ most: `npm run readme -- emulation` compares all rungs and writes what
- * it found into the docs.
+ * For captures with much work, the rungs that differ most. `npm run readme -- emulation` compares all rungs and
+ * writes the results into the docs.
  */
 const sampled: Readonly<Record<string, readonly string[]>> = {
   'gemm-3xtf32-512': ['61_tf32x3_cp_async'],
@@ -90,7 +90,7 @@ const agreesWithHardware = (name: string): void => {
   it.each(rungs.slice(1))('%s has the counts of the GPU', { tags: ['thorough'] }, agrees)
 }
 
-/** More captures of a task that another capture stands for. */
+/** Whether another capture already represents the task. */
 const isAnother = (name: string): boolean => /^gemm-(3xtf32|tensor)-/.test(name)
 const title = '%s, counted on an H200 instruction by instruction'
 describe.each(captures().filter((name) => !isAnother(name)))(title, agreesWithHardware)

@@ -1,4 +1,4 @@
-/** Single instructions as an H200 executed them: registers, predicates, shared and global memory, bit for bit. */
+/** Tests single instructions against an H200: registers, predicates, shared and global memory, bit for bit. */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -21,12 +21,12 @@ const read = (name: string): Uint8Array =>
 
 const replay = new Replay()
 
-/** Left out: an address that only the H200 knows, and functions whose tables are not known. */
+/** Excludes an address that only the H200 knows, and functions with unknown tables. */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
 interface Compared {
   forms: Set<string>
-  /** Forms that are refused in every trial. */
+  /** Forms that are rejected in every trial. */
   refused: Set<string>
   inputs: number
   unequal: string[]
@@ -55,7 +55,7 @@ function compare(
     found.inputs++
     found.forms.add(form)
     const { words, findings } = outcome
-    // An instruction that the GPU stopped at has to be refused, or found wrong.
+    // An instruction that stopped the GPU must be rejected, or reported as a fault.
     if (status !== 0) {
       if (findings.length === 0) found.unequal.push(`${index} ${text}: the GPU answered ${status}`)
       continue
@@ -78,7 +78,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
 
   it('were all executed by the H200', () => {
     expect(answers).toHaveLength(4385)
-    // The template changes nothing by itself.
+    // The template itself changes nothing.
     for (const { changes, status } of answers.slice(0, 5))
       expect([status, changes.length]).toEqual([0, 0])
   })
@@ -107,7 +107,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
-        // One trial of each form; the portable ones are those with a multiplication.
+        // One trial of each form. The portable way only matters for multiplications.
         if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
         seen.add(form)
         return true

@@ -6,7 +6,7 @@ import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-typ
 import type { Extent } from '../../../src-main/domain/emulator/special-registers'
 import { assemble } from './assembly'
 
-// Newer ones have it without.
+// Newer versions need no flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 interface Setup {
@@ -15,14 +15,14 @@ interface Setup {
   shared?: number
   /** Words of the first buffer, which is the first parameter. */
   input?: number[]
-  /** Words of the second one, which comes out. */
+  /** Number of words of the second buffer, the output. */
   output?: number
-  /** What the text was assembled to before. */
+  /** The assembled text, if it was assembled before. */
   code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
 
-/** Runs a program over c[0x0][0x210], the input, and c[0x0][0x218], the output. */
+/** Runs a program with the input at c[0x0][0x210] and the output at c[0x0][0x218]. */
 function run(text: string, setup: Setup = {}) {
   const { grid = [1, 1, 1], block = [32, 1, 1], shared = 0, input = [0], output = 32 } = setup
   const device = createDevice()
@@ -95,7 +95,7 @@ describe('a warp that diverges', () => {
   it('executes both sides and meets again', () => {
     const { out, count } = run(program)
     expect(out).toEqual(threads.map((thread) => thread + (thread < 8 ? 101 : 201)))
-    // Twice the two sides, once what comes after them.
+    // Both sides run separately, and the code after them once.
     expect(count('STG')).toBe(1)
     expect(count('BRA', 'divergent')).toBe(1)
     expect(count('STG', 'threads')).toBe(32)
@@ -120,7 +120,7 @@ describe('a warp that diverges', () => {
 })
 
 it('a loop goes round with all lanes where one is left for a uniform instruction', () => {
-  // As nvcc builds `cp.async.bulk` by every lane.
+  // As nvcc compiles `cp.async.bulk` executed by every lane.
   const { out, count } = run(`
   UMOV UR5, 0x0
   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
@@ -156,7 +156,7 @@ it('a kernel stops where a branch leads between instructions', () => {
 })
 
 describe('a lock that the lanes of a warp take in turn', () => {
-  /** As nvcc builds `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` */
+  /** As nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` */
   const program = (yields: string) => `
   LDC.64 R2, c[0x0][0x210]
   LDC.64 R6, c[0x0][0x218]
@@ -392,7 +392,7 @@ describe('single instructions', () => {
     const difference = run(
       program('IADD3 R3, P0, R1, -R2, RZ', 'IADD3.X R0, RZ, ~RZ, RZ, P0, !PT'),
     ).out
-    // The thread less a number of one below 2^32 borrows, less one that is not negative it does not.
+    // Subtracting a negative number as unsigned 32-bit borrows; subtracting a nonnegative one does not.
     expect(difference).toEqual(threads.map((thread) => (thread < 16 ? -1 : 0)))
   })
 
@@ -584,7 +584,7 @@ ${ends.join('\n')}
       (_, index) =>
         `  STG.E desc[UR4][R32.64+0x${(128 * index).toString(16)}], R${index < 4 ? 12 + index : index - 4}`,
     )
-    // The second sum takes the place of A.
+    // The second sum overwrites A.
     const program = `
   S2R R29, SR_TID.X
   LDC.64 R30, c[0x0][0x210]
@@ -598,7 +598,7 @@ ${stores.join('\n')}
   EXIT`
     for (let seed = 1; seed <= 20; seed++) {
       const random = randomOf(seed)
-      // Of all bits, and of numbers near 1 as floats or as halves.
+      // Random bits, or numbers near 1 as floats or halves.
       const input = Array.from({ length: 384 }, () =>
         seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
       )

@@ -1,17 +1,17 @@
 /**
- * Flipped bits that change nothing in the tried states (`flips.ts`), and why. A flip that no reason explains fails its test:
- * a step may then ignore what it should read.
+ * Reasons for flipped bits that change nothing in the tried states (`flips.ts`). A flip without a reason fails its
+ * test: a step may be ignoring a bit that it should read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
 
-/** What a flipped bit changes in the meaning of an instruction. */
+/** The change in an instruction's meaning caused by a flipped bit. */
 export interface Change {
   mnemonic: string
-  /** Modifiers that are gone and that are new: `U32 > S32`. */
+  /** Removed and added modifiers: `U32 > S32`. */
   modifiers: string
-  /** Fields of operands: `register.index`. */
+  /** Changed fields of operands: `register.index`. */
   fields: readonly string[]
-  /** How many operands are new. */
+  /** Number of added operands. */
   more: number
 }
 
@@ -40,15 +40,15 @@ export function changeOf(before: Instruction, after: Instruction): Change {
 }
 
 export interface Reason {
-  /** What the bits are. */
+  /** The meaning of the bits. */
   bits: string
   why: string
-  /** Whether other values than the tried ones would show the flip. */
+  /** Whether other values than the tried ones would reveal the flip. */
   shows?: boolean
   explains: (change: Change) => boolean
 }
 
-/** Changes of opcodes whose modifiers, or whose fields of operands, match. */
+/** Matches changes of opcodes by modifiers or fields of operands. */
 const of =
   (opcodes: RegExp, { modifiers, fields }: { modifiers?: RegExp; fields?: RegExp }) =>
   (change: Change): boolean =>
@@ -62,7 +62,7 @@ const of =
 const adds = (opcodes: RegExp) => (change: Change) =>
   change.more !== 0 && change.modifiers === '' && opcodes.test(change.mnemonic)
 
-/** Signs and widths of whole numbers, changed into one another. */
+/** Changes between signs and widths of integers. */
 const signs = /^[US]?(8|16|32|64)? ?> ?[US]?(8|16|32|64)?$/
 
 export const reasons: readonly Reason[] = [
@@ -176,6 +176,6 @@ export const reasons: readonly Reason[] = [
   },
 ]
 
-/** The first reason that explains a change; null where none does. */
+/** Returns the first reason that explains a change; null if there is none. */
 export const reasonOf = (change: Change): Reason | null =>
   reasons.find(({ explains }) => explains(change)) ?? null

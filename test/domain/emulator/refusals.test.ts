@@ -5,7 +5,7 @@ import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
 import { assemble } from './assembly'
 
-/** An instruction of nvcc 13.0 for sm_90. */
+/** Decodes an instruction of nvcc 13.0 for sm_90. */
 function decoded(encoding: string): Instruction {
   const [low, second, third, high] = [24, 16, 8, 0].map((at) =>
     Number.parseInt(encoding.slice(at, at + 8), 16),

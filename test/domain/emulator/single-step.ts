@@ -1,6 +1,6 @@
 /**
- * One instruction on one warp whose registers, memory and constants are set so that most of its bits matter. What the
- * instruction does becomes a value that tests compare.
+ * Executes one instruction on one warp whose registers, memory and constants make most of its bits matter. The effect
+ * becomes a value that tests compare.
  */
 import { controlOf, isControl } from '../../../src-main/domain/emulator/control'
 import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/device'
@@ -25,7 +25,7 @@ import type { Instruction, MemoryOperand } from '../../../src-main/domain/sass/i
 import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
 import { guardOf } from '../../../src-main/domain/emulator/guard'
 
-/** Numbers from 0 up to 1 that depend on the seed alone (mulberry32). */
+/** Returns numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -47,7 +47,7 @@ const localAt = 0x20000
 const localBytes = 512
 const memoryBytes = localAt + lanes * localBytes
 
-/** Words at which instructions behave in another way than at most numbers. */
+/** Edge values at which instructions behave differently. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
   // 1, its neighbor, -1, 0.5, 2.5, 3.5, denormal numbers, the largest, infinity, NaN.
@@ -57,7 +57,7 @@ const edges = [
 
 const tensor = /^(H|Q)(GMMA|MMA)$/
 
-/** A word for a register or memory. */
+/** Returns a word for a register or memory. */
 function wordFor(mnemonic: string, next: () => number): number {
   const half = (): number =>
     (next() < 0.5 ? 0x8000 : 0) | ((11 + Math.floor(8 * next())) << 10) | Math.floor(1024 * next())
@@ -82,7 +82,7 @@ const spaceOf = (mnemonic: string): 'global' | 'shared' | 'local' =>
       ? 'local'
       : 'global'
 
-/** A tensor map as the launch probe writes it down. */
+/** Returns a tensor map as the launch probe writes it. */
 function tensorMap(rank: number): DataView {
   const view = new DataView(new ArrayBuffer(128))
   view.setUint32(0, 0x4d544c4b, true)
@@ -99,23 +99,26 @@ function tensorMap(rank: number): DataView {
   return view
 }
 
-/** Registers of all kinds, near to the immediate or alike in all lanes; predicates on or off; a warp whose lanes are apart. */
+/**
+ * Kinds of states: registers of all kinds, near the immediate, or equal in all lanes; predicates on or off; a warp
+ * with diverged lanes.
+ */
 export const states = ['plain', 'near', 'equal', 'on', 'off', 'split'] as const
 export type State = (typeof states)[number]
 
 export interface Outcome {
-  /** The words of the instruction that refused, or null. */
+  /** The message if the instruction was rejected, or null. */
   refused: string | null
   /** Registers, predicates and memory afterwards. */
   memory: Uint8Array
-  /** Findings, counters, and where the warp goes on. */
+  /** Findings, counters, and where the warp continues. */
   rest: string
 }
 
 export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.rest === b.rest && Buffer.compare(a.memory, b.memory) === 0
 
-/** A warp as it is before `base`, with addresses that `base` can access. */
+/** A warp in its state before `base`, with addresses that `base` can access. */
 export class SingleStep {
   private readonly buffer = new ArrayBuffer(memoryBytes)
   private readonly views: Views = {
@@ -136,7 +139,7 @@ export class SingleStep {
     const next = seeded(seed)
     const { words } = this.views
     for (let word = 0; word < words.length; word++) words[word] = wordFor(base.mnemonic, next)
-    // The lanes share what a uniform register holds.
+    // All lanes share the value of a uniform register.
     for (let row = registers; row < registers + uniforms; row++)
       words.fill(words[row * lanes]!, row * lanes, (row + 1) * lanes)
     const predicates = words.subarray(predicatesAt / 4, predicatesAt / 4 + lanes)
@@ -159,7 +162,7 @@ export class SingleStep {
     for (let lane = 0; lane < lanes; lane++) this.views.words[index * lanes + lane] = value(lane)
   }
 
-  /** Puts what an instruction compares with into its registers, or what is next to that. */
+  /** Sets registers to values at or near those that an instruction compares with. */
   private near({ operands }: Instruction): void {
     const immediate = operands.find((operand) => operand.kind === 'immediate')
     const value = immediate?.kind === 'immediate' ? immediate.bits : 0x12345
@@ -173,7 +176,7 @@ export class SingleStep {
         this.row(registers + operand.index, () => value + ((this.seed + operand.index) % 3) - 1)
   }
 
-  /** Puts addresses that can be accessed into the registers of an operand. */
+  /** Sets the registers of an operand to accessible addresses. */
   private address(operand: MemoryOperand, space: string, apart: number): void {
     const start = { global: globalAt + 0x2000, shared: 0x4000, local: 0x100 }[space]!
     const target = (lane: number): number => start + (space === 'local' ? 0 : lane * apart)
@@ -214,7 +217,7 @@ export class SingleStep {
         copy ? (operand.descriptor === null ? 'shared' : 'global') : spaceOf(mnemonic),
         matrices ? 32 : 16,
       )
-    // A barrier that few arrivals complete, so that all of its fields are seen to change.
+    // A barrier that few arrivals complete, so that changes of all its fields are visible.
     if (mnemonic === 'SYNCS' && !modifiers.includes('EXCH'))
       for (let word = 0x4000; word < 0x4400; word += 4)
         this.views.words[(sharedAt + word) >> 2] = word & 4 ? 0xfffff800 | 0 : 0xfffff0
@@ -245,7 +248,7 @@ export class SingleStep {
     if (length?.kind === 'uniform-register') this.row(registers + length.index, () => 3)
   }
 
-  /** Executes an instruction from the state before. */
+  /** Executes an instruction from the initial state. */
   run(instruction: Instruction): Outcome {
     const { views } = this
     views.bytes.set(this.before)
@@ -300,7 +303,7 @@ export class SingleStep {
       clusterTurn: 0,
     }
     block.warps.push(warp)
-    // Another warp keeps barriers of the block from being complete at once.
+    // Another warp keeps the block's barriers from completing at once.
     block.warps.push({ ...warp, number: 1, splits: [] })
     const guard = guardOf(instruction)
     const active = together & (guard === null ? -1 : warp.predicates[guard.index]! ^ guard.flip)

@@ -1,4 +1,6 @@
-/** How Hopper's tensor cores add: products of warpgroups that an H200 computed (`test/gpu/instructions/products.cu`). */
+/**
+ * Tests how Hopper's tensor cores add, with warpgroup products from an H200 (`test/gpu/instructions/products.cu`).
+ */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'

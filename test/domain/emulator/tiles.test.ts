@@ -1,4 +1,4 @@
-/** Kernels of `counters tiles` (test/gpu/instructions/counters.cu), with what the hardware counters of an H200 said. */
+/** Tests kernels of `counters tiles` (test/gpu/instructions/counters.cu) against an H200's hardware counters. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { emulate, type KernelArgument } from '../../../src-main/api'
@@ -84,7 +84,7 @@ describe('the hardware counters of whole kernels on an H200', () => {
     const own = measuredOf(/^groupProducts/)
     expect(own).toHaveLength(6)
     expect(own.map(emulated)).toEqual(own.map(({ measured }) => measured))
-    // The total has 12 more in each, whatever the number of products.
+    // The total has 12 more in each, for any number of products.
     expect(own.map(({ all, measured }) => all - measured.wavefronts)).toEqual(Array(6).fill(12))
   })
 
@@ -95,7 +95,7 @@ describe('the hardware counters of whole kernels on an H200', () => {
       const { loads, loadConflicts, ...exact } = emulated(row)
       expect(row.measured).toMatchObject(exact)
       const more = row.measured.loads - loads
-      // Each wavefront that timing adds is also counted as a conflict.
+      // Each wavefront added by timing is also counted as a conflict.
       expect(row.measured.loadConflicts - loadConflicts).toBe(more)
       if (row.block <= 64) expect(more).toBe(0)
       expect(more / loadConflicts).toBeLessThan(0.004)

@@ -1,4 +1,4 @@
-/** How a kernel fills a GPU. */
+/** Tests how a kernel fills a GPU. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')
   const recordings = join(root, 'resources/recordings')
 
-  /** Every launch that ncu described: of the shipped recordings, those of labs too, and of the captures of ncu itself. */
+  /** Every launch that ncu described, in shipped recordings, including labs, and in captures of ncu. */
   const folders = [
     ...(await sharingSessions(join(recordings, sharedSessions))),
     ...(await sharingSessions(join(recordings, 'labs', sharedSessions))).map((name) =>
@@ -39,9 +39,12 @@ describe('occupancy', async () => {
       (name) => ({ name, text: ncuCapture(name) }),
     ),
   ]
-  /** Programs that were recorded have what `profile` asked of ncu, which is no list of metrics. */
+  /** Recordings of programs contain the output of `profile`'s ncu call, which is not a list of metrics. */
   const profiled = tables.map(({ name }) => name).filter((name) => !name.startsWith('feed-forward'))
-  /** A kernel that ran fits; with 48 KiB of dynamic shared memory and some static, ncu says that no block of it does. */
+  /**
+   * Whether a block fits according to ncu. With 48 KiB of dynamic shared memory and some static, ncu says that none
+   * fits although the kernel ran.
+   */
   const fitsByNcu = (launch: NcuLaunch): boolean =>
     launch.metrics['launch__occupancy_limit_shared_mem']?.value !== 0
   const reports = tables.map(({ name, text }) => ({
@@ -149,7 +152,7 @@ describe('occupancy', async () => {
         expect(found.blocksPerSm, at).toBe(n('blocks'))
         expect(found.limits.warps, at).toBe(n('warpLimit'))
         expect(found.limits.blocks, at).toBe(n('blockLimit'))
-        // The header says 0 where a block does not fit at all; here that is said in words.
+        // The header uses 0 if a block does not fit at all; our result is a message.
         if (!found.unlaunchable) {
           expect(found.limits.registers, at).toBe(n('registerLimit'))
           expect(found.limits.shared, at).toBe(limit('sharedLimit'))
@@ -282,7 +285,7 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // That the waves equal ncu's on every recorded launch is tested above.
+  // Equality with ncu's waves on every recorded launch is tested above.
 
   describe('waves of a grid', () => {
     it('tell how full the last one is and what that costs', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changePoints } from '../../../src-main/domain/history/change-points'
 
-/** Seeded noise with a normal distribution. */
+/** Returns seeded noise with a normal distribution. */
 function noise(seed: number): () => number {
   let state = seed
   const uniform = (): number => {

@@ -1,4 +1,4 @@
-/** A series has times that may be ranked: same rung, parameters, problem and environment. */
+/** Tests that a series contains only comparable times: same rung, parameters, problem and environment. */
 import { describe, expect, it } from 'vitest'
 import { pointsOf, seriesOf } from '../../../src-main/domain/history/history'
 import type { CacheState, Session } from '../../../src-main/domain/session/session'

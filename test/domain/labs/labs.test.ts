@@ -1,4 +1,4 @@
-/** What a lab puts into buffers in place of its task's own fills. */
+/** Tests of lab inputs that replace the task's own fills. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -80,7 +80,7 @@ describe('the tokens of a source', () => {
     expect(normalizedTokens('x /* open')).toEqual(['v'])
   })
 
-  // Hostile text makes as many tokens as it has lines: what was quadratic read each rest of it anew.
+  // Hostile text on which a quadratic tokenizer would reread the rest at every position.
   it.each([
     ['quotes and backslashes', '"\\', 1],
     ['open comments', '/* ', 0],
@@ -110,7 +110,7 @@ describe('a copy of the solution', () => {
     const text = (name: string) => readFileSync(join(labs, lab, name), 'utf8')
     return [lab, text('starter.cu'), text('solution.cu')] as const
   })
-  /** Other names, other comments, all on fewer lines. */
+  /** Changes names and comments, on fewer lines. */
   const renamed = (source: string): string =>
     source
       .replaceAll(/\/\/[^\n]*/g, '// my own work')
@@ -118,7 +118,7 @@ describe('a copy of the solution', () => {
 
   it.each(sources)('is told in %s, as it is and with other names', (_lab, starter, solution) => {
     const own = likenessTo(solution, solution, [starter])
-    // Where the solution is a line or two, everyone who solves it writes the same.
+    // If the solution is a line or two, every correct submission is the same.
     if (own === null) return
     expect(own).toBe(1)
     expect(likenessTo(solution, renamed(solution), [starter])).toBe(1)
@@ -133,7 +133,7 @@ describe('a copy of the solution', () => {
   })
 })
 
-// What a lab about bank conflicts is judged by: the structural ones where they are known, told where they are not.
+// Tests how a lab about bank conflicts is judged: by structural conflicts if known, otherwise with a warning.
 
 const metric = 'sharedStoreBankConflicts'
 const structural = 'sharedStoreStructuralConflicts'
@@ -152,7 +152,7 @@ const conflicts = (value: number, evidence: MetricValue['evidence'] = 'measured'
   unit: 'conflicts',
 })
 
-/** ncu's counter of a rung, and its structural part where it was counted. */
+/** Judges a submission by ncu's counter of each rung, and its structural part if it was counted. */
 function judged(of: Record<string, [counter: number, part?: number]>) {
   const rungs = Object.entries(of).map(([id, [counter, part]]) => ({
     id,

@@ -1,4 +1,6 @@
-/** `build:` of a ladder: what it accepts, how a rung's settings join the ladder's, and what nvcc is given. */
+/**
+ * Tests `build:` of a ladder: accepted values, how a rung's settings combine with the ladder's, and nvcc's arguments.
+ */
 import { describe, expect, it } from 'vitest'
 import {
   BuildSettings,

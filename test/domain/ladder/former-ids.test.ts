@@ -1,4 +1,4 @@
-/** Rungs that were renamed are found by either id. */
+/** Tests that renamed rungs are found by either id. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'

@@ -1,4 +1,4 @@
-/** The metric registry and its units. */
+/** Tests of the metric registry and its units. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -29,12 +29,12 @@ describe('the registry', () => {
   ) as { chips: string[]; names: Record<string, string[]> }
 
   /**
-   * Names that ncu makes itself, from the launch and from a counter's limits; `--query-metrics` does not
-   * list them on any chip.
+   * Names that ncu derives itself, from the launch and from a counter's limits; `--query-metrics` lists them on no
+   * chip.
    */
   const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
 
-  /** `sm__warps_active.avg.pct_of_peak_sustained_active` → `sm__warps_active`. */
+  /** Returns `sm__warps_active` for `sm__warps_active.avg.pct_of_peak_sustained_active`. */
   const baseName = (name: string): string => name.split('.')[0]!
 
   describe('the metric registry', () => {

@@ -1,4 +1,4 @@
-/** The backtest over the shipped recordings: its table is the one in docs, and it reaches these floors. */
+/** Tests that the backtest over the shipped recordings matches the table in docs, and reaches these minimums. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -53,7 +53,7 @@ describe('the backtest', () => {
     const own = steps.filter(({ ladder }) => ladder === 'transpose')
     const tested = backtest(own, { landed: only, offered: [] })
     expect(tested.length).toBeGreaterThan(10)
-    // The library's time is known and learned from no step.
+    // The library's time is known without learning from steps.
     expect(tested.every(({ first }) => first.every((move) => move === 'library'))).toBe(true)
   })
 })

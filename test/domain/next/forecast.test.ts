@@ -1,4 +1,4 @@
-/** What was promised of a change, beside what was measured. */
+/** Tests of forecasts of a change against its measurement. */
 import { describe, expect, it } from 'vitest'
 import { outcomeOf, parseForecast } from '../../../src-main/domain/next/forecast'
 

@@ -1,4 +1,7 @@
-/** When each move applies, by the recordings: at the rung before a step that made it, and not where its cause is gone. */
+/**
+ * Tests when each move applies, on recordings: at the rung before a step that made it, and not once its cause is
+ * gone.
+ */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +16,7 @@ interface Case {
   move: string
   applies: [recording: string, rung: string, source?: string]
   not: [recording: string, rung: string]
-  /** What its first evidence says. */
+  /** Matches its first evidence. */
   evidence: RegExp
 }
 

@@ -1,4 +1,4 @@
-/** What to change next in a rung: steps with figures, limits, and how little is said where little is known. */
+/** Tests the advice for a rung: steps with figures, limits, and restraint when little is known. */
 import { describe, expect, it } from 'vitest'
 import { boundOf, timeLeft } from '../../../src-main/domain/next/bound'
 import { factsOf } from '../../../src-main/domain/next/facts'
@@ -224,7 +224,7 @@ describe('the bound', () => {
     const { waits, busy } = facts
     const left = timeLeft(facts, { waits: { stallLongScoreboard: 0 } })
     expect(left).toBeCloseTo(Math.max(1 - waits!.stallLongScoreboard, busy.fma! / 0.84), 2)
-    // With all waits gone the issue slots and the pipe still take their time.
+    // Even without waits, the issue slots and the pipe take time.
     const all = Object.fromEntries(Object.keys(waits!).map((id) => [id, 0]))
     expect(timeLeft(facts, { waits: all })).toBeGreaterThan(0.7)
   })

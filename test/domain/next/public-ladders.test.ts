@@ -1,4 +1,4 @@
-/** `next` at public ladders and at kernels at their limit: the tables in docs are of the capture. */
+/** Tests `next` on public ladders and on kernels at their limit: the tables in docs match the capture. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

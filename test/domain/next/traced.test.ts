@@ -1,4 +1,4 @@
-/** Stalls followed back through registers to the instruction whose value is waited for. */
+/** Tests that stalls are traced through registers to the instruction that produces the awaited value. */
 import { describe, expect, it } from 'vitest'
 import { tracedStalls } from '../../../src-main/domain/next/traced'
 import { notCounted, type Instruction } from '../../../src-main/domain/session/deep'

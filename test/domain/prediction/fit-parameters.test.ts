@@ -50,7 +50,7 @@ describe('the fit of an H100', () => {
   })
 
   it.each([
-    // The rates that NVIDIA states: lanes per sub-core, and multiply-adds per cycle and SM.
+    // NVIDIA's rates: lanes per sub-core, and multiply-adds per cycle and SM.
     ['pipeFma', 1],
     ['pipeAlu', 2],
     ['pipeFp64', 2],

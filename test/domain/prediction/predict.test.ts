@@ -1,4 +1,4 @@
-/** Kernels that were captured on a GPU, predicted at the small sizes of the captures. */
+/** Tests predictions of kernels captured on a GPU, at the small sizes of the captures. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -55,7 +55,7 @@ describe('a predicted launch', () => {
     const [emulated] = emulate(rung, gemm.seed).launches
     const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
     const all = sum(launch!.instructions.map(({ executed }) => executed))
-    // Blocks at the edges have less to do than the first one, whose SM is simulated.
+    // Blocks at the edges do less work than the first one, whose SM is simulated.
     expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
     expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
   })

@@ -1,4 +1,4 @@
-/** Kernels that were fused, split, or kept their names and changed places. */
+/** Tests of kernels that were fused, split, or reordered under the same names. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -51,7 +51,7 @@ const program = (id: string, samples: readonly Sample[]): Session => ({
 const compare = (a: readonly Sample[], b: readonly Sample[]) =>
   compareSessions(program('a', a), program('b', b))
 
-/** As PyTorch names them. */
+/** Returns a name in PyTorch's form. */
 const each = (operation: string, arrays: number): string =>
   `void at::native::vectorized_elementwise_kernel<4, ${operation}, std::array<char *, ${arrays}>>(int, T2, T3)`
 const multiply = each(

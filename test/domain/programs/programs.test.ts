@@ -1,4 +1,4 @@
-/** Sessions of kernels under ncu, as a program or an import makes them. */
+/** Tests of sessions of kernels under ncu, from a program or an import. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -26,7 +26,7 @@ export interface SampleKernel {
   grid?: number
   block?: number
   range?: string
-  /** Of each launch, in ms. */
+  /** Time of each launch in ms. */
   ms: number | number[]
 }
 
@@ -177,7 +177,7 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
   ...more,
 })
 
-/** 14 launches: twelve of one template, some of them equal, and two more kernels. */
+/** 14 launches: twelve of one template, some equal, and two more kernels. */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
     tile(1, 0.1, { range }),

@@ -1,4 +1,7 @@
-/** Two PyTorch programs on an NVIDIA H100, before and after a chain of operators became one (test/captures/programs-h100). */
+/**
+ * Tests with two PyTorch programs on an NVIDIA H100, before and after fusing a chain of operators
+ * (test/captures/programs-h100).
+ */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'

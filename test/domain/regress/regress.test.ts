@@ -1,4 +1,4 @@
-/** Whether new code is slower than old. */
+/** Tests of the decision whether new code is slower than old. */
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
 import {
@@ -55,7 +55,7 @@ describe('two versions of a task', () => {
 
 describe('statistics', () => {
   describe('Student’s t', () => {
-    // From the printed tables.
+    // From printed tables.
     it.each([
       [1, 0.005, 63.657],
       [2, 0.005, 9.925],
@@ -98,7 +98,7 @@ describe('statistics', () => {
 
   describe('false discovery', () => {
     it('rejects up to the last p value below its step', () => {
-      // The steps of 1 % are 0.25, 0.5, 0.75 and 1 %: the third is below its own although the second is not.
+      // The steps at 1 % are 0.25, 0.5, 0.75 and 1 %: the third passes its own although the second does not.
       expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
       expect(rejected([0.004, 0.6, 0.7, 0.8], 0.01)).toEqual([false, false, false, false])
       expect(rejected([0.009], 0.01)).toEqual([true])
@@ -108,7 +108,7 @@ describe('statistics', () => {
 })
 
 describe('verdicts', () => {
-  /** Seeded noise with a normal distribution (mulberry32, Box and Muller). */
+  /** Returns seeded noise with a normal distribution (mulberry32, Box and Muller). */
   function noise(seed: number): () => number {
     let state = seed
     const uniform = (): number => {
@@ -121,18 +121,18 @@ describe('verdicts', () => {
   }
 
   interface Gpu {
-    /** Of a sample and of what a process does to each build, as shares. */
+    /** Relative noise of a sample, and of a process for each build. */
     sample: number
     process: number
-    /** Of the place in memory of what is loaded first, second and third. */
+    /** Relative effect of the memory position of what is loaded first, second and third. */
     places?: readonly [number, number, number]
-    /** Change of the clock over a round, as a share. */
+    /** Relative change of the clock over a round. */
     drift: number
   }
 
   const quiet: Gpu = { sample: 0.003, process: 0.003, drift: 0.02 }
 
-  /** As the runner's. */
+  /** The runner's orders. */
   const orders = [
     [0, 1, 2],
     [1, 2, 0],
@@ -164,7 +164,7 @@ describe('verdicts', () => {
     })
   }
 
-  /** Verdicts on ladders of ten rungs, all slower by the same factor. */
+  /** Returns the verdicts on ladders of ten rungs, all slower by the same factor. */
   function verdictsOf(count: number, factor: number, seed: number, gpu?: Gpu): MeasuredVerdict[] {
     const normal = noise(seed)
     return Array.from({ length: count / 10 }, () => {
@@ -194,7 +194,7 @@ describe('verdicts', () => {
       }
     })
 
-    // As kernels of ten microseconds on an H200, by 3.6 % and as steady as that.
+    // Like kernels of ten microseconds on an H200, by 3.6 % and just as steadily.
     it('take no place in memory for a change of the code', () => {
       const placed: Gpu = { sample: 0.003, process: 0.001, drift: 0.02, places: [0, 0.036, 0.01] }
       const all = verdictsOf(500, 1, 50, placed)
@@ -252,7 +252,7 @@ describe('verdicts', () => {
       expect(spread).toBeCloseTo(2, 6)
       expect(spreadOfSameCode([[]])).toBeNull()
       expect(thresholdPercent(0.5, spread)).toBe(spread)
-      // Of its own: 20 % in one of two rounds is an interval of hundreds of percents.
+      // From its own interval: 20 % in one of two rounds gives an interval of hundreds of percent.
       expect(thresholdOf(usual, 0.5)).toBeCloseTo(2, 6)
       expect(thresholdOf(quietest, 0.5)).toBe(0.5)
       expect(thresholdOf(worst, 0.5)).toBeGreaterThan(100)

@@ -12,7 +12,7 @@ describe('what sbatch prints', () => {
   it.each([
     [['12345'], { id: '12345', cluster: null }],
     [['Welcome', '', '12345;alps', 'Quota: 12 %'], { id: '12345', cluster: 'alps' }],
-    // A number in a banner stands before the job's.
+    // A number in a banner precedes the job's.
     [['2026', '77'], { id: '77', cluster: null }],
     [['Submitted batch job 12'], null],
     [[], null],
@@ -49,7 +49,7 @@ describe('how a job without a result ended', () => {
   it.each([
     ['TIMEOUT', null, null, 'TIMEOUT', true],
     [null, 'CANCELLED by 1000', null, 'CANCELLED', true],
-    // A queue that has forgotten it, and no accounting.
+    // The queue has forgotten the job, and there is no accounting.
     ['RUNNING', null, step('DUE TO PREEMPTION'), 'PREEMPTED', true],
     ['RUNNING', null, step(''), 'CANCELLED', true],
     ['COMPLETED', null, null, 'COMPLETED', false],

@@ -1,6 +1,7 @@
 /**
- * The disassembler against NVIDIA's own: encodings that `cuobjdump -sass` of CUDA 13.0 printed for every rung, lab and
- * template, and for kernels that use most of CUDA C++, on five architectures. test/gpu/sass-pairs.mjs keeps them.
+ * Tests the disassembler against NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 for every rung, lab
+ * and template, and for kernels that use most of CUDA C++, on five architectures. test/gpu/sass-pairs.mjs collects
+ * them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /** How many encodings are like it; of each kind the first pair has the number. */
+  /** Number of similar encodings; the first pair of each kind has it. */
   count: number
   text: string
 }
@@ -41,7 +42,10 @@ const pairs = brotliDecompressSync(readFileSync(file))
 const decode = ({ words, address, architecture }: Pair): Instruction | UnknownInstruction =>
   decodeInstruction(words, address, architecture)
 
-/** What no kernel here needs: sparse, 1-bit, 4-bit and FP8 matrices of one warp, and rare ways of clusters. */
+/**
+ * Instructions that no kernel here needs: sparse, 1-bit, 4-bit and FP8 matrices of one warp, and rare cluster
+ * operations.
+ */
 const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
 describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
@@ -67,14 +71,17 @@ describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
 })
 
 describe('a bit that is flipped', () => {
-  /** Of each opcode and architecture the first. */
+  /** The first pair of each opcode and architecture. */
   const samples = [
     ...new Map(
       pairs.map((pair) => [`${pair.architecture} ${pair.words[0] & 0xfff}`, pair] as const),
     ).values(),
   ].filter((pair) => !('unknown' in decode(pair)))
 
-  /** sm_80 to sm_89 have the register of a memory descriptor in every access, and do not print it. */
+  /**
+   * Whether bits are not printed: sm_80 to sm_89 encode the register of a memory descriptor in every access without
+   * printing it.
+   */
   const hasSilentBits = ({ architecture, text }: Pair): boolean =>
     architecture >= 80 && architecture < 90 && /\[R\d+(\.64)?[\]+]/.test(text)
 

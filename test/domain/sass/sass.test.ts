@@ -157,8 +157,8 @@ describe('live registers', () => {
   })
 })
 
-// A rung's cubin against what ncu says of the same machine code on the GPU, in the deep recording: every instruction with
-// its source lines. 03_shared_tile.cubin is the rung as it was recorded, built with the same flags: -DSTEPS=2 -DTILE=32.
+// Compares a rung's cubin with ncu's listing of the same machine code in the deep recording, including source lines.
+// 03_shared_tile.cubin was built from the recorded rung with the same flags: -DSTEPS=2 -DTILE=32.
 
 const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 
@@ -176,8 +176,8 @@ it('the printed listing is the same code at the same lines', async () => {
     const [a, b, c, d] = words.subarray(offset / 4, offset / 4 + 4)
     const instruction = decodeInstruction([a!, b!, c!, d!], offset, 90) as Instruction
     expect(`${offset}: ${printOpcode(instruction)}`).toBe(`${offset}: ${opcode}`)
-    // ncu lists a call only where it has a row of its own; the table says it of every inlined row. Headers have other
-    // lines today than when it was recorded.
+    // ncu lists a call only if it has its own row; our table includes it for every inlined row. Header lines have
+    // changed since the recording.
     const own = placesOf(lines, offset)
     const theirs = [{ file, line }, ...inlinedFrom]
     expect(own.length).toBeGreaterThanOrEqual(theirs.length)

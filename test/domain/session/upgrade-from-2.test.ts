@@ -1,4 +1,4 @@
-/** Version 3 says of every time what L2 held; what version 2 had is read as what it was. */
+/** Tests that version 3 states the L2 contents of every time, and that version 2 files are read correctly. */
 import { describe, expect, it } from 'vitest'
 import { frozenReportFrom2, sessionFrom2 } from '../../../src-main/domain/session/upgrade/from-2'
 

@@ -1,4 +1,4 @@
-/** Files of older versions are upgraded as they are read; those that no upgrader knows, and damaged ones, are refused. */
+/** Tests that files of older versions are upgraded when read, and that unknown and damaged ones are rejected. */
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 const captured = (name: string): string =>
   readFileSync(join(root, 'test/captures/sessions', name), 'utf8')
 
-/** A live run in which rungs crash, hang, are wrong and do not compile, as version 2 wrote it. */
+/** A live run with rungs that crash, hang, are wrong and do not compile, as written by version 2. */
 const failures2 = captured('failures-2.json')
 const attempt = captured('attempt-passed.json')
 
@@ -26,7 +26,7 @@ describe('versions', () => {
   const json = (text: string): Record<string, unknown> =>
     JSON.parse(text) as Record<string, unknown>
 
-  /** Edits what lies at a path of a document. */
+  /** Returns a document with the value at a path replaced. */
   function damaged(text: string, path: string, value: unknown): string {
     const document = json(text)
     const steps = path.split('.')
@@ -202,7 +202,7 @@ describe('an import that an earlier version saved with a range as one row', () =
       { name: 'add', block: 128 },
     ])
     expect(occupancyOf(text)).toEqual([null, null, 1000])
-    // As the earlier version wrote it, in the version that is current.
+    // As an earlier version wrote it, with the current version number.
     const session = parseSession(text, 'session.json')
     const { metrics } = (JSON.parse(text) as Session).rungs[0]!
     const text3 = JSON.stringify({ ...session, rungs: [{ ...session.rungs[0], metrics }] })

@@ -1,4 +1,4 @@
-/** The task: its expressions, problems and generated headers. */
+/** Tests of the task: its expressions, problems and generated headers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -121,7 +121,7 @@ describe('problems', () => {
       expect(problemAt(gemm, { size: 8, at: { alpha: 2, dtype: 'f16' } }, usual)).toEqual(
         gemmProblem(8, 8, 8, { alpha: 2, beta: 1, dtype: 'f16' }),
       )
-      // What is not given keeps its default.
+      // Values that are not given keep their defaults.
       expect(problemAt(gemm, { at: { m: 8 } }, usual).sizes).toEqual({ m: 8, n: 4, k: 4 })
       expect(chosen(gemm, { at: { beta: 0 } })).toEqual({
         sizes: null,
@@ -161,7 +161,7 @@ describe('generated headers', () => {
   const captures = join(import.meta.dirname, '../../captures/task/gemm')
   const captured = (name: string) => readFileSync(join(captures, name), 'utf8')
 
-  /** Two flags that share a field, a buffer in each access, a type of each size. */
+  /** A task with two flags that share a field, a buffer of each access, and a type of each size. */
   const row = Task.parse({
     id: 'rows',
     title: 'Rows */ and columns',

@@ -1,4 +1,4 @@
-/** Spaces, the rules of sources, and the strategies that search them. */
+/** Tests of search spaces, rules in sources, and search strategies. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -168,7 +168,7 @@ describe('strategies', () => {
     rules: [parseRule('A + B + C > 4', new Set(['A', 'B', 'C']))!],
   }
   const allowed = countAllowed(space)!
-  /** Smallest at (4, 2, 5); smooth, as a kernel's times are over its tile sizes. */
+  /** Minimal at (4, 2, 5); smooth, like kernel times over tile sizes. */
   const time = ({ A = 0, B = 0, C = 0 }: Point): number =>
     1 + (A - 4) ** 2 + (B - 2) ** 2 + (C - 5) ** 2
 

@@ -1,4 +1,4 @@
-/** The way from the old time to the new, in milliseconds that add up. */
+/** Tests of the path from the old time to the new, in milliseconds that add up. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'

@@ -1,4 +1,4 @@
-/** Why one rung is faster than another, told by the recordings that ship. */
+/** Tests the causes of speedups with the shipped recordings. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -41,7 +41,7 @@ describe('the first cause', () => {
     expect(inEnglish(cause.statement)).toMatch(
       /^The FMA pipe is busy for 78\.9 % of the time instead of 65\.1 %, 1\.21×: fewer warps stall per issued instruction, for global or local memory \(long scoreboard\) 1\.02 → 0\.03;/,
     )
-    // 1.05 of the step: what worked against it adds some of that time again.
+    // 1.05 of the step: effects against it take some of that time back.
     expect(cause.contribution).toBeCloseTo(0.97, 2)
     expect(cause.metrics.slice(0, 2)).toEqual([
       { id: 'fmaUtilization', a: 65.08, b: 78.87 },
@@ -83,7 +83,7 @@ describe('the first cause', () => {
       side(fp32, '07_conflict_free'),
       side(fp32, '08_warp_tile', { metrics: occupied(37.5) }),
     )
-    // Where more warps fit, they are the reason.
+    // If more warps fit, they are the reason.
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
@@ -111,7 +111,7 @@ describe('the first cause', () => {
   })
 
   it('of a faster clock at the power cap is what no longer takes power', () => {
-    // Which clock the cap leaves differs from one recording to the next by as much as the step: here it does all of it.
+    // The clock under the power cap differs between recordings by as much as the step: here it explains everything.
     const found = side(bf16, '76_multicast_nt')
     const before = found.rung.timing!
     const at = (clock: number, bytesOf: string) => {
@@ -164,7 +164,7 @@ describe('the first cause', () => {
   })
 
   it('of one launch instead of two is the time around them', () => {
-    // As measured with a warm L2, where the kernels take the same time and the gap between two is a tenth of it.
+    // Measured with a warm L2: the kernels take the same time, and the gap between two is a tenth of it.
     const warm = structuredClone(sums)
     for (const [id, medianMs] of [
       ['09_warp_shuffles', 0.0662],
@@ -172,7 +172,7 @@ describe('the first cause', () => {
     ] as const)
       warm.rungs.find((rung) => rung.id === id)!.timing!.medianMs = medianMs
     expect(first(warm, '09_warp_shuffles', '10_last_block').id).toBe('launches')
-    // With a cold one the kernels differ by more than the gap.
+    // With a cold L2, the kernels differ by more than the gap.
     expect(first(sums, '09_warp_shuffles', '10_last_block').id).toBe('busy')
   })
 
@@ -242,7 +242,7 @@ describe('every step of every recording', async () => {
   it('is explained in reverse by the same causes', () => {
     for (const { a, b } of steps) {
       const [there, back] = [whyOf(a, b), whyOf(b, a)]
-      // The relative difference of two times depends a little on which of them it is relative to.
+      // The relative difference of two times depends slightly on its base.
       if (there.causes.length === 0 || back.causes.length === 0) continue
       const told = ({ causes }: Why) => causes.map(({ id, share }) => `${id} ${share?.toFixed(6)}`)
       expect(told(back)).toEqual(told(there))

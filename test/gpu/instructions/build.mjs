@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `node test/gpu/instructions/build.mjs FOLDER` fills a folder with all that run.sh needs on a machine with a GPU: programs that
- * nvcc compiles here, and the trials that are made from test/captures/sass.
+ * `node test/gpu/instructions/build.mjs FOLDER` fills a folder with everything that run.sh needs on a machine with a
+ * GPU: programs compiled by nvcc here, and trials made from test/captures/sass.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ for (const name of ['template', 'mufu'])
 for (const name of ['runner', 'mufu', 'products', 'counters'])
   nvcc('-O2', '-lineinfo', '-cudart', 'static', '-o', join(folder, name), join(here, `${name}.cu`))
 
-// sin.approx and cos.approx multiply by 1 / 2π first; by 1 instead, MUFU sees the number itself.
+// sin.approx and cos.approx first multiply by 1 / 2π; with 1 instead, MUFU gets the number itself.
 const cubin = readFileSync(join(folder, 'mufu.cubin'))
 const turn = Buffer.from([0x83, 0xf9, 0x22, 0x3e])
 let changed = 0

@@ -1,6 +1,6 @@
-// Kernels whose counters settle what is not known of shared and global memory on Hopper: `counters patterns FILE`, one access of
-// one warp per line of FILE, and `counters kernels` and `counters tiles`, one launch per question. All run under ncu; run.sh has
-// the metrics. `counters launches` says what launches that a GPU refuses answer.
+// Kernels whose counters answer open questions about shared and global memory on Hopper: `counters patterns FILE`, one access
+// of one warp per line of FILE, and `counters kernels` and `counters tiles`, one launch per question. All run under ncu; run.sh
+// has the metrics. `counters launches` prints the errors of launches that a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -49,7 +49,7 @@ __global__ void genericStore(float *global, int shared_, int stride) {
   if (shared[threadIdx.x] == -1) global[0] = 1;
 }
 
-// Copies of `bytes` a lane: contiguous, apart, of a part of the warp, with zeros in place of what is in global memory.
+// Copies of `bytes` per lane: contiguous, apart, by a part of the warp, or with zeros instead of global memory.
 template <int bytes> __global__ void copies(const char *global, int stride, uint32_t mask, uint32_t zeros, int turns, int *out) {
   extern __shared__ __align__(1024) char target[];
   const int lane = threadIdx.x % 32;
@@ -118,7 +118,7 @@ __global__ void tile(const float *in, float *out, int turns) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 8; j++) out[(threadIdx.x * 8 + i) * 8 + j] = sums[i][j];
 }
-// The same without arithmetic, alike in all warps: loads of `words` apart.
+// The same without arithmetic, equal in all warps: loads `words` apart.
 __global__ void strided(const float *in, float *out, int words, int turns) {
   __shared__ float shared[8192];
   for (int at = threadIdx.x; at < 8192; at += blockDim.x) shared[at] = in[at % 1024];
@@ -183,7 +183,7 @@ int kernels() {
   return finished();
 }
 
-// What ncu's counters say of warpgroup products and of a 2D tile: `turns`, warps and blocks tell a rule from noise.
+// Launches for ncu's counters of warpgroup products and a 2D tile. Varying `turns`, warps and blocks separates rules from noise.
 int tiles() {
   float *in, *out;
   cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);
@@ -207,7 +207,7 @@ __global__ void large(int *out) {
 __global__ void __launch_bounds__(128) bounded(int *out) { out[0] = 1; }
 __global__ void __cluster_dims__(2, 1, 1) clustered(int *out) { out[0] = 1; }
 
-// What a launch that a GPU refuses answers.
+// Prints the error of a launch that a GPU rejects.
 int launches() {
   int *out;
   cudaMalloc(&out, 4096);

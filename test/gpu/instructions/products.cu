@@ -26,7 +26,7 @@ __device__ uint64_t described(const void *start, uint64_t leading, uint64_t stri
 #define PRODUCT(text, more) (void)a, (void)b
 #endif
 
-// A row of either matrix is 32 bytes. Both lie as 8 rows of 16 bytes, without a swizzle.
+// A row of either matrix is 32 bytes. Both are stored as 8 rows of 16 bytes, without a swizzle.
 __global__ void product(int type, const unsigned char *as, const unsigned char *bs, const float *c, float *out) {
   __shared__ __align__(1024) unsigned char left[m * rowBytes], right[n * rowBytes];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -71,7 +71,7 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Exponents: all alike, of some binades, of many, or one element far above the rest; kinds 4 and 5 have no sum before.
+// Exponents: all equal, of a few binades, of many, or one element far above the rest; kinds 4 and 5 start without a sum.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int spread[] = {1, 6, 20, 3, 3, 12};

@@ -1,4 +1,4 @@
-/** Executes trials in the emulator, each on one warp that is set as runner.cu sets one, and reads what a GPU answered. */
+/** Executes trials in the emulator, each on one warp in the same state as in runner.cu, and reads a GPU's answers. */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
 import { type Finding, type EmulatorState } from '../../../src-main/domain/emulator/site'
@@ -39,7 +39,7 @@ const headerWords = 5
 const instructionWords = 4
 const trialWords = instructionWords + 4 + 4 * mostOverrides
 
-/** The trials in a file that batch.ts wrote. */
+/** Returns the trials in a file written by batch.ts. */
 export function decodeTrials(bytes: Uint8Array): Trial[] {
   const words = new Uint32Array(bytes.slice().buffer)
   const [count, before, after] = words as unknown as [number, number, number]
@@ -67,13 +67,13 @@ export function decodeTrials(bytes: Uint8Array): Trial[] {
 
 export interface Answer {
   trial: number
-  /** 0, a CUDA error, or 9999 where the trial hung. */
+  /** 0, a CUDA error, or 9999 if the trial hung. */
   status: number
   /** Index and value of each word that changed, alternating. */
   changes: Uint32Array
 }
 
-/** The results that runner.cu wrote. */
+/** Returns the results written by runner.cu. */
 export function decodeAnswers(bytes: Uint8Array): Answer[] {
   const words = new Uint32Array(bytes.slice().buffer)
   const answers: Answer[] = []
@@ -91,7 +91,7 @@ export function decodeAnswers(bytes: Uint8Array): Answer[] {
 
 export type Outcome =
   | { refused: string }
-  /** All words afterwards, and what the emulator found wrong. */
+  /** All words afterwards, and the emulator's findings. */
   | { words: Uint32Array; findings: readonly Finding[] }
 
 const [registers, uniforms] = [256, 64]
@@ -99,7 +99,7 @@ const predicatesAt = (registers + uniforms) * lanes
 const warpWords = predicatesAt + lanes
 const sharedBytes = 8192 + sharedStart
 
-/** How an instruction is executed: by its step, compiled, or compiled without the multiply-add of the CPU. */
+/** How an instruction is executed: by its step, compiled, or compiled without the CPU's fused multiply-add. */
 export type Way = 'step' | 'compiled' | 'portable'
 
 export class Replay {
@@ -116,7 +116,7 @@ export class Replay {
     halves: new Uint16Array(this.device.memory.buffer),
   }
 
-  /** The words before a trial. */
+  /** Returns the words before a trial. */
   before(trial: Trial): Uint32Array {
     return stateOf(trial, [this.global.offset, deviceHigh])
   }

@@ -1,5 +1,5 @@
-// Executes trials on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each is a module of
-// its own; a process that a trial ends or hangs is started again behind it. Of each trial the words that changed come back.
+// Executes trials on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each is a separate module. If a trial
+// ends or hangs its process, a new one continues after it. The results are the changed words of each trial.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -118,8 +118,8 @@ struct Shared {
 };
 constexpr uint64_t room = 1ull << 30;
 
-// A result: the number of the trial, its status (0, a CUDA error, or 9999 where it hung), how many words follow, and each
-// as its index and its value.
+// A result: the trial's number, its status (0, a CUDA error, or 9999 if it hung), the number of words, and the index and
+// value of each.
 struct Results {
   Shared *shared;
   uint32_t *words;
@@ -173,7 +173,7 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
     if (error != cudaSuccess) {
       results.begin(index, error, 0);
       results.shared->next = index + 1;
-      // What loads no module leaves the context as it was.
+      // A trial without a loaded module leaves the context unchanged.
       if (error == cudaErrorInvalidKernelImage || error == cudaErrorNoKernelImageForDevice) continue;
       _exit(5);
     }

@@ -1,6 +1,6 @@
 /**
- * What one instruction finds in registers and memory before it is executed on a GPU and in the emulator: a function of
- * a seed, the same here and in runner.cu.
+ * The registers and memory before an instruction is executed on a GPU and in the emulator. They are a function of a
+ * seed, the same here and in runner.cu.
  */
 
 /** Rows of 32 words, a word per lane. */
@@ -9,11 +9,11 @@ export const rows = {
   general: 0,
   /** P0 to P6 as bits. */
   predicates: 40,
-  /** UR8 to UR31, alike in all lanes. */
+  /** UR8 to UR31, equal in all lanes. */
   uniform: 41,
   /** UP0 to UP6, each 0 or 1. */
   uniformPredicates: 65,
-  /** 4 KiB of shared memory from 0x400 on. */
+  /** 4 KiB of shared memory from 0x400. */
   shared: 72,
   end: 104,
 } as const
@@ -21,17 +21,17 @@ export const [firstRegister, registerCount] = [8, 40]
 export const [firstUniform, uniformCount] = [8, 24]
 export const lanes = 32
 export const stateWords = rows.end * lanes
-/** Words of global memory, and behind them words of the parameters. */
+/** Words of global memory, followed by words of the parameters. */
 export const globalWords = 1024
 export const parameterWords = 60
-/** Offset of the words of the parameters in constant bank 0. */
+/** Offset of the parameter words in constant bank 0. */
 export const parameterOffset = 0x220
 export const sharedStart = 0x400
 
 export type Palette = 'general' | 'halves' | 'doubles' | 'wide halves'
 export const palettes: readonly Palette[] = ['general', 'halves', 'doubles', 'wide halves']
 
-/** A row that holds something else than the seed says: `start + lane * step`, of a global address the pair of rows. */
+/** A row with other contents than the seed's: `start + lane * step`; for a global address, a pair of rows. */
 export interface Override {
   row: number
   kind: 'word' | 'global'
@@ -43,7 +43,7 @@ export interface Trial {
   words: readonly [number, number, number, number]
   seed: number
   palette: Palette
-  /** The immediate of the instruction, which some lanes hold or nearly hold. */
+  /** The instruction's immediate, which some lanes contain exactly or nearly. */
   immediate: number
   overrides: readonly Override[]
 }
@@ -67,7 +67,7 @@ const edgesOfDoubles = [
   ...[0x00000001, 0x000fffff, 0x00100000, 0x7fefffff, 0x43300000, 0x41dfffff, 0x47efffff],
 ]
 
-/** Two halves between 2^-4 and 2^4, with either sign; the `wide` ones of all finite exponents. */
+/** Returns two halves between 2^-4 and 2^4 with either sign; with `wide`, of any finite exponent. */
 function halves(a: number, b: number, wide: boolean): number {
   const half = (bits: number): number => {
     const exponent = wide ? (bits >>> 10) % 31 : 11 + ((bits >>> 10) & 7)
@@ -76,7 +76,7 @@ function halves(a: number, b: number, wide: boolean): number {
   return (half(a & 0xffff) | (half(b & 0xffff) << 16)) >>> 0
 }
 
-/** The word at an index of the state, unsigned. */
+/** Returns the word at an index of the state, unsigned. */
 export function wordAt({ seed, palette, immediate }: Trial, index: number): number {
   const a = mix(seed ^ Math.imul(index + 1, 0x9e3779b1))
   const b = mix((a + 0x7f4a7c15) | 0)
@@ -91,7 +91,7 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
     if (!high) return kind < 12 ? a & 0xe0000000 : a
     return ((a & 0x800fffff) | ((1015 + (choice & 15)) << 20)) >>> 0
   }
-  // Some lanes hold the same in all rows.
+  // Some lanes have the same value in all rows.
   const same = kind < 3 ? mix(seed ^ Math.imul((index & 31) + 77, 0x85ebca6b)) : a
   if (kind >= 3 && kind < 10) return edges[choice % edges.length]! >>> 0
   if (kind === 10 || kind === 11) return (immediate + (choice % 3) - 1) >>> 0
@@ -101,7 +101,9 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
   return same
 }
 
-/** All words of the state: rows, global memory, parameters. `low` and `high` are the address of the global memory. */
+/**
+ * Returns all words of the state: rows, global memory, parameters. `low` and `high` are the global memory's address.
+ */
 export function stateOf(trial: Trial, [low, high]: readonly [number, number]): Uint32Array {
   const words = new Uint32Array(stateWords + globalWords + parameterWords)
   for (let index = 0; index < words.length; index++) words[index] = wordAt(trial, index)

@@ -33,7 +33,10 @@ export function bitsAt(words: Words, at: number, width: number): number {
 
 const none = 7
 
-/** Waits for every scoreboard and 15 cycles; `writes` and `reads` are the scoreboards that the instruction releases. */
+/**
+ * Makes an instruction wait for every scoreboard and 15 cycles; `writes` and `reads` are the scoreboards that it
+ * releases.
+ */
 export const scheduled = (words: Words, writes = none, reads = none): Words =>
   put(words, 105, 21, 15 | (writes << 5) | (reads << 8) | (0x3f << 11))
 
@@ -63,9 +66,11 @@ type Field = readonly [at: number, width: number, value: number]
 const made = (hex: string, ...fields: Field[]): Words =>
   fields.reduce((words, [at, width, value]) => put(words, at, width, value), wordsOf(hex))
 
-/** Registers that no trial uses: the lane, where the state comes from and goes to, what is moved, four times the lane. */
+/**
+ * Registers that no trial uses: the lane, source and destination of the state, the moved value, four times the lane.
+ */
 const [lane, from, to, moved, times4] = [0, 2, 4, 48, 50]
-/** Uniform registers that no trial uses: the memory descriptor, what is moved. */
+/** Uniform registers that no trial uses: the memory descriptor and the moved value. */
 const [descriptor, movedUniform] = [4, 7]
 const rowBytes = 128
 
@@ -89,7 +94,7 @@ const store = (register: number, row: number): Words =>
   )
 const uniform = (words: Words): Words[] => [scheduled(words), nop]
 
-/** What stands before the instruction that is tried, and behind it. */
+/** Returns the code before and after the tested instruction. */
 export function template(): { before: Words[]; after: Words[] } {
   const address = (register: number, offset: number): Words[] => [
     scheduled(made(base.pointer, [16, 8, register], [38, 16, offset]), 0),
@@ -162,7 +167,7 @@ export function template(): { before: Words[]; after: Words[] } {
       fromUniform(rows.uniform + index, firstUniform + index),
     ),
     ...range(7).flatMap((index) => [
-      // USEL UR7, URZ, 0x1, !UP0: 1 where the predicate holds.
+      // USEL UR7, URZ, 0x1, !UP0: 1 if the predicate is true.
       ...uniform(
         put(
           made(base.select, [16, 6, movedUniform], [24, 6, 63], [32, 6, 63], [87, 4, index | 8]),

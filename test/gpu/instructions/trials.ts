@@ -1,6 +1,6 @@
 /**
  * Trials of single instructions: every form that nvcc was seen to emit for sm_90 (test/captures/sass), with other
- * registers, predicates and signs, over several states.
+ * registers, predicates and signs, in several states.
  */
 import { isControl } from '../../../src-main/domain/emulator/control'
 import { isNothing } from '../../../src-main/domain/emulator/steps'
@@ -26,7 +26,7 @@ export interface FormTrial extends Trial {
   form: string
 }
 
-/** Numbers from 0 up to 1 by a seed (mulberry32). */
+/** Returns numbers from 0 to 1 by a seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -42,7 +42,7 @@ export const decode = (words: Words): Instruction | null => {
   return 'unknown' in found ? null : found
 }
 
-/** Which operands there are, and whether they are those that read as zero or true. */
+/** Returns the kinds of operands, and whether they are the ones that read as zero or true. */
 const kindOf = (operand: Instruction['operands'][number]): string =>
   operand.kind === 'memory'
     ? `memory${operand.width}${operand.descriptor === null ? '' : ' described'}${operand.uniform === null ? '' : ' uniform'}`
@@ -51,7 +51,7 @@ const kindOf = (operand: Instruction['operands'][number]): string =>
 export const formOf = (instruction: Instruction): string =>
   [printOpcode(instruction), ...instruction.operands.map(kindOf)].join(' ')
 
-/** Instructions that need more than one warp, memory that a trial does not have, or that tell the time. */
+/** Instructions that need several warps or memory that a trial lacks, or that read the time. */
 const leftOut =
   /^(HGMMA|QGMMA|IGMMA|UTMA|UBLK|SYNCS|ARRIVES|LDL$|STL$|CS2R|S2UR|USETMAXREG|LEPC|RPCMOV|QSPC|WARPGROUP|REDUX)/
 const timeless = /^SR_(LANEID|TID\.[XYZ]|CTAID\.[XYZ]|EQMASK|LTMASK|LEMASK|GTMASK|GEMASK)$/
@@ -72,14 +72,14 @@ const paletteOf = ({ mnemonic, modifiers }: Instruction, next: () => number): Pa
   return 'general'
 }
 
-/** Fields that hold a register, and how many its value may take. */
+/** Fields that hold a register, and the number of registers for its value. */
 const registerFields = [16, 24, 32, 64] as const
 const uniformFields = [16, 24, 32, 64] as const
 const predicateFields = [68, 77, 81, 84, 87] as const
 
 const same = (a: Instruction | null, form: string): boolean => a !== null && formOf(a) === form
 
-/** Whether other bits of a field are another register of the same operand, and nothing else. */
+/** Whether other bits in a field only select another register of the same operand. */
 function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
   const width = uniform ? 6 : 8
   const [one, other] = [put(words, at, width, 12), put(words, at, width, 20)].map(decode)
@@ -94,7 +94,7 @@ function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
   })
 }
 
-/** The field, among these, that holds a part of the memory operand at a place: two values show it. */
+/** Returns which of these fields holds a part of the memory operand at an index, determined with two values. */
 const fieldOf = (
   words: Words,
   fields: readonly number[],
@@ -111,7 +111,7 @@ const fieldOf = (
     }),
   )
 
-/** The addresses of an instruction: which of its registers they are in, and what these have to hold. */
+/** Returns the address registers of an instruction and their required contents. */
 function addressed(
   instruction: Instruction,
   words: Words,
@@ -151,7 +151,7 @@ function addressed(
         step: scale === 1 ? bytes : bytes / scale < 1 ? 4 : bytes / scale,
       })
       if (target === 'global' && operand.width === 32 && hasUniform) {
-        // A 32-bit offset beside a uniform address.
+        // A 32-bit offset with a uniform address.
         overrides.pop()
         overrides.push({
           row: rows.general + register - firstRegister,
@@ -191,7 +191,7 @@ function addressed(
   return { words: changed, overrides }
 }
 
-/** Constant operands read words of the parameters. */
+/** Makes constant operands read parameter words. */
 function constants(
   instruction: Instruction,
   words: Words,
@@ -219,7 +219,7 @@ function constants(
 /** Instructions that a whole warp has to execute. */
 const wholeWarp = /^(HMMA|IMMA|DMMA|MOVM|LDSM|STSM)/
 
-/** Whether a register is one of those that the state has, or reads as zero. */
+/** Whether the state contains a register, or it reads as zero. */
 const isLoaded = (operand: Instruction['operands'][number]): boolean =>
   operand.kind === 'register'
     ? operand.index === 255 || (operand.index >= firstRegister && operand.index <= 44)
@@ -227,7 +227,10 @@ const isLoaded = (operand: Instruction['operands'][number]): boolean =>
       ? operand.index === 63 || (operand.index >= firstUniform && operand.index <= 30)
       : true
 
-/** A trial from an encoding, with other registers and predicates by `next`; null where its addresses cannot be set. */
+/**
+ * Returns a trial from an encoding, with other registers and predicates from `next`; null if its addresses cannot be
+ * set.
+ */
 function trialOf(
   from: Words,
   form: string,
@@ -237,7 +240,7 @@ function trialOf(
 ): FormTrial | null {
   const next = seeded(seed)
   let words = from
-  // Data is in registers from R16 on: addresses are in those before.
+  // Data is in registers from R16 on; addresses are in lower ones.
   const data = [16, 20, 24, 28, 32, 36, 40, 44].sort(() => next() - 0.5)
   const uniforms = [16, 20, 24, 28].sort(() => next() - 0.5)
   if (variant > 0) {
@@ -246,7 +249,7 @@ function trialOf(
       const changed = put(words, at, 3, Math.floor(7 * next()))
       if (same(decode(changed), form)) words = changed
     }
-    // Signs: bits that change an operand and leave the form as it is.
+    // Signs: bits that change an operand without changing the form.
     for (const at of [62, 63, 72, 73, 74, 75, 80, 83, 84])
       if (next() < 0.3) {
         const changed = put(words, at, 1, next() < 0.5 ? 1 : 0)
@@ -265,7 +268,7 @@ function trialOf(
     const changed = put(words, at, 6, uniforms.shift() ?? 16)
     if (same(decode(changed), form)) words = changed
   }
-  // Half of the trials are on for a part of the warp, unless the instruction needs all of it.
+  // In half of the trials, only a part of the warp is active, unless the instruction needs all of it.
   const guarded = variant % 2 === 1 && !wholeWarp.test(form)
   words = put(words, 12, 4, guarded ? Math.floor(7 * next()) | (next() < 0.5 ? 8 : 0) : 7)
   let instruction = decode(words)
@@ -293,7 +296,7 @@ function trialOf(
 
 const none = 7
 
-/** Of every encoding in a listing (`sm`, address, encoding, …): trials of its form. */
+/** Returns trials of the form of every encoding in a listing (`sm`, address, encoding, …). */
 export function trialsOf(
   listing: string,
   variants: number,
@@ -315,7 +318,7 @@ export function trialsOf(
       known[1] || readBarrier !== null,
     ])
   }
-  // Shows that the template changes nothing by itself.
+  // These show that the template itself changes nothing.
   const trials: FormTrial[] = [0, 1, 2, 3, 4].map((seed) => ({
     ...{ form: 'NOP', words: nop, seed, palette: 'general' as const, immediate: 5, overrides: [] },
   }))
@@ -342,7 +345,7 @@ export function trialsOf(
   return { trials, leftOut }
 }
 
-/** Trials of forms that nvcc was not seen to emit: one bit of a trial's modifiers is another one. */
+/** Returns trials of forms that nvcc was not seen to emit, made by flipping one modifier bit of a trial. */
 export function neighborsOf(trials: readonly FormTrial[]): FormTrial[] {
   const known = new Set(trials.map(({ form }) => form))
   const found: FormTrial[] = []

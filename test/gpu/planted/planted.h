@@ -1,7 +1,7 @@
-// What the planted rungs share. Their work is `kWork`; ../regress.mjs changes that number.
+// Code shared by the planted rungs. Their work is `kWork`; ../regress.mjs changes that number.
 #pragma once
 
-// Writes the result. `acc` is used, so that the work before it stays.
+// Writes the result. Uses `acc`, so that the compiler keeps the work before it.
 __device__ inline void finish(const float* x, float* y, long long m, float acc) {
   if (acc == 123.456f) y[0] = acc;
   const long long first = (long long)blockIdx.x * blockDim.x + threadIdx.x;

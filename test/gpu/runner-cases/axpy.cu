@@ -1,5 +1,5 @@
-// y = alpha * x + y, in place, x and y of rows × cols. REFERENCE as in softmax.cu; with ONES, x is taken to be 1
-// everywhere, with LEAVES the last element is left out. FAULT picks what a rung does wrong.
+// y = alpha * x + y, in place, x and y of rows × cols. REFERENCE as in softmax.cu; with ONES, x is 1
+// everywhere; with LEAVES, the last element is skipped. FAULT selects the fault of a rung.
 #include "kl_abi.h"
 
 #ifdef REFERENCE
@@ -42,13 +42,13 @@ struct KlTask {
   float* y;
 };
 
-// What a kernel keeps from one launch to the next: how often it ran, and the first results.
+// State kept between launches: the number of runs, and the first results.
 __device__ long long launches;
 __device__ float kept[64 * 64];
 
 __global__ void countLaunch() { ++launches; }
 
-// Right only in the launches that a grader would look at: the first ones, or those with the inputs of the first.
+// Right only in launches that a grader may check: the first ones, or those with the first inputs.
 __global__ void cheat(KlTask p) {
   const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
@@ -77,7 +77,7 @@ extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream)
     cheat<<<64, 256, 0, stream>>>(*p);
     return cudaGetLastError();
   }
-  // One thread where the order matters.
+  // A single thread if the order matters.
   axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
   return cudaGetLastError();
 }

@@ -1,4 +1,4 @@
-// Keeps a GPU busy from a process of its own, for as many seconds as its argument says.
+// Keeps a GPU busy from a separate process for the given number of seconds.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>

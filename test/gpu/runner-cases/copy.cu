@@ -1,5 +1,5 @@
-// y = x, of any type: what fills a buffer, and the exact check. REFERENCE as in softmax.cu. FAULT: the lowest bit of
-// element 5 is another.
+// y = x, of any type: tests fills and the exact check. REFERENCE as in softmax.cu. FAULT: the lowest bit of
+// element 5 is flipped.
 #include "kl_abi.h"
 
 #include <string.h>

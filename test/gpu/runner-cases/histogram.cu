@@ -1,4 +1,4 @@
-// counts[values[i]] += 1 over counts that begin at zero: exact, of integers. REFERENCE as in softmax.cu.
+// counts[values[i]] += 1 with counts that start at zero: exact integers. REFERENCE as in softmax.cu.
 #include "kl_abi.h"
 
 #ifdef REFERENCE
@@ -25,7 +25,7 @@ struct KlTask {
   size_t workspaceBytes;
 };
 
-// FAULT: one value is counted in the bin beside its own.
+// FAULT: one value is counted in the neighboring bin.
 __global__ void countBytes(KlTask p) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.n; i += stride) {

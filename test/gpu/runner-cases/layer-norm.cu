@@ -1,4 +1,4 @@
-// y = (x - mean) * rstd of each row, and rstd beside it: two outputs, of f16 and f32. REFERENCE: over device memory.
+// y = (x - mean) * rstd of each row, and rstd: two outputs, f16 and f32. REFERENCE: in device memory.
 #include "kl_abi.h"
 
 #include <cuda_fp16.h>

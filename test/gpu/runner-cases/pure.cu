@@ -1,4 +1,4 @@
-// What of the runner needs no GPU, against CUDA's own conversions: small floats, and what fills a buffer.
+// Tests the parts of the runner that need no GPU against CUDA's conversions: small floats, and buffer fills.
 #include "../../../cuda-kernels/runner/fill.hpp"
 
 #include <cuda_bf16.h>
@@ -60,7 +60,7 @@ int main() {
     }
   }
 
-  // The values that recordings of before were verified with.
+  // The values with which earlier recordings were verified.
   const RandomStream random{1, 2};
   const unsigned first[] = {0x3f0b0842, 0xbf69410a, 0xbf26d73e, 0xbe656618};
   for (long long i = 0; i < (long long)(sizeof first / sizeof *first); ++i) {
@@ -69,7 +69,7 @@ int main() {
     memcpy(&bits, &value, sizeof bits);
     expect(bits == first[i], "a uniform value", (unsigned long long)i);
   }
-  // Of an f64. test/domain/emulator/arithmetic.test.ts has the same.
+  // For f64. test/domain/emulator/arithmetic.test.ts has the same values.
   const unsigned long long firstDoubles[] = {0x3fe1610801a55156, 0xbfed28210dce1852, 0xbfe4dae7c35ad4da,
                                                0xbfccacc219df00a8};
   for (long long i = 0; i < (long long)(sizeof firstDoubles / sizeof *firstDoubles); ++i) {

@@ -1,4 +1,4 @@
-// The sum of x, which is only read. With DIRTY a workspace of the same size is overwritten afterwards, and with it L2.
+// The sum of x, which is only read. With DIRTY, a workspace of the same size, and thus L2, is overwritten afterwards.
 #include "kl_abi.h"
 
 struct KlTask {

@@ -1,4 +1,4 @@
-// y = x, a copy of bytes, launched in every way that a rung may launch. HOW picks one; what it copies is always right.
+// y = x, a copy of bytes, launched in every way that a rung may launch. HOW selects one; the copy is always right.
 #include "kl_abi.h"
 
 #include <chrono>
@@ -6,14 +6,14 @@
 #include <thread>
 
 enum {
-  kGiven,          // on the stream that it is given
+  kGiven,          // on the given stream
   kDefault,        // on the default stream, as k<<<g, b>>>() does
   kPerThread,      // on this thread's default stream
-  kBlocking,       // on a stream of its own
-  kNonBlocking,    // on one that does not wait for the default stream, and is not joined
-  kForked,         // on one that is forked from the given stream and joined to it
+  kBlocking,       // on its own stream
+  kNonBlocking,    // on a stream that does not wait for the default stream, and is not joined
+  kForked,         // on a stream forked from the given one and joined to it
   kHalf,           // half of it on the given stream, half on a non-blocking one
-  kNewStream,      // on one that is created and destroyed in each launch
+  kNewStream,      // on a stream created and destroyed in each launch
   kGraph,          // as a graph on the given stream
   kGraphElsewhere, // as a graph on a non-blocking stream
   kCapture,        // captured in each launch and launched as a graph
@@ -21,11 +21,11 @@ enum {
   kCopyOnly,       // no kernel: a copy
   kOnce,           // nothing after the third launch
   kCallback,       // from a host callback, which CUDA forbids, after the third launch
-  kSlowHost,       // 60 us after kl_launch begins
+  kSlowHost,       // 60 us after kl_launch starts
   kSlowHostLater,  // the same from launch 100 on
-  kStalls,         // now and then 3 ms later
-  kSynchronizes,   // and waits for it
-  kAllocates,      // through a buffer that it allocates and frees
+  kStalls,         // occasionally 3 ms later
+  kSynchronizes,   // waits for the stream
+  kAllocates,      // through a buffer allocated and freed in each launch
 };
 
 struct KlTask {

@@ -1,4 +1,4 @@
-/** `machine calibrate`, with a program that prints what the microbenchmarks printed on an H100. */
+/** Tests `machine calibrate` with a program that prints the microbenchmarks' output from an H100. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

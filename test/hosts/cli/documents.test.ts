@@ -1,4 +1,4 @@
-/** What the commands print with `--json` on what ships, held to the schemas that are published. */
+/** Tests that the `--json` output of commands on shipped data matches the published schemas. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ const { printedDocuments, readFiles } = documents
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const recorded = 'recorded:gemm-fp32-h200-1024'
 
-/** The document of a run, which is all of its stdout, and by its published schema right to the last field. */
+/** Returns the document of a run, which must be all of its stdout and match its published schema exactly. */
 function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T {
   expect(stdout, stderr).toMatch(/^[{][^]*[}]\n$/)
   const value = JSON.parse(stdout) as T
@@ -27,7 +27,7 @@ function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T 
 
 const seen = new Set<string>()
 
-/** The fake tools, with places of their own. */
+/** Puts the fake tools on PATH, with separate folders. */
 async function withTools(env: Record<string, string> = {}): Promise<string> {
   const dir = await tempDir()
   setEnv({ KERNEL_LADDER_PATH_ONLY: '1', ...fakeTools(dir), FAKE_LOG: '', ...env })
@@ -298,7 +298,7 @@ describe('the documents of --json', () => {
     const rungs = '01_naive,02_coalesced,03_shared_tile,06_float4'
     const words = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', rungs, '--rounds', '6']
     const against = ['regress', ...words, '--against', recorded]
-    // The fake compiler fails for the old code too; what it did build stays wrong.
+    // The fake compiler fails for the old code too, and its other builds stay wrong.
     expect((await runHere(...against, '--json')).code).toBe(2)
     setEnv({ FAKE_FAULTS: '' })
     const run = await runHere(...against, '--json', '--junit', junit)
@@ -414,7 +414,7 @@ describe('a command that fails', () => {
       expect(error.kind).toBe(code === 3 ? 'missing' : error.kind)
       const { message } = error
       expect(run.stderr).toContain(typeof message === 'string' ? message : message.text)
-      // Without --json, serve would serve, and nothing at all is the first screen.
+      // Without --json, `serve` would start the server, and no words would print the first screen.
       if (words[0] !== 'serve' && words.length > 1)
         expect((await runHere(...words.filter((word) => word !== '--json'))).stdout).toBe('')
     },
@@ -422,7 +422,7 @@ describe('a command that fails', () => {
 })
 
 it('--json has every document once in a test above', () => {
-  // They start the program itself: test/cli/ has their documents.
+  // These commands start the program itself, so test/cli/ checks their documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
     .map(({ name }) => name)

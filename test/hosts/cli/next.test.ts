@@ -1,4 +1,6 @@
-/** `next`, `show` and `diff` as text: what to change, the limit, and the path from the old time to the new. */
+/**
+ * Tests the text of `next`, `show` and `diff`: what to change, the limit, and the path from the old time to the new.
+ */
 import { describe, expect, it } from 'vitest'
 import { ncuReportFile } from '../../captures'
 import { runHere } from './support'

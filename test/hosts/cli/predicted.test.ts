@@ -1,4 +1,7 @@
-/** `--target predicted` on the command line: the emulator is real, and the test says what the timing model answers. */
+/**
+ * Tests `--target predicted` on the command line. The emulator is real, and the test provides the timing model's
+ * answers.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -48,13 +51,13 @@ const cli = async (...words: string[]): Promise<Finished> => {
 }
 const rungs = ['--ladder', 'gemm-fp32', '--rungs', '04_thread_tile_1d,05_thread_tile_2d']
 const run = (...more: string[]) => cli('run', ...rungs, '--target', 'predicted', ...more)
-/** Whether its blocks compute 128 by 128 elements each, as those of the second rung do. */
+/** Whether its blocks compute 128 by 128 elements each, like those of the second rung. */
 const isLast = ({ launches, buffers }: EmulationJob): boolean => {
   const [x, y] = launches[0]!.grid
   return x * y === buffers[0]!.bytes / 4 / 128 ** 2
 }
 const launch = ({ launches }: EmulationJob, ms: number) => launchOf(launches[0]!, ms)
-/** The second rung is predicted to take half as long. */
+/** Predicts that the second rung takes half as long. */
 const halved: Model = (job) => predictionOf([launch(job, isLast(job) ? 0.5 : 1)])
 
 it('a rung has a predicted time with its range, and nothing measured', async () => {
@@ -73,13 +76,13 @@ it('a rung has a predicted time with its range, and nothing measured', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Checked where it takes seconds, which the session says.
+  // Results are checked at a size that takes seconds, which the session reports.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },
   ])
   expect(last!.metrics['fmaUtilization']).toEqual({ value: 50, unit: '%', evidence: 'predicted' })
-  // All blocks do the same: one of them times their number is what they all count.
+  // All blocks do the same work, so one block's count times their number is the total.
   expect(last!.metrics['ffmaInstructions']).toMatchObject({
     value: 1024 ** 3,
     evidence: 'predicted',

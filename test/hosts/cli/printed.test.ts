@@ -1,4 +1,4 @@
-/** What commands print: tables, reasons, progress. */
+/** Tests the output of commands: tables, reasons, progress. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'

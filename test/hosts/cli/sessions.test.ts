@@ -1,4 +1,4 @@
-/** Finding sessions again: `sessions`, `show` without a name, and the help of a ladder. */
+/** Tests of finding sessions: `sessions`, `show` without a name, and the help of a ladder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
@@ -14,7 +14,7 @@ interface Own {
   title?: string
 }
 
-/** A machine with these sessions of its own, emulated at the card level. */
+/** Creates a machine with these sessions, emulated at the card level. */
 async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
   const { setup, store } = await fakeMachine()
   const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))

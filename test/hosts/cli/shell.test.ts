@@ -1,4 +1,7 @@
-/** Completion, the man page, the first screen and the help's examples: what is made from the commands' definitions. */
+/**
+ * Tests of completion, the man page, the first screen and the help's examples, which are derived from the commands'
+ * definitions.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -36,7 +39,7 @@ describe('completion', () => {
     // Files, which the shell completes.
     [['import', ''], []],
     [['lab', 'check', '07-bank-conflicts', '--file', ''], []],
-    // Nothing is there, and nothing is said.
+    // There is nothing to complete, and no error is printed.
     [['show', 'no-such-session', '--rung', ''], []],
     [['nonsense', ''], []],
   ])('of %j is %j', async (words, expected) => {
@@ -62,7 +65,7 @@ describe('completion', () => {
     })
   })
 
-  /** What bash puts on the line: a stand-in for the program answers with candidates of its own. */
+  /** Returns what bash puts on the line, with a replacement for the program that answers with these candidates. */
   async function inBash(line: readonly string[], candidates: readonly string[]): Promise<string[]> {
     const dir = await tempDir()
     const bin = join(dir, 'bin')
@@ -93,9 +96,9 @@ describe('completion', () => {
         ['01_naive,02_tile', 'a\\,b'],
       ),
     ).toEqual(['01_naive,02_tile', 'a\\\\,b'])
-    // Within quotes the shell adds its own.
+    // Inside quotes, the shell adds its own.
     expect(await inBash(['kernel-ladder', 'show', '"my'], ['my session'])).toEqual(['my session'])
-    // bash has the words of `recorded:gemm` apart, and replaces the last one.
+    // bash splits the words of `recorded:gemm`, and replaces the last one.
     expect(
       await inBash(['kernel-ladder', 'show', 'recorded', ':', 'gemm'], ['recorded:gemm-fp32']),
     ).toEqual(['gemm-fp32'])
@@ -123,7 +126,7 @@ describe('the man page', () => {
     for (const word of ['lab check', 'regress', 'mcp', 'completion'])
       expect(stdout).toContain(`.SS ${word}`)
     expect(stdout).toContain('\\-\\-profile\\-limit')
-    // What only the files of the program say.
+    // Words that only the program's files contain.
     expect(stdout).toContain('blank, ')
     expect(stdout).not.toContain('__complete')
     // A line of text that begins with a dot would be a command.

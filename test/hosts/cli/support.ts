@@ -1,4 +1,4 @@
-/** Runs the command line in this process: its streams are caught, its exit code is given back. */
+/** Runs the command line in this process, captures its streams and returns its exit code. */
 import { vi } from 'vitest'
 import { assets } from '../../../src-main/adapters/catalog/assets'
 import type { HostMachine } from '../../../src-main/adapters/machine/machine'
@@ -13,15 +13,15 @@ export interface Finished {
 
 export interface Surroundings {
   env?: Readonly<Record<string, string>>
-  /** Kernels of its own, as beside a program that was copied to another checkout. */
+  /** A separate kernels folder, as if the program were copied to another checkout. */
   kernelsDir?: string
-  /** Parameter files of its own. */
+  /** A separate folder of parameter files. */
   gpusDir?: string
-  /** One of fakes by default. */
+  /** A machine of fakes by default. */
   machine?: HostMachine
 }
 
-/** Sets variables until what is returned is called. */
+/** Sets variables and returns a function that restores them. */
 function withVariables(env: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(env).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, env)
@@ -32,7 +32,7 @@ function withVariables(env: Readonly<Record<string, string>>): () => void {
   }
 }
 
-/** Takes away what a command listens to, which a program does until it ends. */
+/** Returns a function that removes the listeners added by a command, which a program would keep until it ends. */
 function keepingListeners(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const before = signals.map((signal) => process.listeners(signal))
@@ -43,7 +43,7 @@ function keepingListeners(): () => void {
   }
 }
 
-/** One after another, never beside one another: the streams are the process's. */
+/** Runs a command. Calls must be sequential, because they share the process's streams. */
 export async function runIn(
   { env = {}, kernelsDir, gpusDir, machine }: Surroundings,
   ...words: string[]

@@ -1,4 +1,4 @@
-/** What the command line offers on a machine without a GPU. */
+/** Tests what the command line offers on a machine without a GPU. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -20,7 +20,7 @@ async function here(...words: string[]): Promise<Finished> {
   return runIn({ machine: setup.machine as HostMachine }, ...words)
 }
 
-/** The targets that a text names, in order and once each. */
+/** Returns the distinct targets that a text names, in order. */
 const targetsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/--target (\w+)/g)].map(([, target]) => target!)),
 ]

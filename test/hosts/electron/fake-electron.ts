@@ -1,11 +1,11 @@
 /**
- * Electron as far as the host uses it, with the rules that matter kept: what must come before `ready`
- * throws after it, quitting can be prevented, a gone object throws. Its binary is not needed.
+ * A fake of the parts of Electron that the host uses, with the important rules: calls that must precede `ready` throw
+ * after it, quitting can be prevented, and a destroyed object throws. Electron's binary is not needed.
  */
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
 
-// What pages, frames and the program itself are to the host.
+// Pages, frames and the program itself, as the host sees them.
 
 export class FakeEvent {
   defaultPrevented = false
@@ -96,7 +96,7 @@ export class FakeWebContents extends EventEmitter {
     this.reloads += 1
   }
 
-  /** Whether the host let the event happen. */
+  /** Returns whether the host allowed the event. */
   allows(name: string): boolean {
     const event = new FakeEvent()
     this.emit(name, event, {}, {})
@@ -115,7 +115,7 @@ export interface Scheme {
   privileges: Record<string, boolean>
 }
 
-/** A session other than that of the window. */
+/** A session other than the window's. */
 export interface Partition {
   name: string
   permissions: PermissionHandlers
@@ -200,7 +200,7 @@ export function createFakeElectron() {
       this.webContents.destroyed = true
     }
 
-    /** As when the person closes it. */
+    /** Closes the window as a user would. */
     close(): void {
       this.destroyed = true
       this.webContents.destroyed = true
@@ -223,7 +223,7 @@ export function createFakeElectron() {
     },
   }
 
-  /** The renderer's side: it reaches the handlers of the first window, by structured clone. */
+  /** The renderer's side, which reaches the handlers of the first window by structured clone. */
   const rendererEvents = new EventEmitter()
   const ipcRenderer = Object.assign(rendererEvents, {
     invoke: async (channel: string, ...args: unknown[]): Promise<unknown> => {
@@ -240,7 +240,7 @@ export function createFakeElectron() {
       ipcMain,
       ipcRenderer,
       webUtils: {
-        // As Electron does: a path for a file of the system, none for one made in the page.
+        // Like Electron: a path for a file of the system, none for one made in the page.
         getPathForFile: (file: unknown) => (file instanceof File ? import.meta.filename : ''),
       },
       nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
@@ -313,11 +313,11 @@ export function createFakeElectron() {
 export type FakeElectron = ReturnType<typeof createFakeElectron>
 
 let current = createFakeElectron()
-/** A fresh Electron for a test; modules loaded before see it too. */
+/** Creates a new Electron for a test; modules loaded earlier use it too. */
 export const resetElectron = (): FakeElectron => (current = createFakeElectron())
 
 const names = Object.keys(current.module) as (keyof FakeElectron['module'])[]
-/** What stands in for the module `electron`: each name leads to the Electron of the running test. */
+/** Returns the replacement for the module `electron`, in which each name refers to the current test's Electron. */
 export const electronModule = (): Record<string, unknown> =>
   Object.defineProperties(
     {},

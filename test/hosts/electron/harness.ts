@@ -12,7 +12,7 @@ export interface Desktop {
   coresCreated: number
   rendererDir: string
   start(options?: StartOptions): void
-  /** Started, ready, its window loaded. */
+  /** Starts the host and waits until it is ready and its window loaded. */
   open(options?: StartOptions): Promise<FakeElectron['windows'][number]>
 }
 
@@ -23,13 +23,13 @@ export interface StartOptions {
   quitDeadlineMs?: number
 }
 
-/** What has been promised happens: file reads included. */
+/** Waits until the condition is true, including for file reads. */
 export const settle = (condition: () => boolean): Promise<void> =>
   vi.waitFor(() => {
     if (!condition()) throw new Error('not yet')
   })
 
-/** A desktop for each test of a file; `vi.mock('electron')` is the file's own to call. */
+/** Provides a desktop for each test of a file; the file itself must call `vi.mock('electron')`. */
 export function useDesktop(): Desktop {
   const desktop = {} as Desktop
   let remove = (): void => {}

@@ -58,7 +58,7 @@ describe('starting', () => {
   })
 
   it('does not wait for `ready` in order to set what must come before it', () => {
-    // The fake throws, as Electron does, for what comes late.
+    // Like Electron, the fake throws for calls that come too late.
     desktop.electron.app.isReady = true
     expect(() => desktop.start()).toThrow('before app is ready')
   })

@@ -1,4 +1,4 @@
-/** What the packaged desktop program is made of, and the switches of its binary. */
+/** Tests the contents of the packaged desktop program, and the switches of its binary. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -57,7 +57,7 @@ describe('the packaged program', () => {
     const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
       words!.replaceAll(/[',]/g, '').replaceAll(' ', '/'),
     )
-    // Its own code is in the archive.
+    // The program's own code is in the archive.
     expect(places.filter((place) => place.startsWith('out/main/'))).toHaveLength(1)
     expect(places).toHaveLength(9)
     const carried = config.extraResources.map(({ from, to }) => {

@@ -54,7 +54,7 @@ describe('printing in the desktop program', () => {
     const policy = answer.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; /)
     expect(policy).not.toMatch(/file:|https?:|script-src/)
-    // The app's own scheme is not in it.
+    // The app's own scheme is not registered in it.
     expect([...first!.schemes.keys()]).toEqual(['print'])
   })
 

@@ -129,7 +129,7 @@ describe('permissions', () => {
   })
 })
 
-/** A plain object, because Request would tidy the address before the host sees it. */
+/** Sends a plain object, because Request would normalize the address before the host sees it. */
 const ask = async (url: string, method = 'GET'): Promise<Response> => {
   if (desktop.electron.windows.length === 0) await desktop.open()
   return desktop.electron.schemeHandlers.get('app')!({ url, method } as Request)

@@ -1,4 +1,4 @@
-/** Calls, events and uploads over HTTP. */
+/** Tests of calls, events and uploads over HTTP. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname } from 'node:path'
@@ -209,7 +209,7 @@ describe('events', () => {
 describe('uploads', () => {
   let at: Harness
   let cookie: string
-  /** What the core found at the path, while it was there. */
+  /** The file that the core found at the path while it existed. */
   let seen: { path: string; text: string; mode: number; folderMode: number; modified: number }[]
   beforeAll(async () => {
     at = await startHarness({ maxUploadBytes: 1000, uploadIdleMs: 200 })

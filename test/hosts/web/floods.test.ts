@@ -1,4 +1,7 @@
-/** What many clients, slow ones and thieves of links can do to the web host: real sockets, as many as a flood has. */
+/**
+ * Tests what many clients, slow ones and stolen links can do to the web host, with as many real sockets as a flood
+ * has.
+ */
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { logMessage } from '../support'
@@ -15,7 +18,7 @@ afterEach(async () => {
   await at.stop()
 })
 
-/** A socket that never fails a test by being cut off, and what came back over it. */
+/** Opens a socket that ignores disconnection errors; returns the received text. */
 function open(text = ''): { socket: Socket; received: () => string; closed: Promise<void> } {
   let received = ''
   const socket = connect(at.host.port, '127.0.0.1', () => socket.write(text, 'latin1'))
@@ -31,7 +34,7 @@ function open(text = ''): { socket: Socket; received: () => string; closed: Prom
 const head = (path: string, ...lines: string[]): string =>
   [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${at.host.port}`, ...lines, '', ''].join('\r\n')
 
-/** What a call begins with, before its body. */
+/** Returns the head of a call, before its body. */
 const callHead = (cookie: string, length: string): string =>
   head(
     '/rpc/app.info',
@@ -110,7 +113,7 @@ describe('a flood', () => {
     await expect
       .poll(() => endless.filter(({ received }) => /^HTTP\/1.1 413/.test(received())).length)
       .toBe(20)
-    // Each may have sent the megabyte that a call may have, and what sockets hold.
+    // Each may have sent the megabyte allowed for a call, plus socket buffers.
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 2 ** 20)
     expect(at.core.calls).toEqual([])
     await ownerIsServed(cookie)
@@ -118,7 +121,7 @@ describe('a flood', () => {
 })
 
 describe('slow clients', () => {
-  // Only here: a busy machine may take longer than that over the requests of a flood.
+  // Only here: on a busy machine, a flood of requests may take longer than this limit.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })

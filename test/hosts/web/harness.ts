@@ -24,15 +24,15 @@ export interface Harness {
   core: FakeCore
   rendererDir: string
   logged: string[]
-  /** Exactly what is given goes over the wire; only Host is filled in. */
+  /** Sends exactly what is given; only Host is filled in. */
   ask(path: string, ask?: Ask): Promise<Answer>
-  /** Exchanges the link; returns the Cookie header of a browser that did. */
+  /** Exchanges the link; returns a browser's Cookie header after it. */
   signIn(): Promise<string>
-  /** A call as our own page makes it; headers given win, and undefined takes one away. */
+  /** Makes a call like our own page. Given headers take precedence, and undefined removes one. */
   call(name: string, body?: string | Buffer, headers?: Headers): Promise<Answer>
-  /** Bytes on a bare socket; everything that comes back until the server closes it. */
+  /** Sends bytes on a bare socket; returns everything received until the server closes it. */
   raw(text: string): Promise<string>
-  /** An event stream, its text so far, and its end. */
+  /** Opens an event stream; returns its text so far, and its end. */
   stream(cookie: string): Promise<EventStream>
   stop(): Promise<void>
 }
@@ -65,7 +65,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
         ([, value]) => value !== undefined,
       )
       const request = httpRequest(
-        // A fresh socket each time: what one answer does to its connection must not touch the next.
+        // A new socket each time, so that a response's effect on its connection does not affect the next one.
         { host: '127.0.0.1', port, path, method, headers: Object.fromEntries(sent), agent: false },
         (response) => {
           const chunks: Buffer[] = []
@@ -110,7 +110,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
       request.on('error', reject)
       request.on('response', (response) => {
         let text = ''
-        // What is waited for is looked for at the end alone: a stream of megabytes stays cheap.
+        // Only the end of the text is searched, so that a stream of megabytes stays cheap.
         let tail = ''
         const waiting = new Set<() => void>()
         response.on('data', (chunk: Buffer) => {

@@ -1,4 +1,4 @@
-/** The web host: its life, who may use it, and which files it serves. */
+/** Tests of the web host: its lifecycle, who may use it, and which files it serves. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -68,7 +68,7 @@ describe('its life', () => {
       }
       const cookie = await at.signIn()
       expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-      // The oldest went first; an open stream of the owner is not one of them.
+      // The oldest connection was closed first; the owner's open stream does not count.
       const stream = await at.stream(cookie)
       const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
       for (const socket of more) socket.on('error', () => undefined)
@@ -143,7 +143,7 @@ describe('its life', () => {
   describe('closing', () => {
     it('ends event streams and idle connections at once, and frees the port', async () => {
       await at.stop()
-      // A connection that is not closed at once would keep the host open until this test fails.
+      // Any connection not closed immediately would keep the host open until this test fails.
       at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
@@ -375,7 +375,7 @@ describe('access', () => {
         const outside = Object.values(networkInterfaces())
           .flat()
           .find((found) => found?.family === 'IPv4' && !found.internal)?.address
-        // 127.0.0.2 is loopback too, yet not the address that was bound.
+        // 127.0.0.2 is loopback too, but not the bound address.
         for (const address of ['127.0.0.2', ...(outside === undefined ? [] : [outside])]) {
           const reached = await new Promise((resolve) => {
             const socket = connect({ port: at.host.port, host: address, timeout: 2000 })
@@ -710,7 +710,7 @@ describe('access', () => {
     })
 
     describe('nothing outside the folder is served', () => {
-      /** On a bare socket: clients tidy a path before they send it. */
+      /** Uses a bare socket, because clients normalize a path before sending it. */
       const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
         const text = await at.raw(
           `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,

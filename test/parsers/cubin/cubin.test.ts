@@ -1,6 +1,6 @@
 /**
- * Cubins that nvcc 13.0.88 built: the source of `kernels.so` has everything that a file can have; and host code of
- * libraries, honest and hostile ones, and what is said of it.
+ * Tests with cubins built by nvcc 13.0.88; the source of `kernels.so` has everything that a file can contain. Also
+ * tests host code of libraries, honest and hostile, and the messages about it.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -29,7 +29,7 @@ describe('a library', () => {
   it('is a cubin itself, or holds none', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
-    // Its section is named otherwise.
+    // Renames its section.
     const at = Buffer.from(hostOnly).indexOf('.nv_fatbin\0')
     hostOnly[at] = 'x'.charCodeAt(0)
     expect(cubinsOf(hostOnly)).toEqual([])
@@ -52,7 +52,7 @@ describe('a kernel', () => {
       frameBytes: 416,
       stackBytes: 416,
       barriers: 1,
-      // 28 bytes behind the first KiB.
+      // 28 bytes after the first KiB.
       sharedBytes: 1024 + 28,
       maxThreads: [128, 1, 1],
       requiredThreads: null,
@@ -79,7 +79,7 @@ describe('a kernel', () => {
     expect(lines.length).toBeGreaterThan(20)
     expect(constants.map(({ bank, bytes }) => [bank, bytes.length])).toEqual([[0, 0x228]])
     expect(relocations).toEqual([])
-    // Before sm_90 shared memory begins at 0.
+    // Before sm_90, shared memory begins at 0.
     expect(everything(codes.ampere)).toMatchObject({ sharedBytes: 28, parameters: { base: 0x160 } })
   })
 
@@ -181,7 +181,7 @@ it('the cubin reader reads variables of 4 GiB and more, of whose section nvcc wr
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
-  // A symbol: name, type, section, place in the section and size. It grows by 4 GiB.
+  // A symbol: name, type, section, position in the section, and size. It grows by 4 GiB.
   const symbols = Array.from({ length: Math.floor(big.length / 8) - 4 }, (_, at) => 8 * at).filter(
     (at) =>
       (view.getUint8(at + 4) & 15) === 1 && view.getBigUint64(at + 16, true) === BigInt(last.size),
@@ -206,7 +206,7 @@ describe('what is damaged', () => {
     change(new DataView(copy.buffer))
     return sentence(copy)
   }
-  /** Where a section of the cubin is, and its entry in the table. */
+  /** The positions of the cubin's sections and of their table entries. */
   const sections = (() => {
     const view = new DataView(hopper.buffer, hopper.byteOffset, hopper.length)
     const table = Number(view.getBigUint64(40, true))
@@ -290,7 +290,7 @@ describe('what is damaged', () => {
       return state % below
     }
     const said = new Set<string>()
-    // Most of a cubin is code and the text of PTX: half of the changes go where the structure is.
+    // Most of a cubin is code and PTX text, so half of the changes are made to the structure.
     const table = Number(new DataView(hopper.buffer, hopper.byteOffset).getBigUint64(40, true))
     const places = [
       0,

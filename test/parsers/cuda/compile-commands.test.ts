@@ -18,7 +18,7 @@ describe('compile_commands.json', () => {
     expect(shellWords(command)).toEqual(words)
   })
 
-  // As CMake 3.28 writes it for a CUDA target.
+  // Written by CMake 3.28 for a CUDA target.
   const command =
     '/usr/local/cuda/bin/nvcc -forward-unknown-to-host-compiler -DNDEBUG -DTILE=64 -I/p/include -isystem /p/cutlass ' +
     '--use_fast_math -Xptxas -dlcm=ca -O3 -DNAME="\\"a b\\"" -std=gnu++20 "--generate-code=arch=compute_90,code=[sm_90]" ' +

@@ -1,4 +1,4 @@
-/** What nvcc, the launch probe, nvidia-smi, compute-sanitizer and the runner print. */
+/** Tests the output of nvcc, the launch probe, nvidia-smi, compute-sanitizer and the runner. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -80,7 +80,7 @@ describe('tools', () => {
   })
 
   describe('nvidia-smi', () => {
-    /** Captured with its serial numbers and the like already replaced by REDACTED. */
+    /** Captured with serial numbers and similar identifiers replaced by REDACTED. */
     const xml = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
 
     describe('nvidia-smi -q -x', () => {
@@ -191,7 +191,7 @@ describe('tools', () => {
     })
 
     describe('before it is written anywhere', () => {
-      // The capture as it was, with made-up values where its own stood.
+      // The original capture, with invented values in place of the real ones.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
         uuid: 'GPU-11111111-2222-3333-4444-555555555555',
@@ -275,7 +275,7 @@ describe('tools', () => {
       })
     })
 
-    // A pattern that tries every start of a run takes minutes here, which the limit of a test ends.
+    // A pattern that tries every start of a run would take minutes and hit the test's time limit.
     describe('text of a size that nobody wrote', () => {
       const digits = '1'.repeat(600_000)
 
@@ -529,7 +529,7 @@ describe('compute-sanitizer', () => {
         block: [0, 0, 0],
         address: '0x7f81a5400100',
       })
-      // The failed launch comes back through the next call, which has no place in the source.
+      // The failed launch is reported by the next call, which has no source location.
       expect(api).toMatchObject({
         kind: 'Api',
         count: 1,
@@ -587,7 +587,7 @@ describe('compute-sanitizer', () => {
         try {
           parsed = parseSanitizerXml(text)
         } catch (error) {
-          // Before the root there is nothing to tell it by.
+          // Before the root element, the document cannot be recognized.
           expect(length).toBeLessThan(whole.indexOf('<ComputeSanitizerOutput') + 23)
           expect(String(error)).toContain('not a compute-sanitizer report')
           continue

@@ -1,4 +1,4 @@
-/** Ladder files: those that ship, a user’s own, and the published schema. */
+/** Tests of ladder files: shipped ones, a user's own, and the published schema. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -153,7 +153,7 @@ describe('ladder.yaml', () => {
   const templates = join(import.meta.dirname, '../../../resources/templates')
   const text = readFileSync(join(templates, 'softmax', 'ladder.yaml'), 'utf8')
 
-  /** Every fault, as it is told. */
+  /** Returns every fault as printed. */
   function faultsOf(source: string): string {
     try {
       parseLadderDocument(source, 'lab/ladder.yaml')

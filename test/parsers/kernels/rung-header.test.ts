@@ -25,7 +25,7 @@ const header = `// @rung    05_thread_tile_2d
 const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu', gemm)
 const change = (from: string | RegExp, to: string) => parse(header.replace(from, to))
 
-/** What the reader of the fault is told: the sentence, then the remedy. */
+/** Returns the fault as printed: the sentence, then the remedy. */
 function faultOf(text: string): string {
   try {
     parse(text)
@@ -104,7 +104,7 @@ describe('a header', () => {
 })
 
 describe('a header of a size that nobody wrote', () => {
-  // A pattern that tries every blank takes minutes here, which the limit of a test ends.
+  // A pattern that tries every blank would take minutes and hit the test's time limit.
   it.each([
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],
@@ -228,7 +228,7 @@ describe('parameters become flags of nvcc', () => {
 
 const text = readFileSync(join(import.meta.dirname, '../../../cuda-kernels/gemm/task.yaml'), 'utf8')
 
-/** Every fault, as it is told. */
+/** Returns every fault as printed. */
 function faultsOf(from: string | RegExp, to: string): string {
   expect(text).toMatch(from)
   try {

@@ -1,4 +1,4 @@
-/** Labs, and the answers that students hand in. */
+/** Tests of labs, and of the answers that students submit. */
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
 import { gemm } from '../../support'

@@ -1,6 +1,6 @@
 /**
- * Reports that no capture has, made of real ones: each launch is a real launch's message with its NVTX ranges, thread and
- * time written anew. Everything else in it is as ncu wrote it.
+ * Synthetic reports for cases without a capture. Each launch is a real launch's message with new NVTX ranges, thread
+ * and time; everything else is as ncu wrote it.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
@@ -18,7 +18,7 @@ const text = (writer: BinaryWriter, field: number, value: string): BinaryWriter 
 const number = (writer: BinaryWriter, field: number, value: number): BinaryWriter =>
   writer.tag(field, WireType.Varint).uint64(value)
 
-/** The message with some of its fields replaced; the others keep their bytes. */
+/** Returns the message with some fields replaced; the others keep their bytes. */
 export function withFields(message: Uint8Array, fields: ReadonlyMap<number, Write>): Uint8Array {
   const reader = new BinaryReader(message)
   const writer = new BinaryWriter()
@@ -89,11 +89,11 @@ export function blockBytes({ header, sources, results }: Block, more?: Map<numbe
   return Buffer.concat([sized(own), ...payload])
 }
 
-/** A range and the call that opened it: later calls have higher numbers. */
+/** A range and the number of the call that opened it: later calls have higher numbers. */
 export type Opened = readonly [name: string, order: number]
 
 export interface Ranges {
-  /** Push/pop ranges by the thread that they are of, outermost first. */
+  /** Push/pop ranges by thread, outermost first. */
   pushed?: Readonly<Record<number, readonly Opened[]>>
   started?: readonly Opened[]
   /** Push/pop ranges of a library's own domain, by thread. */
@@ -133,14 +133,14 @@ export const nvtx =
   }
 
 export interface MadeLaunch {
-  /** The real launch that it is made of. */
+  /** The real launch that it is based on. */
   of?: number
   thread?: number
   ranges?: Ranges
   more?: ReadonlyMap<number, Write>
 }
 
-/** Its launches are made of those of a real report, whose sources, names and session it has. */
+/** Makes a report of launches based on those of a real report, with its sources, names and session. */
 export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): Uint8Array {
   const { start, blocks } = takeApart(base)
   const real = blocks.flatMap(({ results }) => results)
@@ -169,8 +169,8 @@ export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): U
 }
 
 /**
- * A report as of ncu 2025.4 and later, which collects the samples in cycles without an issue: synthesized from a report
- * of 2025.3, whose metrics of all samples get names of the same length that mean nothing.
+ * Returns a report like those of ncu 2025.4 and later, which samples cycles without an issue. It is made from a
+ * report of 2025.3, whose metrics of all samples are renamed to meaningless names of the same length.
  */
 export function withNotIssuedSamplesAlone(report: Uint8Array): Uint8Array {
   const text = Buffer.from(report).toString('latin1')

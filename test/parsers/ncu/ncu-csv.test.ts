@@ -1,4 +1,4 @@
-/** ncu’s tables as CSV, whole and as a stream. */
+/** Tests of ncu's tables as CSV, whole and as a stream. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../captures'
@@ -134,7 +134,7 @@ describe('whole tables', () => {
       expect(withRanges('').launches[0]?.rung).toBeNull()
     })
 
-    // The captured cell, with more ranges put into it.
+    // The captured cell with more ranges.
     it('is the innermost range', () => {
       const inner = cell.replace('03_a', '03_inner')
       expect(withRanges(`${cell} ${inner}`).launches[0]?.rung).toBe('03_inner')
@@ -164,7 +164,7 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(full).launches.map(({ passes }) => passes)).toEqual([38, 38, 38])
     })
 
-    // The captured table as --print-units auto would scale the duration.
+    // The captured table, scaled as with --print-units auto.
     it('in a scaled unit come out in the base unit', () => {
       const scaled = twoRungs
         .replaceAll('"ns"', '"us"')
@@ -234,7 +234,7 @@ describe('streams', () => {
     for (let at = 0; at < text.length; at += size)
       yield await Promise.resolve(text.slice(at, at + size))
   }
-  /** All launches, or the first `most`. */
+  /** Reads all launches, or the first `most`. */
   async function read(text: string, size = 1000, most = Infinity) {
     const launches: NcuLaunch[] = []
     const result = await readNcuCsv(pieces(text, size), (launch) => launches.push(launch) < most)
@@ -303,7 +303,7 @@ describe('streams', () => {
       return launches[0]!.metrics[name]?.value
     }
     const fma = 'sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active'
-    // The captured table as other locales would print it: each number in the cells of a launch.
+    // Returns the captured table as printed in other locales: each number in a launch's cells.
     const localized = (group: string, decimal: string): string =>
       twoRungs.replaceAll(/"(\d+)(\.\d\d)?"(?=[,\n])/g, (_, whole: string, rest = '') => {
         const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, group)

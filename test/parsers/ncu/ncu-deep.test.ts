@@ -22,7 +22,7 @@ const rules = parseRules(ncuCapture('import-details'))
 const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 const nameOf = (path: string): string => path.split('/').pop()!
 
-/** A section that must not be read. */
+/** Returns a section that must not be read. */
 const guarded = (section: SourceSection): SourceSection =>
   Object.defineProperties(
     { ...section },
@@ -38,7 +38,7 @@ const guarded = (section: SourceSection): SourceSection =>
     ),
   )
 
-/** The capture shows the first and the last of the three launches: the second was cut out of it. */
+/** The capture contains the first and the last of the three launches: the second was removed. */
 const profiles = toDeepProfiles(launches, {
   sass: nothing,
   lines: parseSourcePage(page),
@@ -150,7 +150,7 @@ describe('the source page of ncu', () => {
     })
   })
 
-  /** Made of the capture: the columns of the line and its source taken out, as ncu prints it. */
+  /** Made from the capture by removing the line and source columns, as ncu prints it. */
   const sassOnly = page
     .split('\n')
     .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
@@ -172,7 +172,7 @@ describe('the source page of ncu', () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One of its kernels is not on the page: a sum over the others would be too small.
+    // One of its kernels is not on the page, so a sum over the others would be too small.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })

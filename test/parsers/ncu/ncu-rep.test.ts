@@ -21,11 +21,11 @@ import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
-// What the ncu that wrote the report printed of it.
+// The output of the ncu version that wrote the report.
 const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const report = parseNcuRep(bytes)
 
-/** ncu prints two digits behind the point. */
+/** ncu prints two decimals. */
 const asPrinted = (report: NcuValue['value'], csv: NcuValue['value']): boolean =>
   typeof report === 'number' && typeof csv === 'number'
     ? Math.abs(report - csv) <= 0.005 + 1e-9 * Math.abs(csv)
@@ -94,7 +94,7 @@ it('a page in automatic units has the values and units of the report', () => {
 })
 
 describe('a report that is cut off', () => {
-  // Prime, so that the cuts fall at different places of the blocks.
+  // A prime number, so that the cuts are at different positions of the blocks.
   const step = Math.floor(bytes.length / 59)
   const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
 
@@ -107,7 +107,7 @@ describe('a report that is cut off', () => {
     )
   })
 
-  /** Where each block of a report begins, where its payload does, and where it ends. */
+  /** Returns where each block of a report begins, where its payload begins, and where it ends. */
   function blocksOf(whole: Uint8Array): { begins: number; payload: number; ends: number }[] {
     const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength)
     const blocks = []
@@ -135,7 +135,7 @@ describe('a report that is cut off', () => {
         expect(cut.launches, `${at}`).toEqual(launches.slice(0, cut.launches.length))
         expect(said(cut.notes).join(), `${at}`).toContain(`truncated at byte ${at}`)
       }
-    // The format has no end mark: where a block is whole, nothing tells that another one followed.
+    // The format has no end mark: after a complete block, nothing shows that another one followed.
     for (const { begins } of blocks)
       expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
   })
@@ -179,13 +179,13 @@ describe('foreign bytes', () => {
       ]),
     )
     expect(launches).toEqual([])
-    // A few by name, then that reading stopped, then how many.
+    // A few by name, then a note that reading stopped, then the total.
     expect(notes).toHaveLength(22)
     expect(said(notes).join()).toContain('In total, 10000 launches')
   })
 
   it('in the middle of a report neither hang nor crash', () => {
-    // A small generator of our own, so that a failure can be repeated.
+    // A simple generator, so that a failure can be reproduced.
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31
@@ -208,7 +208,7 @@ describe('foreign bytes', () => {
   })
 })
 
-// Code and counters out of a report, held against the pages that ncu printed of the same report.
+// Tests code and counters from a report against the pages that ncu printed of it.
 
 const bare = (path: string): string => path.split('/').pop()!
 const withCode = parseNcuRep(ncuReport('set-full'))
@@ -228,7 +228,7 @@ describe('the code in a report', () => {
     for (const { address, text, line, ...work } of section.instructions) {
       const own = kernel.instructions[(address - first) / 16]!
       const { index: _, offset, text: ownText, opcode, file, line: ownLine, ...ownWork } = own
-      // Its jumps are to addresses of the load.
+      // Its jumps are to addresses of the loaded code.
       const printed = text
         .trim()
         .replaceAll(/\s+/g, ' ')
@@ -286,7 +286,7 @@ it('inlined code is at its own line and at those of its callers', () => {
 
 it('damaged machine code yields none, without hanging or throwing', () => {
   const bytes = ncuReport('five-kernels').slice()
-  // A small generator of our own, so that a failure can be repeated.
+  // A simple generator, so that a failure can be reproduced.
   let seed = 11
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
   for (let n = 0; n < 20_000; n += 1) bytes[2000 + random(30_000)] = random(256)
@@ -333,7 +333,7 @@ describe.each([
   const [real] = printed.launches
   const figure = report.launches[0]!.metrics[name]!.value as number
 
-  /** The real report with the 8 bytes of this figure replaced. */
+  /** Returns a launch of the real report with the 8 bytes of this figure replaced. */
   const inReport = (): NcuLaunch => {
     const [own, other] = [figure, bad].map((value) => {
       const eight = Buffer.alloc(8)

@@ -1,4 +1,4 @@
-/** Short texts of ncu: cells, launches, metric lists, failures. */
+/** Tests of short texts from ncu: cells, launches, metric lists, failures. */
 import { describe, expect, it } from 'vitest'
 import {
   hasDecimalComma,
@@ -315,7 +315,7 @@ describe('failures', () => {
     })
   })
 
-  // No capture of these exists: see ncu.mjs for where the texts are from.
+  // No capture of these exists; ncu.mjs states the source of the texts.
   describe('as quoted', () => {
     const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 

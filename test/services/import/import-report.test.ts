@@ -196,7 +196,7 @@ describe('the CSV of ncu', () => {
       ['slower', '1.300'],
     ])
     expect(pairs).toHaveLength(13)
-    // Every launch of the shorter report has its own counterpart.
+    // Every launch of the shorter report has a counterpart.
     const left = duration.filter((_, launch) => launch !== 3)
     const timesOf = (side: 'timeA' | 'timeB'): number[] =>
       pairs.map((pair) => Math.round(pair[side]! * 1e6)).sort((a, b) => a - b)
@@ -280,7 +280,7 @@ describe('the CSV of ncu', () => {
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
-    // The session of 500 launches itself, its text twice; not the file.
+    // The session of 500 launches and its text twice, but not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   })
 })
@@ -345,7 +345,7 @@ describe('what cannot be imported', () => {
     await expect(run(dir)).rejects.toThrow(/is a folder/)
     await expect(run('/dev/zero')).rejects.toThrow(/not a regular file/)
     await chmod(file, 0)
-    // Root may read it all the same, and then finds no table.
+    // Root can read it anyway, and then finds no table.
     await expect(run()).rejects.toThrow(/permission denied|contains no kernel launch/)
   })
 
@@ -391,7 +391,7 @@ describe('an HTML report', () => {
       const saved = await readSession(folder)
       expect(saved).toEqual(sample.session)
       expect((await readSources(folder, saved)).texts).toEqual(sample.sources)
-      // A second time stands beside the first.
+      // A second import is stored next to the first.
       expect((await importHtml(path, { store })).folder).toBe(`${folder}-2`)
     }
   })

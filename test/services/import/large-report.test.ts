@@ -12,7 +12,7 @@ import { tempDir } from '../support'
 
 const base = ncuReport('launches-two-rungs')
 
-/** A report of `count` launches, all the same real one, in blocks of 100. */
+/** Writes a report of `count` launches, all copies of a real one, in blocks of 100. */
 async function writeLarge(path: string, count: number): Promise<void> {
   const { start, blocks } = takeApart(base)
   const results = blocks.flatMap((block) => block.results)
@@ -40,7 +40,7 @@ it('10,000 kernels are read one by one, and it is said which are shown', async (
   expect(session.rungs).toHaveLength(500)
   const words = said(session.warnings).join(' ')
   expect(words).toContain('large.ncu-rep contains 10000 launches; the first 500 were imported.')
-  // 500 of 10,000 launches in turns of 434, 401 and 5.8 µs.
+  // 500 of 10,000 launches, alternating 434, 401 and 5.8 µs.
   expect(words).toMatch(/They took 1\d\d ms of 2\.\d\d s under ncu, 5 %\./)
 
   const source = fileSource(file)
@@ -83,7 +83,7 @@ it.skipIf(!hasZstd)('a .ncu-repz is imported as the report that it holds', async
   expect(JSON.stringify(session)).not.toContain('kernel-ladder-report-')
 })
 
-/** One frame of uncompressed blocks, as every zstd decoder reads it. */
+/** Returns one frame of uncompressed blocks, which every zstd decoder can read. */
 function framed(bytes: Uint8Array): Uint8Array {
   const parts: Uint8Array[] = [Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0x58)]
   const most = 30_000

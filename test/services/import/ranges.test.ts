@@ -13,7 +13,7 @@ import { ncuReport } from '../../captures'
 import { madeReport, type MadeLaunch } from '../../parsers/ncu/made-reports'
 import { tempDir } from '../support'
 
-// Of the capture: tile_kernel<32> for 434 µs, tile_kernel<16> for 401 µs, scale for 5.8 µs.
+// From the capture: tile_kernel<32> for 434 µs, tile_kernel<16> for 401 µs, scale for 5.8 µs.
 const [tile32, tile16, scale] = [0, 1, 2]
 const pushed = (...names: string[]): MadeLaunch['ranges'] => ({
   pushed: { 466: names.map((name, index) => [name, index + 1]) },

@@ -1,4 +1,4 @@
-/** Checks of a lab, those with a ladder of their own among them. */
+/** Tests of lab checks, including labs with their own ladder. */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
 describe('checks', () => {
-  /** Sentences of an outcome that a screen could not say in another language. */
+  /** Returns the sentences of an outcome, all of which must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
       .flatMap((part) => [part.sentence, ...('explanation' in part ? part.explanation : [])])
@@ -77,7 +77,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
       expect(attempt.outcome.predictions[0]).toMatchObject({ status: 'not-given' })
       expect(texts(attempt.outcome)).toEqual([])
-      // Not answered, so not given away.
+      // Not answered, so the answer is not revealed.
       expect(attempt.outcome.questions[0]).toMatchObject({ status: 'not-given', answer: null })
     })
 
@@ -122,7 +122,7 @@ describe('checks', () => {
         lean: 'passed',
       })
       expect(said(attempt.outcome.reason)).toMatch(/nvidia-smi is not on this machine/)
-      // What a ladder could do without one is not offered.
+      // A ladder's targets without a GPU are not offered.
       expect(said(attempt.outcome.reason)).toMatch(/`--target recorded` shows/)
       expect(said(attempt.outcome.reason)).not.toContain('static:')
       expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
@@ -192,7 +192,7 @@ describe('checks', () => {
       expect(live.outcome.status).toBe('passed')
       await keepRecording(out, recordings)
 
-      // No GPU, no profiler, no sanitizer: what they said is in the recording.
+      // Without a GPU, profiler or sanitizer: their output is in the recording.
       const before = machine.calls().length
       const again = (source: string) =>
         check(machine, lab, source, undefined, 'recorded', { recordingsDir: recordings })
@@ -338,7 +338,7 @@ Of \`N\` numbers.
     ),
   })
 
-  /** The lab's folder, which did not come with the program. */
+  /** Creates the folder of a lab that is not shipped. */
   async function labIn(machine: Machine, change: Record<string, string | null> = {}) {
     const folder = join(machine.dir, 'sums-lab')
     for (const [name, text] of Object.entries({ ...filesOf(), ...change })) {
@@ -459,7 +459,7 @@ Of \`N\` numbers.
         await spoil(folder)
         const { labs, faults } = await readLabs(folder, await libraryOf(machine))
         expect(labs).toEqual([])
-        // And nothing else: what follows from it is no fault of its own.
+        // There are no other faults, so its consequences are not reported separately.
         expect(faults.map((one) => [one.line, fault.test(one.message)])).toEqual([[line, true]])
       },
     )

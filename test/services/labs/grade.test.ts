@@ -1,4 +1,4 @@
-/** Grading without a sandbox: which outcome of a check counts, and what is kept of a grading that was killed. */
+/** Tests of grading without a sandbox: which outcome of a check counts, and what remains of a killed grading. */
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -47,7 +47,7 @@ describe('the row of a submission', () => {
       status: 'refused',
       reason: error.message,
     })
-    // It crashed, ran out of memory, or printed half of a document.
+    // It crashed, ran out of memory, or printed half a document.
     for (const [stdout, code, why] of [
       ['', 137, 'exit code 137'],
       ['', null, 'heap out of memory'],
@@ -95,7 +95,7 @@ describe('a folder of submissions', () => {
     expect(startSentence({ submissions: 20, jobs: 2, gpus: 2 }, gpu)).toBe(
       '20 submissions, 2 at a time on 2 GPUs',
     )
-    // A machine may have a GPU and grade on an emulated one.
+    // A machine with a GPU may still grade on an emulated one.
     expect(startSentence(facts, { needsGpu: false, replays: false })).toBe(
       '1 submission, 1 at a time on the emulated GPU',
     )
@@ -138,7 +138,7 @@ describe('rows of a grading that was killed', () => {
   })
 })
 
-// The outcomes that ship: starter and solution of every lab as an H200 had them, replayed without a GPU.
+// Tests of shipped outcomes: starter and solution of every lab on an H200, replayed without a GPU.
 
 const catalog = await readCatalog(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(catalog)
@@ -175,7 +175,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
           expect(value.value, id).toEqual(expect.any(Number))
         }
       }
-      // Every prediction has a before, an after, and what the counters say of why.
+      // Every prediction has a before, an after, and an explanation from counters.
       for (const { id, before, after, direction, explanation } of outcome.predictions) {
         expect([before.value, after.value], id).toEqual([
           expect.any(Number) as number,
@@ -204,7 +204,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
     },
   )
 
-  /** Waves that ncu rounded to 0 were shown as 0 when the outcomes were recorded. */
+  /** Restores waves that ncu rounded to 0, which were shown as 0 when the outcomes were recorded. */
   function wavesAsThen(value: unknown): unknown {
     if (typeof value === 'string') return value.replace(/^0\.00\d+ waves$/, '0 waves')
     if (Array.isArray(value)) return value.map(wavesAsThen)
@@ -237,10 +237,10 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       })
       const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
-      // Titles are the author's and may be reworded after a recording.
-      // A check that its lab was given since is judged by the same counters, and was not there then.
+      // Titles are the author's and may change after a recording. Checks added to a lab since then are judged by the
+      // same counters, but are missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
-      // That a counter has noise is said since.
+      // The note that a counter has noise was added later.
       const first = (sentence: Statement): Statement =>
         typeof sentence === 'object' &&
         'sentences' in sentence &&
@@ -256,7 +256,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 }
 
-/** The labs that the command line's tests check too. */
+/** Whether it is a lab that the command line's tests also check. */
 const isUsual = ({ id }: LabFolder): boolean =>
   ['01-coalescing', '02-shared-tile', '12-tensor-cores'].includes(id)
 describe('the recorded outcomes of three labs', areJudgedAgain(labs.filter(isUsual)))

@@ -1,4 +1,6 @@
-/** A program under the fake ncu, which runs it for real and has its kernels from what ncu said on the H200. */
+/**
+ * Tests with a program under the fake ncu, which really runs it and takes its kernels from ncu's output on the H200.
+ */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -83,7 +85,7 @@ describe('a program', () => {
       (await readDeep(folder, first!.id))!.kernels[0]!.lines.map(({ text }) => text),
     ).toContain('if (first + n < count) data[first + n] *= Doubled ? 2.0f : 0.5f;')
     expect(session.device?.name).toBe('NVIDIA H200')
-    // A report of ncu names no driver; this machine's is known.
+    // ncu's report names no driver; this machine's is known.
     const { answer } = (await askDriver(setup.machine.toolbox(null)))!
     expect(answer?.driver).toMatch(/^\d+\.\d+/)
     expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
@@ -129,7 +131,7 @@ describe('a program', () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // What ncu writes beyond is neither kept nor needed: its last lines say how the program ended.
+    // Further output of ncu is neither stored nor needed: its last lines tell how the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })
@@ -173,7 +175,7 @@ describe('a program', () => {
   it('before and after: what was fused is told, and the total', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
-    // Nothing was profiled the second time: what was timed is kept.
+    // Nothing was profiled in the second run, and the times are kept.
     expect(before.session.rungs.length).toBe(17)
     expect(said(before.session.warnings).join()).toContain('timed and not profiled')
     setEnv({ FAKE_PROGRAM: 'after' })
@@ -271,7 +273,7 @@ describe('told apart are', () => {
 })
 
 describe('a program whose kernels wait for each other', () => {
-  /** What `cuda-kernels/activity` wrote of such a program on an H100, beside a launch that was cut off. */
+  /** Lines that `cuda-kernels/activity` wrote for such a program on an H100, with a truncated launch. */
   const lines = [
     [0, 1, 1, 1, 1, 1, 1, '1795647524918603702', 896, 'ping(int volatile*, int volatile*, int)'],
     [0, 1, 1, 1, 1, 1, 1, '1795647524919054616', 533122, 'pong(int volatile*, int volatile*, int)'],

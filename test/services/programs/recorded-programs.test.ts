@@ -1,4 +1,6 @@
-/** The profiles of a program that ship, before and after its norm and activation were fused, against what ncu itself said. */
+/**
+ * Tests the shipped profiles of a program, before and after fusing its norm and activation, against ncu's own output.
+ */
 import { describe, expect, it } from 'vitest'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
 import { parseNcuRawCsv, type NcuLaunch } from '../../../src-main/parsers/ncu/ncu-csv'
@@ -24,11 +26,11 @@ async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
 }
 
-/** ncu's own lines of a call. */
+/** Returns ncu's own lines of a call. */
 const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
-/** The raw page leaves template arguments and namespaces as the report has them, and the table does not. */
+/** Returns a key without template arguments and namespaces, which the raw page keeps and the table drops. */
 const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
   JSON.stringify([parseKernelName(name).base, grid, block])
 
@@ -66,7 +68,7 @@ describe('recorded programs', async () => {
     expect(session.rungs.map(({ profiledTime: time }) => time)).toEqual(
       kernels.map(({ launchesMs }) => profiledTime(launchesMs)),
     )
-    // As ncu printed them, in nanoseconds, without any parser of ours.
+    // As ncu printed them, in nanoseconds, without our parsers.
     const printed = (await saidByNcu(folder, 'ncu/preview-log'))
       .split('\n')
       .flatMap((line) => /"gpu__time_duration\.sum","ns","([\d,]+)"$/.exec(line)?.[1] ?? [])
@@ -82,9 +84,12 @@ describe('recorded programs', async () => {
     let compared = 0
     for (const { profile, metrics } of session.rungs) {
       const [kernel] = profile!.kernels
-      // Some were timed and not profiled.
+      // Some were timed but not profiled.
       if (metrics.achievedOccupancy?.value == null) continue
-      /** ncu prints two decimals, of which some figures are the quotient; today's registry asks for more than was then. */
+      /**
+       * Returns metrics that differ. ncu prints two decimals, which affects quotients, and the current registry
+       * requests more than at that time.
+       */
       const unequal = (launch: NcuLaunch): string[] =>
         Object.entries(toMetrics([launch], 'standard')).flatMap(([id, { value }]) => {
           const own = metrics[id]?.value
@@ -94,7 +99,7 @@ describe('recorded programs', async () => {
             ? []
             : [`${id} ${own} ${value}`]
         })
-      // Several kernels of one function differ in their template arguments alone, which the page writes otherwise.
+      // Several kernels of one function differ only in template arguments, which the page writes differently.
       const found = launches
         .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
         .map(unequal)
@@ -119,7 +124,7 @@ describe('recorded programs', async () => {
     expect(inWords(before)).toBe(
       'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of it.',
     )
-    // An import has no program that knows the total.
+    // An import has no program with a known total.
     const { program: _program, ...rest } = before
     const only: typeof before = {
       ...rest,

@@ -1,4 +1,4 @@
-/** A ladder of programs: real processes, and the fake ncu for the time of their kernels. */
+/** Tests of a ladder of programs: real processes, and the fake ncu for their kernel times. */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 
 type Rungs = Record<string, readonly string[]>
 
-/** A program of each answer; the script beside them writes its words as floats or as they are. */
+/** Creates a program for each answer; the script next to them writes its words as floats or unchanged. */
 async function setUp(
   rungs: Rungs,
   {

@@ -1,4 +1,4 @@
-/** Old and new code in turn, on a machine of fakes that take as long as their sources say. */
+/** Tests of timing old and new code alternately, on a machine of fakes whose times are set by their sources. */
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ const start = (
   )
 }
 
-/** A machine with a session of the ladder as it was before a test edits it. */
+/** Creates a machine with a session of the ladder before a test edits it. */
 async function withBaseline(): Promise<Machine> {
   const machine = await fakeMachine()
   await machine.run({ rungs, profile: 'none' }, { out: join(machine.store, 'base') })
@@ -81,14 +81,14 @@ describe('against a session', () => {
     expect(new Set(Object.values(verdictsOf(report)))).toEqual(new Set(['same']))
     expect(report.rungs.every(({ sameBuild, rounds }) => sameBuild && rounds === 6)).toBe(true)
     expect(row(report, '01_naive').cycles!.ratio).toBeCloseTo(1, 2)
-    // Each round is a process of its own, with its builds elsewhere and its rungs in another order.
+    // Each round is a separate process, with builds elsewhere in memory and rungs in another order.
     const compared = machine.calls('runner').filter(([, command]) => command === 'compare')
     const after = (call: readonly string[], option: string): string[] =>
       call.filter((_, at) => call[at - 1] === option)
     expect(compared.flatMap((call) => after(call, '--round'))).toEqual([...'012345'])
     const firstPairs = compared.map((call) => after(call, '--pair')[0]!.split('=')[0])
     expect(new Set(firstPairs)).toEqual(new Set(rungs))
-    // The old build and its copy are files of their own, so that the linker loads them beside the new one.
+    // The old build and its copy are separate files, so that the linker loads them next to the new one.
     const libraries = compared.at(-1)!.filter((word) => word.includes('.so'))
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
@@ -263,10 +263,10 @@ describe('against a session', () => {
 })
 
 describe('against a git revision', () => {
-  /** What these tests and the library that they read look at. */
+  /** Folders that these tests and the library use. */
   const kept = ['gemm', 'include', 'runner']
 
-  /** The kernels in a repository: first as they ship, then with 02_coalesced slower. */
+  /** Creates a repository of the kernels: first as shipped, then with a slower 02_coalesced. */
   async function repository(): Promise<Machine> {
     const machine = await fakeMachine()
     const folder = machine.kernelsDir
@@ -295,7 +295,7 @@ describe('against a git revision', () => {
     })
     expect(git(machine.kernelsDir, 'status', '--porcelain')).toBe(before)
     expect(before).toContain('02_coalesced.cu')
-    // A commit that touches nothing of it changes nothing.
+    // A commit that touches none of it changes nothing.
     git(machine.kernelsDir, 'commit', '-qam', 'second')
     expect((await start(machine, { against: 'HEAD' })).exitCode).toBe(0)
   })

@@ -1,4 +1,4 @@
-/** The check against a baseline as it is printed: Markdown, and JSON by its published schema. */
+/** Tests of the printed check against a baseline: Markdown, and JSON by its published schema. */
 import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-/** A report in HTML, and what no report may tell. */
+/** Tests of HTML reports, and of what no report may reveal. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -115,7 +115,7 @@ describe('HTML', () => {
       }
       const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
       expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
-      // A thousand columns beside one of a million values.
+      // A thousand columns next to one with a million values.
       const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
       const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
       const kernel = `{"instructions":{},"lines":${lines}}`
@@ -205,7 +205,7 @@ describe('HTML', () => {
 describe('privacy', () => {
   const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
 
-  /** One text with everything that must not leave, each in the forms that tools write it in. */
+  /** One text with everything that must not leave the machine, in the forms that tools use. */
   const marker = [
     '/home/mallory/secret-a/x.cu(3): error',
     '"/net/my secret-b/dir"',
@@ -230,7 +230,7 @@ describe('privacy', () => {
   const secrets =
     /mallory|secret-|frosthost|deadbeef|9abc|SN7654321|1320123456789|de:ad:be|10\.20\.30|lab\.example/i
 
-  /** Fields that the schema ties to a form or to other fields; no machine writes its name there. */
+  /** Fields with a fixed form or tied to other fields by the schema; no machine writes its name there. */
   const fixed = new Set(
     'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType stallSamples'.split(
       ' ',
@@ -239,7 +239,7 @@ describe('privacy', () => {
 
   const taskProse = 'title summary formula result name'.split(' ')
 
-  /** Of a task, what an author writes; the rest are names and expressions. */
+  /** Marks a task's author texts; its other strings are names and expressions. */
   function markTask(value: unknown, key: string): unknown {
     if (typeof value === 'string') return taskProse.includes(key) ? marker : value
     if (Array.isArray(value)) return value.map((item) => markTask(item, key))
@@ -279,7 +279,7 @@ describe('privacy', () => {
     return { session, sources: sample.sources }
   }
 
-  /** What lies compressed in a page, as text. */
+  /** Returns the compressed contents of a page as text. */
   function unpacked(sample: Sample): string {
     const profile = mark(deepProfile('06_float4'), 'instructions') as DeepProfile
     profile.rung = '06_float4'
@@ -326,7 +326,7 @@ describe('privacy', () => {
     })
 
     it.each(texts(marked()))('does not leave as %s', (_format, text) => {
-      // TeX and Markdown may set a mark between letters of what they escape.
+      // TeX and Markdown may insert escape marks between letters.
       for (const form of [text, text.replaceAll(/\\(?=[_-])|-\{\}|\{\}/g, '')])
         expect(secrets.exec(form)?.[0]).toBeUndefined()
     })
@@ -350,7 +350,7 @@ describe('privacy', () => {
 
     it('costs a long hostile text no more than its length', () => {
       const { sentence } = scrubber(privates)
-      // The time of this process, which a busy machine does not make longer.
+      // CPU time of this process, which other load does not affect.
       const before = process.cpuUsage()
       for (const part of [
         'a.',

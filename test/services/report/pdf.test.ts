@@ -19,7 +19,7 @@ import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/pdf'
 import { chromiumCandidates } from '../../../scripts/lib/chromium.mjs'
 import { htmlDiff } from '../../../src-main/services/report/print-parts'
 
-/** What would be printed first, and what then: a printer that keeps the documents and lays each heading on a page. */
+/** Prints with a printer that records the documents and puts each heading on a page; returns both prints. */
 async function printed(
   samples: Sample | [Sample, Sample],
   options: Parameters<typeof reportPdf>[1] = {},
@@ -44,7 +44,7 @@ async function printed(
   return { documents, drafts, stages, pdf: Buffer.from(pdf).toString('latin1') }
 }
 
-/** A page a heading, in a tree of pages as deep as Chromium makes it. */
+/** Returns a PDF with a page per heading, in a page tree as deep as Chromium's. */
 function fakePdf(ids: readonly string[]): Uint8Array {
   const page = (index: number): number => 100 + index
   const half = Math.ceil(ids.length / 2)
@@ -72,7 +72,7 @@ describe('a report for print', () => {
       [true, false],
       ['layout', 'print'],
     ])
-    // What is hidden in the draft is drawn in the report.
+    // Content hidden in the draft is drawn in the report.
     expect(documents.map((html) => html.includes('visibility: hidden'))).toEqual([true, false])
     const contents = (html: string): string[] =>
       [...html.matchAll(/<a href="#([\w-]+)">.*?<span>(\d*)<\/span>/g)].map(
@@ -113,7 +113,7 @@ describe('a report for print', () => {
   })
 
   it('lists of a step what bears its causes, unless that is the only place of the figures', async () => {
-    // At the level standard: the card's few counters all bear the causes.
+    // At the level standard, all of the card's few counters support the causes.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
       const [html = ''] = (await printed({ session, sources: {} }, { sections })).documents

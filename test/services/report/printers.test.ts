@@ -1,4 +1,4 @@
-/** Every format of a report, as printed and as other programs read it. */
+/** Tests of every report format, as printed and as read by other programs. */
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
@@ -126,10 +126,10 @@ describe('printers', () => {
     })
   })
 
-  /** Code on one line, ended by as many backticks as began it. */
+  /** Matches code on one line, which ends with as many backticks as it begins with. */
   const codeSpan = /(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)/g
 
-  /** The text with fenced blocks taken out, by the rule that CommonMark closes them by. */
+  /** Returns the text without fenced blocks, by CommonMark's rule for closing them. */
   function withoutFences(text: string): string {
     let fence: string | null = null
     return text
@@ -242,7 +242,8 @@ describe('printers', () => {
       expect((plain.match(/\$/g)?.length ?? 0) % 2).toBe(0)
       expect(plain).not.toMatch(/[%#^~]/)
       expect(plain).not.toMatch(/\\(input|write|include)/)
-      // Every row has as many cells as its table has columns: of the ladder eight, of counters as many as it says.
+      // Every row has as many cells as its table has columns: eight for the ladder, and the stated number for
+      // counters.
       const tables = text.match(/\\begin\{tabular\}[^]*?\\end\{tabular\}/g)!
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {

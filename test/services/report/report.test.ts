@@ -1,4 +1,4 @@
-/** Reports on one session and on two. */
+/** Tests of reports on one session and on two. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -265,7 +265,7 @@ describe('one session', () => {
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
       expect(command).toMatch(/ --warm$/)
-      // As `run` takes it where no task has options of its own.
+      // As `run` parses it if no task has its own options.
       const words = command.split(' ')
       expect(
         parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
@@ -305,7 +305,7 @@ describe('one session', () => {
           const text = report(sample, { format, wide: true }, noPrivates)
           expect(text.length).toBeGreaterThan(100)
           expect(text).not.toMatch(/undefined|NaN|\[object/)
-          // Nothing that hides, moves the reading direction or controls a terminal.
+          // No characters that hide text, change the reading direction or control a terminal.
           expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
         }
       },
@@ -453,7 +453,7 @@ describe('options', () => {
 
   describe('what its author chose', () => {
     const words: string[][] = []
-    /** A browser that draws all that it is asked for but waves. */
+    /** A browser that draws every requested chart except waves. */
     const drawing = async () => {
       const file = join(await tempDir(), 'template.html')
       await writeFile(file, builtTemplate)
@@ -517,7 +517,7 @@ describe('options', () => {
       await refused({ charts: ['stalls:nope'] })
       await refused({ charts: ['waves'] })
       await refused({ charts: ['roofline'], captions: { stalls: 'x' } })
-      // Nor is it lost where the charts are the usual ones.
+      // It is also not dropped silently with the default charts.
       await refused({ captions: { registersPerThread: 'x' } })
       await refused({ captions: { roofline: 'x' } })
       await expect(make({ captions: { throughput: 'x' } })).resolves.toBeDefined()
@@ -582,7 +582,7 @@ describe('options', () => {
       expect(Object.keys(files)).toEqual([`${name}.md`, ...shown])
       for (const path of shown) expect(strFromU8(files[path!]!)).toMatch(/^<svg /)
       expect((await make({})).content).toBe(zip.content)
-      // Without the charts there is nothing to lie beside it.
+      // Without charts there are no files to put next to it.
       expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
     })
 

@@ -1,4 +1,4 @@
-/** Sessions for tests of reports: one that was recorded, and what a hostile or unlucky one looks like. */
+/** Sessions for tests of reports: a recorded one, and hostile or failed ones. */
 import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -16,16 +16,16 @@ const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)
 const { texts: sources } = await readSources(folder, session)
 
-/** A page with the places that the build's own has. */
+/** A page with the placeholders of the built one. */
 export const template =
   '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script></script>\n'
 
-/** As it is built: the script behind the page. */
+/** The built form: the script after the page. */
 export const builtTemplate = `${template.replace('</script>', '<!--report-ui--></script>')}<!--report-script-->draw()`
 
 export const noPrivates: Privates = { folders: [], words: [] }
 
-/** A copy that a test may change. */
+/** Returns a copy that a test may change. */
 export const recording = (): { session: Session; sources: Record<string, string> } =>
   structuredClone({ session, sources })
 
@@ -38,7 +38,7 @@ export function editRung(sample: Sample, id: string, change: Partial<RungResult>
   return sample
 }
 
-/** A timing whose every sample is so many times as long; with a spread, they lie so far apart. */
+/** Returns a timing with every sample multiplied by a factor; with `spread`, samples are spread accordingly. */
 export function stretched(timing: Timing, factor: number, spread = timing.spread): Timing {
   const wider = timing.spread > 0 ? spread / timing.spread : 1
   return {
@@ -58,7 +58,7 @@ export function slowed(sample: Sample, id: string, factor: number, spread?: numb
   return editRung(sample, id, { timing: stretched(timing, factor, spread) })
 }
 
-/** No counters were collected, and no rung has any metric. */
+/** Returns a session without counters, in which no rung has any metric. */
 export function withoutMetrics(): Sample {
   const sample = recording()
   sample.session.settings.profile = 'none'
@@ -66,7 +66,7 @@ export function withoutMetrics(): Sample {
   return sample
 }
 
-/** A rung of each unhappy end. */
+/** Returns a session with a rung for each kind of failure. */
 export function withTroubles(): Sample {
   const sample = recording()
   const bare = { timing: null, verify: null, profile: null, metrics: {} }
@@ -113,7 +113,7 @@ export const hostile = [
 
 const all = hostile.join(' ')
 
-/** Every text a tool or a person could have filled holds every one of those strings. */
+/** Returns a session in which every text that a tool or a person could fill contains all of those strings. */
 export function withHostileStrings(): Sample {
   const sample = withTroubles()
   const { session: own, sources: texts } = sample
@@ -133,7 +133,7 @@ export function withHostileStrings(): Sample {
   return sample
 }
 
-// Deep profiles for tests of reports: what ncu printed of one kernel on an H200, under other rungs' names.
+// Deep profiles for tests of reports: ncu's output for one kernel on an H200, under other rungs' names.
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {
   sass: { sections: [], unreadable: 0 },
@@ -142,10 +142,10 @@ const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).la
   nameOf: (path) => path.split('/').pop()!,
 }).get('03_a')!
 
-/** A copy that a test may change. */
+/** Returns a copy that a test may change. */
 export const deepProfile = (rung: string): DeepProfile => ({ ...structuredClone(captured), rung })
 
-/** As large as that of a long unrolled kernel, its counts as unlike each other as those of one. */
+/** Returns a profile as large as that of a long unrolled kernel, with equally varied counts. */
 export function largeProfile(rung: string, instructions: number): DeepProfile {
   const profile = deepProfile(rung)
   let seed = [...rung].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7)

@@ -104,7 +104,7 @@ describe('saving a report with pictures', () => {
 
 describe('a disk that is full', () => {
   it.skipIf(process.platform !== 'linux')('is reported when the kernel reports it', async () => {
-    // /dev/full refuses every byte; a link to it is what a full disk looks like from here.
+    // /dev/full rejects every byte, so a link to it simulates a full disk.
     const dir = await tempDir()
     const open = files.open
     vi.mocked(files.open).mockImplementationOnce(() => open('/dev/full', 'w'))

@@ -1,4 +1,4 @@
-/** Builds, with what the real compiler prints. */
+/** Tests of builds, with the real compiler's output. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -32,7 +32,7 @@ import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
-/** With what was built, which is run here. */
+/** With the builds, which are run here. */
 const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
@@ -54,7 +54,7 @@ it('a build begins nothing further in parallel once something has failed', async
 })
 
 describe('builds', () => {
-  /** The runner, the task's reference, and a library a rung. */
+  /** The runner, the task's reference, and a library per rung. */
   const builds = 2 + ladderRungs.length
 
   describe('building a ladder', () => {
@@ -130,7 +130,7 @@ describe('builds', () => {
       await machine.run()
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
-      // The reference beside the rungs; each finds the header whatever folder its source lies in.
+      // The reference and the rungs; each finds the header wherever its source is.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -239,7 +239,7 @@ describe('nvcc', async () => {
           .filter(({ id }) => id !== plan.ladder.id)
           .flatMap(({ id }) => {
             const own = planRun(catalog, { ladder: id, params: {}, profile: 'none' })
-            // What nvcc builds for a rung in Python has no kernel (python-rung.test.ts).
+            // nvcc builds no kernel for a Python rung (python-rung.test.ts).
             return own.rungs
               .filter((entry) => !isPythonFile(entry.rung.file))
               .map((entry) => ({ own, entry }))
@@ -250,8 +250,8 @@ describe('nvcc', async () => {
         const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
         const { build, reason } = await buildRung(compiler, own, entry, sm)
         expect(said(reason), what).toBeUndefined()
-        // Rows of 128 KiB take all 64 registers that a thread of 1024 may have, and a few bytes more.
-        // FP8 fragments become FP16 ones on Hopper, on top of all the registers of the sums.
+        // Rows of 128 KiB use all 64 registers that a thread of 1024 may have, and spill a few bytes. On Hopper, FP8
+        // fragments become FP16 ones, in addition to the registers of the sums.
         const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
       })
@@ -303,7 +303,7 @@ describe('nvcc', async () => {
     })
   })
 
-  // What is kept of it is a program for Linux on x64; elsewhere nvcc builds it.
+  // The stored build is a program for Linux on x64; elsewhere nvcc builds it.
   describe.skipIf(nvcc === null && !keptRunsHere)('the runner', () => {
     const builtRunner = async (): Promise<string> => {
       const compiler = await (keptRunsHere ? keptBuilt.compiler() : realCompiler())
@@ -336,7 +336,7 @@ describe('nvcc', async () => {
           profileArgs(call),
           sanitizeArgs(call),
         ]) {
-          // Words are read before a GPU is looked for.
+          // Arguments are parsed before a GPU is searched for.
           const { stdout } = await runProcess({ file: runner, args })
           expect(stdout).toContain('"event":')
           expect(stdout).not.toContain('bad-argument')
@@ -364,7 +364,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // And says of what is right what is kept of it.
+      // For correct code, it gives the stored output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -419,7 +419,7 @@ describe('flags of a task', async () => {
       const flagged = machine
         .calls('launches')
         .map((call) => after(call, '--field').filter((word) => /^(80|88):/.test(word ?? '')))
-      // The reference is asked too whether it is one, and nothing of it is launched.
+      // The reference is also checked, without launching it.
       expect(flagged.sort()).toEqual([[], [], ['80:buffer:bias', '88:i32:1']])
     })
   })
@@ -461,7 +461,7 @@ describe('flags of a task', async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither is a multiple of a tile; rows of n are still of whole 16 bytes.
+            // Neither is a multiple of a tile; rows of n still have a multiple of 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,

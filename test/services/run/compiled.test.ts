@@ -1,4 +1,7 @@
-/** Rungs that are PTX, machine code or a shared library, on the emulated GPU and built for one; nvcc makes the files here. */
+/**
+ * Tests of rungs that are PTX, machine code or a shared library, on the emulated GPU and built for a real one. nvcc
+ * makes the files here.
+ */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** ^C during an emulated run, while one of its tools is running. */
+/** Tests ^C during an emulated run, while one of its tools is running. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import { packedRow } from '../../captures'
 import { gemm, gemmProblem } from '../../support'
 import { root, tempDir } from '../support'
 
-/** A bench whose probe is stopped by ^C. */
+/** Returns a bench whose probe is stopped by ^C. */
 async function stoppedBench(): Promise<{ bench: EmulationSettings; library: string }> {
   const stop = new AbortController()
   const stopped = (_call: ProcessCall): Promise<ProcessResult> => {

@@ -1,4 +1,4 @@
-/** Measuring, and going on when a rung or the GPU does not. */
+/** Tests of measuring, and of continuing when a rung or the GPU fails. */
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
@@ -23,7 +23,7 @@ import { sessionText } from '../../../src-main/hosts/cli/describe/describe-stati
 describe('the state of the GPU', () => {
   it('is kept with each time, and what held the clocks down is told', async () => {
     const machine = await fakeMachine()
-    // Idle, the power cap and the temperature; idle is no reason.
+    // Idle, the power cap and the temperature; idle is not a reason.
     setEnv({ FAKE_CLOCKS: '37' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
     const { gpu } = rung(session, '01_naive').timing!
@@ -108,7 +108,7 @@ describe('bursts', () => {
 })
 
 describe('measuring', () => {
-  /** What becomes of a ladder when these rungs fail and no other does. */
+  /** Returns the expected statuses of a ladder if exactly these rungs fail. */
   const allBut = (...failed: string[]): Record<string, string> =>
     Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
 
@@ -380,7 +380,7 @@ describe('measuring', () => {
 })
 
 describe('degraded runs', () => {
-  /** What follows from the launch and the GPU; the rest needs counters. */
+  /** Metrics that follow from the launch and the GPU; the others need counters. */
   const fromLaunch = ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']
   const fromCounters = cardMetricIds.filter((id) => !fromLaunch.includes(id))
 

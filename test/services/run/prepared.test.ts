@@ -1,4 +1,4 @@
-/** Rungs that set something up once, or have memory, streams and graphs of their own, on the emulated GPU. */
+/** Tests of rungs with a one-time setup, or with their own memory, streams and graphs, on the emulated GPU. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,7 +61,7 @@ const plain = `extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t st
 }
 `
 
-/** Host code of rungs behind `kernel`, and what becomes of each. */
+/** Host code of rungs after `kernel`, and the outcome of each. */
 const rungs: Record<string, { code: string; status: string; reason?: RegExp }> = {
   'pointers in memory of its own': {
     status: 'ok',

@@ -1,4 +1,4 @@
-/** Profiling, and reading the pages of a deep report. */
+/** Tests of profiling, and of reading the pages of a deep report. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-    // Else ncu waits for whatever process a rung leaves behind.
+    // Otherwise ncu waits for any process that a rung leaves behind.
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
@@ -153,7 +153,7 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // What loading took concerns this run alone.
+    // The loading time concerns this run alone.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 

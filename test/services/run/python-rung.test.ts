@@ -1,6 +1,6 @@
 /**
- * Rungs in Python as the runner has them: their library is built by the real nvcc and loaded by a small program, and
- * Python itself runs inside it. torch is a fake over numpy, whose GPU is this process's own memory.
+ * Tests of Python rungs as the runner uses them. Their library is built by the real nvcc and loaded by a small
+ * program, with Python running inside it. torch is a fake over numpy, whose GPU is this process's memory.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { root, shippedKernels, tempDir } from '../support'
 import { openCompiler } from '../../../src-main/services/bench/compiler'
 import { taskHeader } from '../../../src-main/domain/task/task-headers'
 
-/** As the runner: fills the struct, prepares, launches on a stream, and tells what came of it. */
+/** Acts like the runner: fills the struct, prepares, launches on a stream, and reports the result. */
 const loader = `
 #include "kernel_ladder.h"
 #include <cstdio>
@@ -70,7 +70,7 @@ ${rungs.map((id) => `  - id: ${id}`).join('\n')}
 const python = 'Python \\d+\\.\\d+\\.\\d+, torch 2\\.11\\.0:'
 const into = 'a result is written into the buffer itself: task.y.copy_(…), or out=task.y'
 
-/** The body of kl_launch, a line before it, and what the loader says of it. */
+/** The body of kl_launch, a line before it, and the loader's output. */
 const rungs: Record<string, { body: string; before?: string; says: RegExp | string }> = {
   softmax: {
     body: 'torch.softmax(task.x, dim=1, out=task.y)',
@@ -131,7 +131,7 @@ const isThere =
 
 describe.skipIf(!isThere)('a rung in Python', () => {
   const ids = Object.keys(rungs)
-  /** By rung, and by what is missing. */
+  /** Output by rung, and by the missing part. */
   const said = new Map<string, string | undefined>()
 
   beforeAll(async () => {
@@ -162,7 +162,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
         return built.artifact!
       }),
     )
-    // The library finds its script beside it, so one build does for all.
+    // The library finds its script next to it, so one build serves all rungs.
     const libraries = await Promise.all(
       ids.map(async (id) => {
         const copy = join(dir, 'built', id)

@@ -77,7 +77,7 @@ describe('saving a session', () => {
     },
   )
 
-  /** Does something to the hidden folder that a run to `out` is filling, once it has built. */
+  /** Interferes with the hidden folder that a run to `out` is filling, once it has built. */
   const meddling = (dir: string, meddle: (staged: string) => void) =>
     eventLog((event) => {
       if (event.type === 'stage' && event.stage === 'measure' && event.done === 0)

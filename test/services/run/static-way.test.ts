@@ -1,4 +1,4 @@
-/** Runs without a GPU, and the probe that records launches. */
+/** Tests of runs without a GPU, and of the probe that records launches. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -87,7 +87,7 @@ describe('a static run', () => {
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')
-      // 1024 threads, of the 1536 that an SM of this architecture holds.
+      // 1024 threads of the 1536 that an SM of this architecture holds.
       expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
       expect(said(metrics.wavesPerSm)).toMatchObject({
         value: null,
@@ -209,7 +209,7 @@ describe('the launch probe', async () => {
       if ('artifact' in built) probe = built.artifact
     })
 
-    /** No CUDA is in it, so the host's compiler is enough, which nvcc calls with its own headers. */
+    /** Builds a library without CUDA, so the host's compiler suffices, which nvcc calls with its own headers. */
     async function library(
       source: string,
       headers: ReadonlyMap<string, string> = new Map(),
@@ -322,7 +322,7 @@ describe('the launch probe', async () => {
       )
     })
 
-    /** A kernel launched as nvcc's code launches it, as $KL_LAUNCH says, with what its launch returns. */
+    /** A kernel launched as in nvcc's code, configured by $KL_LAUNCH; prints the launch's return value. */
     const launching = `#include <cstddef>
     #include <cstdio>
     #include <cstdlib>
@@ -350,7 +350,7 @@ describe('the launch probe', async () => {
       return launchesIn(launcher)
     }
 
-    // As an H200 answered: test/gpu/instructions/counters.cu, launches. Extents are as CUDA documents them.
+    // An H200's answers: test/gpu/instructions/counters.cu, launches. Extents are as CUDA documents them.
     it.each([
       ['1,1,1', '32,1,1', 48 * 1024, 0, null],
       ['1,1,1', '32,1,1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
@@ -383,7 +383,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    /** A rung that says in kl_unsupported what it was answered of $KL_ATTRIBUTE. */
+    /** A rung that reports the value of $KL_ATTRIBUTE in kl_unsupported. */
     const asking = `#include <stdio.h>
     #include <stdlib.h>
     extern "C" int cudaDeviceGetAttribute(int*, int, int);
@@ -435,7 +435,7 @@ describe('the launch probe', async () => {
         [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
         [referenceHeaderFile, referenceHeader(task)],
       ])
-      // The library is C++ for the host; that nvcc takes it too is seen where its results are (ladder-folder.test.ts).
+      // The library is C++ for the host; ladder-folder.test.ts shows that nvcc compiles it too.
       const built = await library(pythonLibrary(task, script), headers)
       const found = await probeReference(liveToolbox(null), {
         ...{ probe, stage: 'kl_reference', library: built, signal },

@@ -1,4 +1,4 @@
-/** The loop that runs a folder again at each save; what it runs is made up here. */
+/** Tests the loop that reruns a folder on every save; the runs are simulated. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ afterEach(() => {
   for (const end of ends.splice(0)) end()
 })
 
-/** `run` makes a session of the rungs that are asked for, with these factors on their times. */
+/** Watches a folder. `run` returns a session of the requested rungs, with these factors on their times. */
 async function watched(wanted?: readonly string[]) {
   const folder = await tempDir()
   for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
@@ -55,7 +55,7 @@ async function watched(wanted?: readonly string[]) {
   const news: WatchNews[] = []
   const state = {
     factors: {} as Record<string, number | null>,
-    /** How the next run ends, where it is not well. */
+    /** How the next run fails, if it does. */
     fail: null as Error | null,
     reached: null as string[] | null,
   }
@@ -91,7 +91,7 @@ async function watched(wanted?: readonly string[]) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  /** A save, and the news once all is quiet behind it. */
+  /** Saves a file, and returns the news once the loop is quiet. */
   const save = async (name: string, text: string): Promise<WatchNews> => {
     const before = asked.length
     await writeFile(join(folder, name), text)
@@ -122,7 +122,7 @@ it('that is stopped during a round prints its result and stops waiting', async (
   expect(news.at(-1)?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
-/** As `run` makes on the emulated GPU: counters and no times. */
+/** Returns a session like `run` makes on the emulated GPU: counters and no times. */
 const emulatedSession = (rungs: string[], sharedLoads: number): Session => ({
   ...sessionOf(
     rungs.map((id) => ({

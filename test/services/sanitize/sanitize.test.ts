@@ -1,4 +1,4 @@
-/** compute-sanitizer over rungs, on a machine of fakes that replay real reports. */
+/** Tests of compute-sanitizer on rungs, on a machine of fakes that replay real reports. */
 import { Bench } from '../../../src-main/services/bench/bench'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** The shipped deep recording, replayed through the live parsers, and a deep run over fakes that replay it. */
+/** Tests the shipped deep recording, replayed through the live parsers, and a deep run over fakes that replay it. */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ describe('the deep recording of gemm-fp32', () => {
       expect(sassOfLine(profile, hottest!.file, hottest!.line).length).toBeGreaterThan(3)
       const files = new Set(profile.kernels[0]!.instructions.map(({ file }) => file))
       files.delete(null)
-      // CUDA's own header, inlined for an address in shared memory; a session holds our sources only.
+      // CUDA's own header, inlined for an address in shared memory; a session stores only our sources.
       files.delete('sm_20_intrinsics.hpp')
       expect(files).toEqual(new Set([rung(session, id).file, 'include/gemm_common.cuh']))
     },
@@ -161,7 +161,8 @@ describe('bank conflicts, apart from what arbitration adds', () => {
   const figure = (id: string, metric: string): number | null | undefined =>
     rung(session, id).metrics[metric]?.value
 
-  // Loads, stores and cp.async of what each rung's addresses make of 32 banks; the rest of ncu's counters is noise.
+  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses; the rest of ncu's counters
+  // is noise.
   it.each([
     ['00_cublas', 0, 0, 50_331_648],
     ['01_naive', 0, 0, 0],
@@ -194,12 +195,12 @@ describe('bank conflicts, apart from what arbitration adds', () => {
 describe('a deep run', () => {
   it('keeps a profile a rung beside the session, and a session that replays to the same', async () => {
     const machine = await fakeMachine()
-    // What was recorded at this level is what the fakes can replay at it.
+    // The fakes can replay only what was recorded at this level.
     const rungs = session.rungs.map(({ id }) => id)
     const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
     expect(run.settings.profile).toBe('deep')
     expect(run.warnings).toEqual([])
-    // A session of before there were sums over instructions has them when it is opened.
+    // A session from before sums over instructions were added gets them when it is opened.
     const file = join(saved!, 'session.json')
     const old = JSON.parse(await readFile(file, 'utf8')) as typeof run
     for (const own of old.rungs)

@@ -1,4 +1,4 @@
-/** The recordings that ship. */
+/** Tests of the shipped recordings. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ import { recordedRaw } from '../../../src-main/adapters/tools/recorded-raw'
 
 const ofCommits = ({ ladder }: Session): boolean => ladder.id.endsWith('-commits')
 
-/** Those that were run and whose counters were not left out by `--profile-skip`. */
+/** Returns the rungs that ran and were not excluded from profiling by `--profile-skip`. */
 const profiledRungs = ({ rungs, settings }: Session): Session['rungs'] =>
   rungs.filter(({ id, status }) => status !== 'failed' && !settings.profileSkipped?.includes(id))
 
@@ -38,7 +38,7 @@ describe('recordings', async () => {
   const recordings = await readRecordings(recordingsDir)
   type Recording = (typeof recordings)[number]
 
-  /** The first recording of each task; of those without a task, of each ladder. */
+  /** The first recording of each task; without a task, of each ladder. */
   const usual = [
     ...new Map(
       recordings
@@ -48,7 +48,10 @@ describe('recordings', async () => {
   ]
   const others = recordings.filter((one) => !usual.includes(one))
 
-  /** With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for one that does not fit, and prints `inf` waves. */
+  /**
+   * Whether ncu printed `inf` waves. With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for
+   * one that does not fit.
+   */
   const ncuGaveInfinity = ({ rungs, settings }: Session, rungId: string, id: string): boolean => {
     const { dynamicSharedBytes, staticSharedBytes } =
       rungs.find((rung) => rung.id === rungId)?.launches?.[0]?.resources ?? {}
@@ -120,7 +123,7 @@ describe('recordings', async () => {
           'gemm-fp8 4096³ standard',
           'gemm-fp8 4096³ deep',
           'gemm-fp8 8192³ standard',
-          // Of an H100.
+          // On an H100.
           'attention 4096×16×128 standard',
           'gemm-bf16 4096³ standard',
           'gemm-fp8 4096³ standard',
@@ -159,7 +162,7 @@ describe('recordings', async () => {
     it.each(recordings)(
       '$name has every rung ok with seven measured card metrics',
       ({ session }) => {
-        // One of the commits does not compile, as happens.
+        // One of the commits does not compile.
         const failed = ofCommits(session) ? ['failed'] : []
         expect(new Set(session.rungs.map(({ status }) => status))).toEqual(
           new Set(['ok', ...failed]),
@@ -195,7 +198,10 @@ describe('recordings', async () => {
       isAnonymous,
     )
 
-    /** At the deep level only the reference and the rungs that lead to the best: ncu's replay of others takes minutes. */
+    /**
+     * Whether a recording has only some rungs. At the deep level these are the reference and the rungs that lead to
+     * the best, because ncu's replay of others takes minutes.
+     */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
       // Two ways to split K, of one rung.
@@ -203,7 +209,7 @@ describe('recordings', async () => {
     const has = (session: Session, id: string): boolean =>
       session.rungs.some((candidate) => candidate.id === id)
 
-    /** The least throughput over cuBLAS's, by ladder, size and rung. */
+    /** The minimum ratio to cuBLAS's throughput, by ladder, size and rung. */
     const bars: Record<string, Record<string, Record<string, number>>> = {
       'gemm-fp32': {
         4096: {
@@ -284,11 +290,11 @@ describe('recordings', async () => {
     )
 
     it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
-      // Held to their repository in test/services/commits.test.ts.
+      // Compared with their repository in test/services/commits.test.ts.
       if (ofCommits(session)) return
       const { id, task } = session.ladder
       const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
-      // A template is named by whoever makes a folder of it.
+      // A template gets its name from the folder made of it.
       const folder = id === 'softmax-lab' ? 'templates/softmax' : `examples/${id}`
       const own = join(root, 'resources', folder, 'ladder.yaml')
       const { rungs } = existsSync(shipped)
@@ -301,7 +307,7 @@ describe('recordings', async () => {
         expect(session.rungs[0]!.id).toBe(session.ladder.reference)
         return
       }
-      // Made before the ladder had rungs in Python.
+      // Made before the ladder had Python rungs.
       const isOlder = id === 'softmax' && session.settings.profile === 'card'
       const kept = rungs.filter((rung) => !isOlder || !/^(00|2.)_/.test(rung.id))
       expect(kept.length).toBe(rungs.length - (isOlder ? 3 : 0))
@@ -313,7 +319,7 @@ describe('recordings', async () => {
     const [name, other] = ['seed-t4-h200', 'gemm-fp32-h200-1024'] as const
     const indexFile = join(recordingsDir, 'index.json')
 
-    /** Two recordings; what is indexed has no session that could be read. */
+    /** Returns two recordings; indexed ones have no readable session. */
     async function some(indexed: readonly string[]): Promise<string> {
       const dir = await tempDir()
       const { recordings: all } = await recordingIndex(recordingsDir)
@@ -469,7 +475,7 @@ describe('recordings', async () => {
       const dir = await tempDir()
       await cp(live.folder!, join(dir, 'mine'), { recursive: true })
       const assets = { ...machine.setup.assets, recordingsDir: dir }
-      // Also after a second, cached build: what was reused was kept as well.
+      // Also after a second, cached build, whose reused output is stored too.
       const again = await machine.run()
       await cp(again.folder!, join(dir, 'again'), { recursive: true })
       for (const [name, made] of [
@@ -517,8 +523,8 @@ describe('the standard level', async () => {
         new Set([plan.passes]),
       )
       const { call } = (await readRaw(folder, 'ncu/profile'))!
-      // The library of gemm-nt looks for its kernel under ncu too, and the GPU beside was profiled at the same time. Beside
-      // Python, ncu saves more memory per pass.
+      // The library of gemm-nt searches for its kernel under ncu too, and the neighboring GPU was profiled at the
+      // same time. With Python, ncu saves more memory per pass.
       const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
       const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.75
       expect(plan.seconds / call.seconds).toBeGreaterThan(least)
@@ -526,13 +532,13 @@ describe('the standard level', async () => {
     })
 
     it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
-      // What other tasks count as an operation (a comparison, an exponential) is no FP32 instruction each.
+      // Other tasks count operations (a comparison, an exponential) that are not one FP32 instruction each.
       if (session.ladder.task?.id !== 'gemm') return
       const product = flops(session.ladder.task, session.problem!)!
       const { paths, missing } = roofline(session)
       for (const { level } of missing) expect(level).toBe('l1')
       for (const { rung: id, basis, operations } of paths.dram) {
-        // A busy tensor pipe did something else where the FP32 pipe did all of the product.
+        // A busy tensor pipe did other work if the FP32 pipe did the whole product.
         const all = value(session, id, 'fp32Operations') >= product
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
@@ -545,7 +551,7 @@ describe('the standard level', async () => {
   })
 
   describe('tensor instructions', () => {
-    /** HMMA that a product needs, by warps; ncu counts one for 2·m·n·k operations of its shape. */
+    /** Returns the HMMA that a product needs, per warp; ncu counts one for 2·m·n·k operations of its shape. */
     const needed = (session: Session, shape: number, products: number): number =>
       (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)
 

@@ -25,7 +25,7 @@ interface Sketch {
   change?: (session: Session) => void
 }
 
-/** A store with a session a day. */
+/** Creates a store with one session per day. */
 async function store(...sketches: Sketch[]) {
   const dir = await tempDir()
   const setup = setupIn(dir, { kernelsDir: 'cuda-kernels' })
@@ -34,7 +34,7 @@ async function store(...sketches: Sketch[]) {
     session.target = { kind: 'live', name: 'local' }
     session.createdAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString()
     session.rungs = session.rungs.filter(({ id }) => usual.includes(id))
-    // Never quite the same time twice, as on a GPU.
+    // Never exactly the same time twice, as on a GPU.
     const jitter = 1 + 0.002 * Math.sin(day * 12.9898)
     for (const rung of session.rungs) {
       const factor = (times[rung.id] ?? 1) * all * jitter
@@ -175,14 +175,15 @@ it('the history is empty, and no fault, for a screen that shows a ladder without
   expect(await findHistory(empty, null)).toEqual({ ladders: [], history: null })
 })
 
-// A saved session is named, deleted and taken back without being edited; recordings stay as they are.
+// Tests that a saved session is renamed, deleted and restored without being edited, and that recordings do not
+// change.
 
 const report = join(
   import.meta.dirname,
   '../../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep',
 )
 
-/** A core over a store of its own that holds one imported session. */
+/** Creates a core with a separate store that has one imported session. */
 async function setUp(options: { mounted?: boolean } = {}) {
   const data = await tempDir()
   const store = join(data, 'sessions')
@@ -246,7 +247,7 @@ describe('a deleted session', () => {
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
       'another session has that name',
     )
-    // Deleted too: of the two, the last comes back.
+    // This one is deleted too: of the two, the last is restored.
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toHaveLength(1)
     await core.call('sessions.restore', { ref })
@@ -338,7 +339,7 @@ describe('a file that is handed over', () => {
 
 it('a store that cannot be written says so', async () => {
   const { core, ref, store } = await setUp()
-  // A file where the trash should be: the same answer for root, who may write anywhere.
+  // A file in place of the trash gives the same error for root, who may write anywhere.
   await writeFile(join(store, '.trash'), '')
   await expect(core.call('sessions.delete', { ref })).rejects.toThrow(`Could not delete`)
   await rename(join(store, '.trash'), join(store, '.moved'))

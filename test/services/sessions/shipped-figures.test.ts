@@ -1,7 +1,8 @@
 /**
- * Every figure of every recording that ships, stored and replayed, as short digests. test/captures/sessions/shipped-figures.json
- * holds those from before the recordings of version 1 were converted. It is not to be made anew: a recording that is replaced
- * by a new one loses its lines. Rungs that were renamed have the ids of today; their figures were compared without ids.
+ * Tests every figure of every shipped recording, stored and replayed, as short digests.
+ * test/captures/sessions/shipped-figures.json has those from before the recordings of version 1 were converted. It
+ * must not be regenerated: a replaced recording loses its lines. Renamed rungs have their current ids; their figures
+ * were compared without ids.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ import {
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
 
-/** Keys in order, so that equal content is equal text. */
+/** Sorts keys, so that equal content is equal text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -37,7 +38,7 @@ const digest = (value: unknown): string =>
     .digest('hex')
     .slice(0, 16)
 
-/** Of a mismatch, the values and not the place. */
+/** Returns a rung's figures; of a mismatch, the values but not the location. */
 function figuresOf(rung: RungResult): object {
   const { title, status, reason, diagnostics, build, timing, launches, profile } = rung
   const verified = (verify: RungResult['verify']): object | null =>
@@ -62,7 +63,7 @@ function figuresOf(rung: RungResult): object {
   }
 }
 
-/** Without what follows from a setting. */
+/** Returns a timing without what follows from a setting. */
 function timingOf(timing: RungResult['timing']): object | null {
   if (timing === null) return null
   const { cacheState: _state, burst, ...shown } = timing
@@ -71,7 +72,7 @@ function timingOf(timing: RungResult['timing']): object | null {
   return { ...shown, burst: shownBurst }
 }
 
-/** The modes of the GPU, read of the same raw output since. */
+/** Returns a device without the GPU's modes, which were later read from the same raw output. */
 function deviceOf({ device }: Session): object | null {
   if (device === null) return null
   const { ecc: _ecc, mig: _mig, ...shown } = device
@@ -90,7 +91,9 @@ function sessionFigures(session: Session): object {
   }
 }
 
-/** With the metrics that are stored: one that came to the registry since is none of a recording's figures. */
+/**
+ * Returns a session with only the stored metrics: metrics added to the registry later are not a recording's figures.
+ */
 const withMetricsOf = (stored: Session, session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung, index) => ({
@@ -103,7 +106,7 @@ const withMetricsOf = (stored: Session, session: Session): Session => ({
   })),
 })
 
-/** By what it is of: the session as a whole, then each rung. */
+/** Returns digests by subject: the session as a whole, then each rung. */
 function digestsOf(session: Session, stored = session): Record<string, string> {
   return {
     session: digest(sessionFigures(session)),
@@ -113,14 +116,14 @@ function digestsOf(session: Session, stored = session): Record<string, string> {
   }
 }
 
-/** Without its version, and which samples were counted, which is said since. */
+/** Returns a profile without its version and the kind of samples, which was added later. */
 const profileFigures = (profile: DeepProfile | null): object | null =>
   profile && {
     ...{ ...profile, schema: 1 },
     kernels: profile.kernels.map(({ stallSamples: _samples, ...kernel }) => kernel),
   }
 
-/** What is read of a recording's own session.json, and what comes of replaying its raw output. */
+/** Returns the figures of a recording's session.json, and of replaying its raw output. */
 async function shippedFigures(): Promise<Record<string, Record<string, string>>> {
   const places = setupIn(join(root, 'none'), { kernelsDir: join(root, 'cuda-kernels') })
   const found: Record<string, Record<string, string>> = {}

@@ -1,10 +1,10 @@
-/** Workers that take virtual seconds: how busy they are kept, and what is lost when one ends. */
+/** Tests with workers that take virtual seconds: their utilization, and what is lost when one ends. */
 import { describe, expect, it } from 'vitest'
 import { makeStrategy } from '../../../src-main/domain/tune/search-strategy'
 import { sweep, type SweepRequest } from '../../../src-main/services/tune/scheduler'
 import { pointKey, type Point } from '../../../src-main/domain/tune/search-space'
 
-/** Time passes when nothing else can happen. */
+/** A clock that advances when nothing else can happen. */
 class VirtualClock {
   now = 0
   readonly #waiting: { at: number; done: () => void }[] = []
@@ -95,7 +95,7 @@ describe('10,000 points of a second each', () => {
     await run()
     expect(outcomes.size).toBe(10_000)
     expect(seen.busyMs / (8 * clock.now)).toBeGreaterThan(0.95)
-    // Bounded by what the workers take, whatever the number of points.
+    // Bounded by the workers' batches, for any number of points.
     expect(seen.mostAhead).toBeLessThan(3 * 8 * 8)
   })
 })

@@ -1,4 +1,4 @@
-/** Sweeps on a machine of fakes, whose points take as long as their values say. */
+/** Tests of sweeps on a machine of fakes, where a point's time depends on its values. */
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ function start(
   )
 }
 
-/** A machine on which BM=128 with TM=16 is the fastest. */
+/** Creates a machine on which BM=128 with TM=16 is the fastest. */
 async function machineWith(...lines: string[]): Promise<Machine> {
   const machine = await fakeMachine()
   const text = ['// fastest: BM=128 TM=16', ...lines].map((line) => `${line}\n`).join('')
@@ -63,7 +63,7 @@ describe('a sweep', () => {
       space: { combinations: 9, allowed: report.rows.length },
       winner: { BM: 128, TM: 16, BN: 64, BK: 8 },
     })
-    // Its static_asserts leave some out: nvcc is not even asked.
+    // Points excluded by static_asserts are not even compiled.
     expect(report.rows.length).toBeLessThan(9)
     expect(report.space.rules).toContain('BM % TM == 0')
     expect(report.rows.every(({ status }) => status === 'ok')).toBe(true)
@@ -71,7 +71,7 @@ describe('a sweep', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(report.finalists).toHaveLength(5)
     const [best] = report.finalists
-    // The rung's own values lack both, so they take 1.2 times as long.
+    // The rung's own values have neither, so they take 1.2 times as long.
     expect(best!.ratio!.ratio).toBeCloseTo(1 / 1.2, 2)
     expect(best!.rounds).toBe(8)
     expect(report.baseline!.params).toEqual({ BM: 64, BN: 64, BK: 8, TM: 8 })
@@ -217,7 +217,7 @@ describe('T4', () => {
     expect(right.measurements).toMatchObject([{ name: 'time', unit: 'ms' }])
     expect(pointsOfT4(document, ['BM', 'TM'])[0]).toEqual({ BM: 128, TM: 16 })
     expect(pointsOfT4(document, ['BM', 'OTHER'])).toEqual([])
-    // Another sweep begins with them.
+    // Another sweep starts with these points.
     const again = await start(machine, {
       fresh: true,
       budget: { points: 1, seconds: null },
@@ -257,7 +257,7 @@ describe('tune on the command line', () => {
       ladders: { rungs: { id: string; params: object }[] }[]
     }
     expect(ladders.ladders[0]!.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'b-tuned', 'c'])
-    // It is kept, opens again in the UI, and can be applied there.
+    // The sweep is stored, can be opened in the UI, and can be applied there.
     const core = createCore(machine.setup, { host: 'web' })
     const { tunings } = await core.call('tunings.list', {})
     expect(tunings).toMatchObject([{ rung: 'b', points: 3 }])

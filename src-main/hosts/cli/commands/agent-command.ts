@@ -1,4 +1,4 @@
-/** `kernel-ladder __agent`: what this program is started as on another machine. It writes a line per event to a file. */
+/** `kernel-ladder __agent`: the program's entry on another machine. It writes a line per event to a file. */
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -12,15 +12,15 @@ import { trustFolder } from '../../../services/folders/folder-trust'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 
-/** `runProgram` is the command line, for jobs that are commands. */
+/** Runs a job. `runProgram` is the command line, for jobs that are commands. */
 export async function agentCommand(
   setUp: SetUp,
   [jobFile, eventsFile]: readonly [string, string],
   runProgram: RunProgram,
 ): Promise<number> {
-  // Open to the end: what is said while the program ends goes there too.
+  // Kept open to the end, for messages while the program ends.
   const events = openSync(eventsFile, 'a', 0o600)
-  // Whole lines, at once: a reader sees no part of one for long.
+  // Writes whole lines in one call, so that a reader rarely sees part of a line.
   const write = (line: JobLine): void => {
     writeSync(events, `${JSON.stringify(line)}\n`)
   }
@@ -41,7 +41,7 @@ export async function agentCommand(
   }
 }
 
-/** A task of an array has its number in its words. */
+/** Returns a job's words; an array task gets its number in them. */
 const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
   words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))
 
@@ -67,7 +67,7 @@ async function runSession(
   return { code: 0, folder: result.folder, id: result.session.id, missing, unsaved }
 }
 
-/** Has what is printed become lines instead. */
+/** Converts printed output to lines. */
 async function withOutput(
   write: (line: JobLine) => void,
   work: () => Promise<number>,

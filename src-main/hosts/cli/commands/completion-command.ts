@@ -1,4 +1,4 @@
-/** `kernel-ladder completion`, the hidden command that its scripts ask, and the man page of the npm package. */
+/** `kernel-ladder completion`, the hidden command that its scripts call, and the man page of the npm package. */
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
@@ -30,10 +30,10 @@ export async function completeCommand(
   words: readonly string[],
   setUp: SetUp,
 ): Promise<number> {
-  // The other shells take their quotes off themselves.
+  // Only bash passes words with their quotes.
   const given = shell === 'bash' ? words.map(unquoted) : words
   const lines = (await complete(cli, given, namesOn(setUp)))
-    // A name with a line break could not be told from two.
+    // A name with a line break would look like two names.
     .filter(({ word }) => !/[\n\t]/.test(word))
     .map(({ word, about }) => (about ? `${word}\t${about}` : word))
   process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''))

@@ -9,7 +9,7 @@ import { doctorDocument } from '../documents/doctor'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
-/** A check per line, and what to do below those that need it. */
+/** Returns one check per line, each followed by its remedy if it has one. */
 export const doctorText = ({ checks }: DoctorReport): string =>
   checks
     .flatMap(({ status, label, detail, remedy }) => [

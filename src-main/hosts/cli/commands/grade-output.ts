@@ -15,7 +15,7 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`
 const countOf = (parts: Record<string, string>, good: string): string =>
   `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
 
-/** The columns of all labs; a cell is empty if the row's lab has no such part. */
+/** Returns the table as CSV with the columns of all labs. A cell is empty if the row's lab has no such part. */
 export function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const ids = (group: 'checks' | 'predictions' | 'questions'): string[] => [
     ...new Set(batches.flatMap(({ lab }) => lab.lab[group].map(({ id }) => id))),
@@ -71,7 +71,7 @@ export const textOf = (rows: readonly GradeRow[]): string =>
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** What is about to be graded, and where. */
+/** Describes what is about to be graded, and where. */
 export const startSentence = (
   { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
   { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
@@ -86,7 +86,7 @@ export const startSentence = (
   return `${counted(submissions, 'submission')}, ${jobs} at a time ${where}`
 }
 
-/** The time of this command, and that of all rows, where earlier gradings or several jobs took part. */
+/** Reports the time of this command, and that of all rows if earlier gradings or several jobs contributed. */
 export function endSentence(
   rows: readonly Pick<GradeRow, 'seconds'>[],
   reused: number,

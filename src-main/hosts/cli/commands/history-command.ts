@@ -1,4 +1,4 @@
-/** `kernel-ladder history`: how the times of a ladder's rungs moved over its sessions. */
+/** `kernel-ladder history`: shows how the times of a ladder's rungs changed over its sessions. */
 import { inEnglish } from '../../../domain/text/english'
 import { message } from '../../../domain/messages/message'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -61,7 +61,7 @@ export async function historyCommand(
 
 const steps = [...'▁▂▃▄▅▆▇█']
 
-/** The points as bars between the fastest and the slowest, a bar for several points if there are many. */
+/** Returns the points as bars between the fastest and the slowest. Many points share bars. */
 function sparkline(values: readonly number[]): string {
   const most = 60
   const size = Math.ceil(values.length / most)

@@ -1,6 +1,6 @@
 /**
- * What each command does, loaded when it is run: the definitions in program.ts are all that help, completion and
- * errors of usage need, and loading every service for them would take most of their time.
+ * The implementation of each command, loaded when it runs. Help, completion and usage errors need only the
+ * definitions in program.ts; loading every service for them would take most of their time.
  */
 type Run<A extends unknown[]> = (...given: A) => Promise<number>
 

@@ -1,10 +1,10 @@
-/** `kernel-ladder __judge`: what `lab grade` starts for each submission. */
+/** `kernel-ladder __judge`: the process that `lab grade` starts for each submission. */
 import { exitCodes, toErrorShape } from '../../../domain/errors'
 import { judgeSubmission, readJob } from '../../../services/labs/judge-process'
 import { localMachine } from '../../../adapters/machine/local-machine'
 
 export async function judgeCommand(jobFile: string): Promise<number> {
-  // Node starts its debugger on this signal where it cannot be told not to (--disable-sigusr1).
+  // Node starts its debugger on this signal unless it supports --disable-sigusr1.
   process.on('SIGUSR1', () => undefined)
   try {
     const judged = await judgeSubmission(localMachine(), await readJob(jobFile))

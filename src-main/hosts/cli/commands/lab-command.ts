@@ -97,7 +97,7 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
   return 0
 }
 
-/** The target that was asked for; without one, a GPU where there is one, and an emulated one elsewhere. */
+/** Returns the requested target. The default is a GPU if there is one, else an emulated GPU. */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,
   requested: string | undefined,
@@ -122,7 +122,7 @@ export interface LabCheckOptions {
   json?: boolean
 }
 
-/** The runner takes larger ones; this is enough for nobody to try them all. */
+/** Limit of seeds: the runner accepts larger ones, but nobody can try out all of these. */
 const mostSeed = 1_000_000
 
 export async function labCheckCommand(
@@ -170,7 +170,7 @@ export async function labCheckCommand(
   return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
 
-/** Shows every file of the lab and asks for confirmation; without a terminal, only `--yes` confirms. */
+/** Shows every file of the lab and asks for confirmation. Without a terminal, only `--yes` confirms. */
 export async function labTrustCommand(
   setUp: SetUp,
   folder: string,

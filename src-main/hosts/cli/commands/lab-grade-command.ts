@@ -1,4 +1,4 @@
-/** `kernel-ladder lab grade`: a folder of submissions as a table, one row per student. */
+/** `kernel-ladder lab grade`: grades a folder of submissions into a table with one row per student. */
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
@@ -40,14 +40,16 @@ export interface LabGradeOptions {
   csv?: boolean
   json?: boolean
   out?: string
-  /** Of an array of Slurm. */
+  /** Number of Slurm array tasks. */
   tasks?: string
-  /** Which part of the submissions a task grades: `3/40`. */
+  /** The part of the submissions that a task grades: `3/40`. */
   part?: string
   trust?: boolean
 }
 
-/** The lab is given by `--lab`, by the folder's name, or by the names of the folders in it. */
+/**
+ * Returns the batches to grade. The lab is given by `--lab`, by the folder's name, or by the names of its subfolders.
+ */
 async function batchesOf(
   setup: Setup,
   dir: string,
@@ -87,7 +89,7 @@ function limitsOf(options: Pick<LabGradeOptions, 'timeout' | 'memory'>): Limits 
   }
 }
 
-/** The real paths of folders, which must exist. */
+/** Returns the real paths of folders, which must exist. */
 const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   Promise.all(
     folders.map((folder) =>
@@ -97,7 +99,7 @@ const readableFolders = (folders: readonly string[]): Promise<string[]> =>
     ),
   )
 
-/** Unisolated submissions run only with explicit consent, by the option or when asked. */
+/** Throws unless the submissions are isolated or the user consents, by the option or when asked. */
 async function allowUnisolated(
   isolation: Isolation,
   { unisolated }: Pick<LabGradeOptions, 'unisolated'>,
@@ -112,7 +114,7 @@ async function allowUnisolated(
   throw refusal
 }
 
-/** Creates the output file, so that a path that cannot be written is noticed before an hour of grading. */
+/** Creates the output file early, so that an unwritable path fails before an hour of grading. */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
   try {
@@ -125,7 +127,7 @@ async function reserve(file: string): Promise<string> {
   return path
 }
 
-/** If the file cannot be written, the text is printed instead, so that no grade is lost. */
+/** Writes the file. If that fails, prints the text instead, so that no grade is lost. */
 async function writeOrPrint(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
@@ -135,7 +137,7 @@ async function writeOrPrint(path: string, text: string): Promise<void> {
   }
 }
 
-/** Progress and notices for the teacher go to stderr; only the table goes to stdout. */
+/** Grades the submissions. Progress and notices go to stderr; only the table goes to stdout. */
 export async function labGradeCommand(
   setUp: SetUp,
   dir: string,
@@ -167,10 +169,12 @@ export async function labGradeCommand(
   }
 }
 
-/** Of an array, by Slurm's own default. */
+/** Slurm's default limit of array tasks. */
 const mostTasks = 1000
 
-/** The same command there, over the submissions as they are now, and over a lab of the teacher's own. */
+/**
+ * Runs the same command on another machine, with the current submissions and the teacher's own lab if there is one.
+ */
 async function gradeThere(
   setup: Setup,
   machine: string,
@@ -300,7 +304,7 @@ async function gradeBatches(
   if (copies > 0)
     note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
   if (signal.aborted) return exitCodes.cancelled
-  // What is missing in a part is graded with the whole.
+  // Submissions missing from a part are graded with the whole.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
@@ -309,7 +313,7 @@ async function gradeBatches(
   return exitCodes.missing
 }
 
-/** `kernel-ladder lab regrade`: for appeals. Exits 0 if the row is the same, 1 if it differs. */
+/** `kernel-ladder lab regrade`, for appeals. Exits 0 if the row is the same, 1 if it differs. */
 export async function labRegradeCommand(
   setUp: SetUp,
   file: string,

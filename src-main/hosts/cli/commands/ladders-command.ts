@@ -1,4 +1,4 @@
-/** `kernel-ladder ladders`: lists ladders, their rungs, and what the shipped recordings measured for each. */
+/** `kernel-ladder ladders`: lists ladders, their rungs, and the recorded measurements of each. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { ProgramFolder } from '../../../adapters/catalog/program-folder'
 import { readCatalog } from '../../../adapters/catalog/catalog'
@@ -15,7 +15,7 @@ import { note, printJson, printText, problemText } from '../output'
 import { table } from '../table'
 import { namesOf, problemAt } from '../../../domain/task/problem-request'
 
-/** `4.44 ms, 0.605× of 00_cublas` */
+/** Returns text like `4.44 ms, 0.605× of 00_cublas`. */
 function timeCell(measured: RungMeasured | null): string {
   if (!measured) return ''
   const { medianMs, reference } = measured
@@ -24,7 +24,7 @@ function timeCell(measured: RungMeasured | null): string {
     : formatMs(medianMs)
 }
 
-/** A ladder of programs has commands in place of sources, and nothing else to choose. */
+/** Lists a ladder of programs, which has commands instead of sources and no other choices. */
 function programsListed({ ladder, programs }: ProgramFolder, json: boolean | undefined): number {
   const { id, title, summary, sizes, scalars, options, reference, rungs } = ladder
   if (json)
@@ -71,7 +71,7 @@ function programsListed({ ladder, programs }: ProgramFolder, json: boolean | und
   return 0
 }
 
-/** `name` is one ladder, by id or folder; all that ship where it is absent. */
+/** Lists ladders. `name` is one ladder, by id or folder; all shipped ones if absent. */
 export async function laddersCommand(
   setUp: SetUp,
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** `kernel-ladder machine`: the machines that --target names. */
+/** `kernel-ladder machine`: manages the machines that --target names. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
 import { sbatchWords } from '../../../adapters/remote/slurm'
 import type { HostKey } from '../../../adapters/remote/ssh'
@@ -58,7 +58,7 @@ function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
   }
 }
 
-/** The entry as it is written, and as it is read. */
+/** Returns the entry in its written and its parsed form. */
 function entryOf(options: MachineAddOptions) {
   const slurm = slurmOf(options)
   const written = {
@@ -96,7 +96,10 @@ export async function machineAddCommand(
   return 0
 }
 
-/** The host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws otherwise. */
+/**
+ * Returns the host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws
+ * otherwise.
+ */
 async function seenKey(
   name: string,
   host: string,
@@ -206,7 +209,10 @@ const commandText = (text: string): string => {
   }
 }
 
-/** Runs whose sessions were not brought home: the program here was killed, or its machine switched off. */
+/**
+ * Lists runs whose sessions were not copied back, because the local program was killed or its machine was switched
+ * off.
+ */
 export async function machineRunsCommand(
   setUp: SetUp,
   name: string,
@@ -250,7 +256,7 @@ export async function machineResumeCommand(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Brings ncu's report of a session here from the machine that the session was made on. */
+/** Fetches ncu's report of a session from the machine that made it. */
 export async function machineFetchCommand(
   setUp: SetUp,
   session: string,

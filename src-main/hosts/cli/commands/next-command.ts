@@ -1,4 +1,4 @@
-/** `kernel-ladder next`: what to change next in a rung, and what it would save. */
+/** `kernel-ladder next`: advises what to change next in a rung, and what that would save. */
 import { inputError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
 import { appVersion } from '../../../services/version'
@@ -13,7 +13,7 @@ import { nextDocument } from '../documents/next'
 import { noteReading, printJson, printText } from '../output'
 import { namedRung } from './named-rung'
 
-/** A file of ncu's, which is read without importing it first. */
+/** Whether a name is an ncu file, which is read without an import. */
 const isReport = (name: string): boolean => /\.(ncu-repz?|csv)$/i.test(name)
 
 async function opened(places: SessionPlaces, name: string | undefined): Promise<ReadImport> {
@@ -29,9 +29,9 @@ async function opened(places: SessionPlaces, name: string | undefined): Promise<
 
 export async function nextCommand(
   places: SessionPlaces,
-  /** The newest own session by default. */
+  /** The newest session of the store by default. */
   name: string | undefined,
-  /** The rung that is worth a change first by default. */
+  /** By default, the rung that is worth changing first. */
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<number> {

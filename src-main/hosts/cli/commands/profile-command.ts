@@ -1,4 +1,4 @@
-/** `kernel-ladder profile -- COMMAND`: a program of the user's own under ncu, kernel by kernel. */
+/** `kernel-ladder profile -- COMMAND`: profiles a user's program under ncu, kernel by kernel. */
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -24,7 +24,7 @@ export interface ProfileOptions {
   count?: string
   profile: string
   timeout: string
-  /** `--no-wait` makes it false. */
+  /** false with `--no-wait`. */
   wait: boolean
   out?: string
   json?: boolean
@@ -96,7 +96,7 @@ export async function profileCommand(
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     signal: abortOnStop('stopping the program and saving what was timed.'),
-    // With --json, stdout has one document and nothing else.
+    // With --json, stdout contains only the document.
     onOutput: (stream, text) => passOn(options.json ? 'stderr' : stream, text),
     emit: sayEvent,
   })

@@ -1,4 +1,4 @@
-/** `kernel-ladder regress`: whether the code of a ladder got slower since a session or a git revision. */
+/** `kernel-ladder regress`: tests whether the code of a ladder got slower since a session or a git revision. */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -49,9 +49,9 @@ export interface RegressCommandOptions extends ProblemOptions {
   junit?: string
 }
 
-/** Below the minimum no GPU is steady enough; beyond the maximum a rung could take twice as long. */
+/** Below the minimum no GPU is steady enough; above the maximum a rung could take twice as long. */
 const mostPercent = 100
-/** Fewer have no useful interval: at the confidence of a verdict, four rounds widen it fourfold. */
+/** Six rounds at least: at the confidence of a verdict, four rounds give a four times wider interval. */
 const [fewestRounds, usualRounds, mostRounds] = [6, 24, 1000]
 const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]
 
@@ -123,7 +123,7 @@ export async function regressCommand(
   }
   if (options.json) printJson(regressDocument, report)
   else printText(options.markdown ? regressMarkdown(report).trimEnd() : describe(report))
-  // Stdout may go to a file that nobody reads, so the log says it too.
+  // The log repeats the headline, because stdout may go to a file that nobody reads.
   note(`Kernel Ladder: ${report.headline}`)
   return report.exitCode
 }

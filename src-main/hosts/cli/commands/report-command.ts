@@ -1,4 +1,4 @@
-/** `kernel-ladder report`: a document about one session or two, or a check against a baseline. */
+/** `kernel-ladder report`: writes a document about one or two sessions, or checks against a baseline. */
 import { basename, extname } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
@@ -44,12 +44,12 @@ export interface ReportCommandOptions {
   json?: boolean
 }
 
-/** What its author adds to a report. */
+/** The options that an author adds to a report. */
 const authored = ['title', 'note', 'charts', 'caption'] as const
 
 const toStdout = '-'
 const defaultThreshold = 3
-/** Below the minimum, no measurement is precise enough; above the maximum, twice the time would pass. */
+/** Below the minimum, no measurement is precise enough; above the maximum, a rung could take twice as long. */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
 const open = async (setUp: SetUp, name: string): Promise<OpenedSession> =>
@@ -80,7 +80,7 @@ function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOption
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-/** Printing takes seconds, or minutes for hundreds of rungs. */
+/** Reports the stage: printing takes seconds, or minutes for hundreds of rungs. */
 function sayStage(stage: ReportStage): void {
   if (stage === 'layout') note('Laying out the pages…')
   if (stage === 'print') note('Printing…')
@@ -94,7 +94,7 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // Unfiltered: printers emit no control sequences, and CSV lines end with CR LF.
+    // Not filtered: printers emit no control sequences, and CSV lines end with CR LF.
   } else process.stdout.write(content)
 }
 
@@ -116,15 +116,15 @@ async function check(setUp: SetUp, name: string, options: ReportCommandOptions):
   if (out !== toStdout) await checkPlace(out)
   const [baseline, now] = [await open(setUp, options.baseline), await open(setUp, name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
-  // The file comes first: if the reader of stdout goes away, the program ends.
+  // Write the file first: if the reader of stdout goes away, the program ends.
   if (out !== toStdout) await deliver(text, out)
   await deliver(text, toStdout)
-  // Stdout may go to a file that nobody reads, so the log says it too.
+  // The log repeats the headline, because stdout may go to a file that nobody reads.
   note(`Kernel Ladder: ${headline}`)
   return checkExitCodes[verdict]
 }
 
-/** Splits a comma-separated list; an empty one would make an empty report. */
+/** Splits a comma-separated list. Throws if it is empty, since the report would be empty too. */
 function words(list: string, option: string): string[] {
   const found = list
     .split(',')
@@ -148,14 +148,14 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
       `--sections ${JSON.stringify(unknown)} is not a section of --format ${format}.`,
       `Sections: ${possible.join(', ')}, or ${allSections}. The summary and the provenance are in every report.`,
     )
-  // In a fixed order, so that the order on the command line does not matter.
+  // Sections have a fixed order, whatever the order on the command line.
   return possible.filter((section) => found.includes(section))
 }
 
 const formatsThat = (can: (format: ReportFormat) => boolean): string =>
   reportFormats.filter(can).join(', ')
 
-/** `roofline=Where the rungs stand`: the first `=` ends the chart's name. */
+/** Parses `roofline=Where the rungs stand`; the first `=` ends the chart's name. */
 function captionsOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((word) => {
@@ -199,7 +199,7 @@ function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
   }
 }
 
-/** One chart at print size, as SVG or PNG depending on the file extension. */
+/** Draws one chart at print size, as SVG or PNG depending on the file extension. */
 async function chart(
   setUp: SetUp,
   name: string,
@@ -224,7 +224,7 @@ async function chart(
     await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
     return 0
   }
-  // Any counter, not only those that a report has unless others are chosen.
+  // Allow any counter, not only a report's defaults.
   const counters = opened.session.rungs.flatMap(({ metrics }) => Object.keys(metrics))
   const all = reportPictures([opened], {
     ...choice,
@@ -271,7 +271,7 @@ export async function reportCommand(
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
     ...authoredOf(options, format),
   }
-  // There is no folder beside stdout to put pictures in.
+  // With stdout there is no folder for pictures.
   const withPictures =
     format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)

@@ -20,13 +20,16 @@ import { askTrust } from '../ask'
 import { watchRun } from './watch-run'
 import { sessionText } from '../describe/describe-static'
 
-/** 1 if a rung is wrong, failed or was not reached, 3 if the GPU was lost during the run; an unsupported rung is not a failure. */
+/**
+ * Returns 1 if a rung is wrong, failed or was not reached, and 3 if the GPU was lost during the run. An unsupported
+ * rung is not a failure.
+ */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
   // A build-only target runs nothing by design.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
-  // A problem of this machine kept rungs from running, however the earlier ones ended.
+  // If this machine kept rungs from running, the outcome of the earlier ones does not matter.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
   if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
@@ -47,7 +50,7 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
   return { rung, range: commits }
 }
 
-/** How rungs are run, whatever is run. */
+/** Returns the settings that apply to any run. */
 export const settingsOf = ({ timeout, warm, wait }: RunOptions): Partial<RunSettings> => ({
   ...(timeout === undefined ? {} : { idleSeconds: wholeNumber(timeout, '--timeout', 86_400) }),
   cacheState: cacheStateOf({ warm }),

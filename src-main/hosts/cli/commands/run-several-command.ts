@@ -1,4 +1,4 @@
-/** `kernel-ladder run --target A,B`: one ladder on several targets at once, a session each. */
+/** `kernel-ladder run --target A,B`: runs one ladder on several targets at once, with a session for each. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError, exitCodes, toErrorShape, type ErrorShape } from '../../../domain/errors'
 import { formatMs, formatValue } from '../../../domain/metrics/units'

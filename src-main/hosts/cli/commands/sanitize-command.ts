@@ -32,7 +32,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   gpu?: string
   target?: string
   wait: boolean
-  /** Of a ladder folder. */
+  /** Trust the ladder folder. */
   trust?: boolean
   json?: boolean
 }

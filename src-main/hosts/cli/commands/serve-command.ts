@@ -15,17 +15,17 @@ export interface ServeOptions {
 }
 
 /**
- * Without a terminal, a dropped ssh connection sends no signal, but the pipe that it made of stdin ends. A terminal
- * sends SIGHUP, and /dev/null, as of a service, says nothing.
+ * Calls `gone` when the pipe or socket of stdin closes. Without a terminal, a dropped ssh connection sends no signal,
+ * but closes that pipe. A terminal sends SIGHUP, and /dev/null, as for a service, sends nothing.
  */
 function onInputClosed(gone: () => void): void {
-  // Node.js opens /dev/null in place of a stdin that was closed, so there always is one.
+  // Node.js replaces a closed stdin with /dev/null, so there always is one.
   const input = fstatSync(0)
   if (!input.isFIFO() && !input.isSocket()) return
   process.stdin.once('end', gone).once('error', gone).resume()
 }
 
-/** `open` gets the link, and returns what is to be done when the server ends. */
+/** Serves the UI. `open` gets the link and returns the cleanup for when the server ends. */
 export async function serveCommand(
   setUp: SetUp,
   options: ServeOptions,
@@ -40,7 +40,7 @@ export async function serveCommand(
   try {
     const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
-    // Before the link is there to be used, so that whoever reads it can stop the server at once.
+    // Registered before the link is shown, so that its reader can stop the server at once.
     const stopping = new Promise<void>((stopped) => {
       onStop(
         () => {

@@ -27,7 +27,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** What the recordings measured for this rung, unless the session is that recording itself. */
+/** Returns the recorded measurements of this rung, unless the session is that recording. */
 async function measuredElsewhere(
   places: SessionPlaces,
   { ladder, target }: Session,
@@ -41,7 +41,7 @@ async function measuredElsewhere(
 
 export async function showCommand(
   places: SessionPlaces,
-  /** The newest own session by default. */
+  /** The newest session of the store by default. */
   name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {

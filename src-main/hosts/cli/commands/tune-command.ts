@@ -49,11 +49,11 @@ export interface TuneCommandOptions extends ProblemOptions {
   seconds?: string
   gpu?: string
   target?: string
-  /** Of an array of Slurm. */
+  /** Number of Slurm array tasks. */
   tasks?: string
-  /** Which part of the space a task tries: `3/40`. */
+  /** The part of the space that a task tries: `3/40`. */
   part?: string
-  /** False for a sweep that is kept where it was asked for. */
+  /** False with `--no-keep`, as for a sweep that the requesting machine stores. */
   keep: boolean
   fresh?: boolean
   apply?: boolean
@@ -67,7 +67,7 @@ export interface TuneCommandOptions extends ProblemOptions {
 }
 
 const mostValues = 1000
-/** Of an array, by Slurm's own default. */
+/** Slurm's default limit of array tasks. */
 const mostTasks = 1000
 
 function parseAxes(given: readonly string[]): Axis[] {
@@ -98,7 +98,7 @@ const unitSeconds = new Map([
   ['h', 3600],
 ])
 
-/** `200` points, or `90s`, `10m`, `2h`. */
+/** Parses a budget: `200` points, or `90s`, `10m`, `2h`. */
 function parseBudget(word: string | undefined): TuneRequest['budget'] {
   if (word === undefined) return { points: null, seconds: null }
   const [, number, unit] = /^(\d{1,9})([smh]?)$/.exec(word) ?? []
@@ -122,7 +122,7 @@ function parseStrategy(word: string): StrategyName {
   )
 }
 
-/** The points of a T4 file, for a request that learns the parameters later. */
+/** Returns the points of a T4 file, for a request that knows the parameters only later. */
 async function firstPoints(file: string | undefined): Promise<TuneRequest['first']> {
   if (file === undefined) return () => []
   let document
@@ -207,7 +207,7 @@ export async function tuneCommand(
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
   }
-  // A part is only some of the points.
+  // Do not store a part, which has only some of the points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
@@ -220,13 +220,13 @@ export async function tuneCommand(
     note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
   }
   if (report.completion === 'cancelled') return exitCodes.failed
-  // A part has no finals, and may be without a point.
+  // A part has no finals, and may have no point.
   return report.winner || request.part ? 0 : exitCodes.failed
 }
 
 interface Ranking {
   report: TuneReport
-  /** All results in the exchange format. */
+  /** All results in the T4 exchange format. */
   t4: string
 }
 
@@ -250,7 +250,7 @@ async function tuneHere(
   return { report, t4: `${JSON.stringify(toT4(rows), null, 1)}\n` }
 }
 
-/** The same command there, whose journal stays there. */
+/** Runs the same command on another machine, which keeps the journal. */
 async function tuneThere(
   setup: Setup,
   machine: string,
@@ -271,7 +271,7 @@ async function tuneThere(
     ...(t4 === null ? {} : { file: t4 }),
     documented: true,
     change(words, job) {
-      // What the tasks have just measured is not measured again.
+      // The final sweep must reuse what the tasks have just measured.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
       return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
     },
@@ -292,7 +292,7 @@ async function tuneThere(
   )
 }
 
-/** The words without what is done here, and for a machine to read. */
+/** Returns the words without those handled here, and with --json. */
 const alone = (words: readonly string[]): string[] =>
   [
     ['--apply', null, false] as const,
@@ -305,7 +305,7 @@ const alone = (words: readonly string[]): string[] =>
     [...words],
   )
 
-/** What a command prints with --json when it fails. */
+/** The output of a failed command with --json. */
 const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>

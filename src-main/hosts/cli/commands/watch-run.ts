@@ -1,4 +1,4 @@
-/** `kernel-ladder run --watch`: on every save, runs the rungs that changed and prints the effect. */
+/** `kernel-ladder run --watch`: on every save, runs the changed rungs and prints the effect. */
 import { readCatalog } from '../../../adapters/catalog/catalog'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../../adapters/machine/machine'
@@ -19,11 +19,11 @@ import { progressPrinter } from '../progress'
 import { metric } from '../describe/figure'
 import { sessionText } from '../describe/describe-static'
 
-/** `  Shared-memory loads: 4.10 k → 1.02 k, better` */
+/** Returns text like `  Shared-memory loads: 4.10 k → 1.02 k, better`. */
 const describeCounter = ({ label, a, b, verdict }: MetricDelta): string =>
   `  ${label}: ${metric(a ?? undefined)} → ${metric(b ?? undefined)}, ${verdict}`
 
-/** `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster.`, and a line per counter that changed. */
+/** Returns text like `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster.`, and a line per changed counter. */
 export function describeChange({
   id,
   status,
@@ -53,7 +53,7 @@ const phases: Partial<Record<WatchNews['phase'], string>> = {
   gone: 'The folder no longer exists; waiting for it to come back.',
 }
 
-/** Returns 0 when stopped. */
+/** Watches a folder; returns 0 when stopped. */
 export async function watchRun(
   setup: Setup,
   request: RunRequest,

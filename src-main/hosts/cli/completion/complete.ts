@@ -1,8 +1,8 @@
-/** Completes the end of a command line: commands and options by definition, names by what exists. */
+/** Completes the end of a command line: commands and options from the definitions, names from existing data. */
 import type { Command, Option } from 'commander'
 import type { NameKind, ListNames, Candidate } from './names'
 
-/** What the value of an option or argument is, by its name; of others the shell completes files. */
+/** The kind of value by the name of an option or argument. For all others the shell completes files. */
 const kinds: Readonly<Record<string, NameKind>> = {
   ladder: 'ladders',
   rungs: 'rungs',
@@ -22,7 +22,7 @@ const kinds: Readonly<Record<string, NameKind>> = {
   shell: 'shells',
 }
 
-/** Arguments whose name says less than their command. */
+/** Arguments whose kind depends on their command. */
 const ofArguments: Readonly<Record<string, NameKind>> = {
   'lab check id': 'labs',
   'lab start id': 'labs',
@@ -38,15 +38,15 @@ const ofArguments: Readonly<Record<string, NameKind>> = {
   'machine resume name': 'machines',
 }
 
-/** As bash has it on the line: `my\ folder`, `"my folder`. */
+/** Removes bash's quoting from a word: `my\ folder`, `"my folder`. */
 export const unquoted = (word: string): string =>
   word.replaceAll(/\\(.)|["']/g, (_all, escaped: string | undefined) => escaped ?? '')
 
 interface Place {
   command: Command
-  /** Its name with those above it. */
+  /** The command's name, preceded by its parents'. */
   path: string
-  /** What was given before the last word. */
+  /** Everything before the last word. */
   options: Map<string, string>
   operands: string[]
   /** The option whose value comes next. */
@@ -89,7 +89,7 @@ function placeOf(cli: Command, words: readonly string[]): Place {
   return place
 }
 
-/** The name of the argument that the next operand would be. */
+/** Returns the name of the argument for the next operand. */
 function argumentAt({ command, operands }: Place): string | null {
   const all = command.registeredArguments
   const last = all.at(-1)
@@ -98,7 +98,7 @@ function argumentAt({ command, operands }: Place): string | null {
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
-/** Names of a list `a,b`: what was chosen before the last comma stays. */
+/** Returns candidates. In a list `a,b`, everything up to the last comma is kept. */
 async function namesFor(
   names: ListNames,
   kind: NameKind,
@@ -134,7 +134,7 @@ async function candidates(names: ListNames, place: Place, last: string): Promise
         about: firstLine(description),
       }))
       .concat({ word: '--help', about: 'show the help of this command' })
-  // A command that there is not has nothing to complete.
+  // An unknown command has no completions.
   if (command.commands.length > 0 && place.operands.length > 0) return []
   if (command.commands.length > 0)
     return command
@@ -146,7 +146,7 @@ async function candidates(names: ListNames, place: Place, last: string): Promise
   return kind ? namesFor(names, kind, last, place) : []
 }
 
-/** `words` begin with the program's name and end with the one to complete, which may be empty. */
+/** Completes a line. `words` begin with the program's name and end with the word to complete, which may be empty. */
 export async function complete(
   cli: Command,
   words: readonly string[],

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { exitCodes } from '../../../domain/errors'
 
-/** Text in roff: a backslash, a leading dot or apostrophe, and hyphens that are to stay hyphens. */
+/** Escapes text for roff: backslashes, a leading dot or apostrophe, and literal hyphens. */
 const roff = (text: string): string =>
   text
     .replaceAll('\\', '\\e')
@@ -15,7 +15,7 @@ const paragraph = (text: string): string => `.PP\n${roff(text)}`
 
 const entry = (term: string, text: string): string => `.TP\n.B ${roff(term)}\n${roff(text)}`
 
-/** `lab check <id> [options]` */
+/** Returns a usage line like `lab check <id> [options]`. */
 const usageOf = (path: string, command: Command): string =>
   `${path} ${command.usage().replace('[command]', 'COMMAND')}`.trim()
 

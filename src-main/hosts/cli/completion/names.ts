@@ -1,7 +1,7 @@
 /**
- * Names for completion: ladders, rungs, sessions and the words of closed lists.
+ * Names for completion: ladders, rungs, sessions and fixed lists of words.
  *
- * Reads, and never fails.
+ * Reads only, and never fails.
  */
 import { readdir } from 'node:fs/promises'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
@@ -27,7 +27,7 @@ export type NameKind =
   | 'machines'
   | 'shells'
 
-/** What a name is looked up in, as far as the command line says. */
+/** The context in which a name is looked up, as far as the command line tells. */
 interface Within {
   ladder: string | undefined
   session: string | undefined
@@ -50,7 +50,7 @@ async function sessions(setup: Setup): Promise<Candidate[]> {
   }))
 }
 
-/** Of the session or the ladder that the line names. */
+/** Returns the rungs of the session or ladder that the line names. */
 async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candidate[]> {
   if (session !== undefined) {
     const { openNamed } = await import('../../../services/sessions/open-session')
@@ -96,7 +96,7 @@ async function labs(setup: Setup): Promise<Candidate[]> {
 const templates = async ({ assets }: Setup): Promise<Candidate[]> =>
   words((await readdir(assets.templatesDir)).sort())
 
-/** A name list for completion: none where anything is in the way, since the shell has nowhere to say so. */
+/** Returns names for completion. Returns none on any error, since the shell cannot show it. */
 export const namesOn =
   (setUp: SetUp) =>
   async (kind: NameKind, within: Within): Promise<Candidate[]> => {

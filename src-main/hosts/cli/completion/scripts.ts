@@ -1,8 +1,9 @@
 /** The completion script of each shell. */
 
 /**
- * The completion script of each shell: all ask this program, which knows its commands and what is there. An answer has
- * one candidate a line; after a tab its description, which bash does not show. No answer: the shell's own file names.
+ * The completion script of each shell. All call this program, which knows its commands and the existing names. An
+ * answer has one candidate per line, followed by a tab and a description, which bash does not show. Without an
+ * answer, the shell completes file names.
  */
 const bash = `# kernel-ladder completion for bash: eval "$(kernel-ladder completion bash)"
 _kernel_ladder() {

@@ -27,7 +27,7 @@ const verdictWords: Record<Verdict, string> = {
   unknown: '? unknown',
 }
 
-/** What the later rung's header expected of a metric, and whether it came true. */
+/** Describes what the later rung's header expected of a metric, and whether that happened. */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''
   const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
@@ -46,7 +46,7 @@ const isCounted = ({ a, b }: MetricDelta): boolean => a?.value != null || b?.val
 
 export function describeComparison(
   comparison: RungComparison,
-  /** null where a source is unknown. */
+  /** null if a source is unknown. */
   hunks: readonly Hunk[] | null,
   why: Why,
 ): string {
@@ -64,7 +64,7 @@ export function describeComparison(
   ]
   const rows = [
     ...(isTimed ? timeRow : []),
-    // The session's own level says what it did not count.
+    // The session's level already tells what was not counted.
     ...metrics.filter(isCounted).map((delta) => ({
       label: delta.label,
       a: metric(delta.a ?? undefined),

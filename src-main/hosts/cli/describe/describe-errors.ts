@@ -2,7 +2,7 @@
 import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 
-/** Where the user has a source: in the ladder's folder, if it has one, as seen from here. */
+/** Returns the path of a source in the ladder's folder, if it has one, relative to the current folder. */
 function shown({ folder }: Session['ladder'], file: string): string {
   // A header outside the folder has its own path.
   if (folder === undefined || isAbsolute(file)) return file
@@ -23,6 +23,6 @@ export const describeDiagnostics = (
     .filter((one) => one.severity === severity)
     .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)
 
-/** The compiler's warnings of every rung, built or failed. */
+/** Returns the compiler's warnings of every rung, built or failed. */
 export const describeWarnings = (session: Pick<Session, 'ladder' | 'rungs'>): string[] =>
   session.rungs.flatMap((rung) => describeDiagnostics(session, rung, 'warning'))

@@ -21,7 +21,7 @@ const verdicts: Record<LabOutcome['status'], string> = {
   unavailable: 'Cannot be fully checked here.',
 }
 
-/** What came of it, and whether a pass on an emulated GPU counts for the lab. */
+/** Describes the outcome, and whether a pass on an emulated GPU counts for the lab. */
 function verdictText(outcome: LabOutcome): string {
   const { status, target } = outcome
   if (status !== 'passed' || can(target).times) return verdicts[status]

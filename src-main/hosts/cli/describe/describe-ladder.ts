@@ -39,11 +39,11 @@ import {
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
-/** Without a unit that the header of its column implies. */
+/** Formats a metric without the unit that its column header implies. */
 const bareMetric = (value: MetricValue | undefined): string =>
   metric(value).replace(/ (waves|sectors)$/, '')
 
-/** Short headers of columns. */
+/** Short column headers. */
 export const metricHeaders: Readonly<Record<string, string>> = {
   wavesPerSm: 'waves/SM',
   theoreticalOccupancy: 'occ. theor.',
@@ -65,7 +65,7 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   globalLoadSectorsPerRequest: 'sect./req.',
 }
 
-/** The origin of the figures, in one line. */
+/** Describes the origin of the figures in one line. */
 export function describeOrigin(session: Session): string {
   const { device, settings, target } = session
   const { problem } = session
@@ -88,7 +88,10 @@ export function describeOrigin(session: Session): string {
   return [`${session.ladder.title}${at}`, gpu, origin].filter((part) => part !== null).join(' · ')
 }
 
-/** For a memory-bound task, bytes per second and the percentage of the memory bandwidth. */
+/**
+ * Returns the throughput columns. For a memory-bound task: bytes per second and the percentage of the memory
+ * bandwidth.
+ */
 function leadColumns(session: Session): Column<RungResult>[] {
   const lead = leadOf(session)
   const figure = (rung: RungResult) => leadFigure(session, rung, lead)
@@ -100,7 +103,10 @@ function leadColumns(session: Session): Column<RungResult>[] {
   ]
 }
 
-/** The card metrics, with FMA utilization replaced by that of the unit which bounds the task; without times, what was counted. */
+/**
+ * Returns the card metrics, with FMA utilization replaced by that of the unit that bounds the task. Without times,
+ * returns counted metrics.
+ */
 const countersOf = (session: Session): readonly string[] =>
   hasTimes(session)
     ? cardMetricIds
@@ -108,7 +114,7 @@ const countersOf = (session: Session): readonly string[] =>
         .filter((id) => session.rungs.some(({ metrics }) => metrics[id]?.value != null))
     : countedColumns(session)
 
-/** The bandwidth that percentages are relative to. */
+/** Describes the bandwidth that percentages are relative to. */
 function leadEvidence(session: Session): string[] {
   const { of, roof } = leadOf(session)
   const { value, unit } = roof.value
@@ -118,7 +124,7 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/** What errors are relative to, which depends on each check. */
+/** Describes what errors are relative to, which depends on each check. */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))
@@ -144,7 +150,7 @@ const wholeCell = (value: number | null | undefined, unit: string): string =>
 
 type TimeCell = (timing: Timing | null) => string
 
-/** Where the run timed bursts or sustained launches beside single ones. */
+/** Returns the columns of bursts and sustained launches, if the run timed them. */
 function otherWays(session: Session): Column<RungResult>[] {
   const column = (header: string, cell: TimeCell): Column<RungResult> => ({
     header,
@@ -178,7 +184,7 @@ function otherWaysEvidence(session: Session): string[] {
   ]
 }
 
-/** How the times were taken, and what lies between the events of short ones. */
+/** Describes how times were measured, and what short ones include between their events. */
 function timeEvidence(session: Session): string[] {
   const { cacheState } = session.settings
   const state = cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
@@ -230,7 +236,7 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     : []),
 ]
 
-/** Only where rungs were built with different flags. */
+/** Returns a column only if rungs were built with different flags. */
 export const buildColumn = ({ rungs }: Session): Column<RungResult>[] =>
   new Set(rungs.map(({ buildWords = [] }) => buildWords.join(' '))).size > 1
     ? [
@@ -242,11 +248,11 @@ export const buildColumn = ({ rungs }: Session): Column<RungResult>[] =>
       ]
     : []
 
-/** The factor from the rung that it builds on, which is named if it is not the row above. */
+/** Returns the factor from the rung that this one builds on. That rung is named if it is not the row above. */
 const stepCell = (session: Session, rung: RungResult): string =>
   inEnglish(stepWords(session, rung) ?? none)
 
-/** The product of the steps of one chain. */
+/** Describes the product of the steps of one chain. */
 function climbLine(session: Session): string[] {
   const climb = climbOf(session)
   return climb
@@ -261,7 +267,7 @@ export function describeSession(session: Session): string {
     ...buildColumn(session),
     ...(hasTimes(session) ? timeColumns(session) : []),
     ...(hasPredictions(session) ? predictedColumns(session) : []),
-    // Rungs that compute in different precisions differ in it.
+    // Rungs may differ because they compute in different precisions.
     ...(session.rungs.some(({ verify }) => verify)
       ? [
           {
@@ -322,7 +328,7 @@ export function describeSession(session: Session): string {
   ].join('\n')
 }
 
-/** What rungs in Python compiled before they were timed. */
+/** Describes what Python rungs compiled before they were timed. */
 const preparedLines = ({ rungs }: Session): string[] => {
   const took = rungs.flatMap(({ id, prepared }) =>
     prepared ? [`${id} ${prepared.seconds.toFixed(1)} s`] : [],

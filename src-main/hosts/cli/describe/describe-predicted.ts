@@ -1,4 +1,4 @@
-/** Predicted times as terminal text: always with their range, never in one ratio with a measured time. */
+/** Prints predicted times as terminal text: always with their range, never in a ratio with a measured time. */
 import { compareRungs } from '../../../domain/analysis/compare'
 import { message } from '../../../domain/messages/message'
 import {
@@ -17,11 +17,11 @@ import { none } from './figure'
 export const hasPredictions = ({ rungs }: Session): boolean =>
   rungs.some(({ predicted, notPredicted }) => predicted ?? notPredicted)
 
-/** `≈ 3.1 ms (2.7–3.6)`; empty for a rung without a prediction. */
+/** Returns text like `≈ 3.1 ms (2.7–3.6)`; empty for a rung without a prediction. */
 export const predictedText = ({ predicted }: RungResult): string =>
   predicted ? formatPredictedMs(predicted) : ''
 
-/** How much faster it is predicted to be than the rung that it builds on. */
+/** Returns the predicted speedup over the rung that this one builds on. */
 function stepText(session: Session, rung: RungResult): string {
   const before = rungBefore(session, rung.id)
   if (!before?.predicted || !rung.predicted) return none
@@ -41,7 +41,7 @@ export const predictedColumns = (session: Session): Column<RungResult>[] => [
   },
 ]
 
-/** Where the times come from, and what each refused rung lacks. */
+/** Describes where the times come from, and what each rejected rung lacks. */
 export function predictedEvidence({ prediction }: Session): string[] {
   if (!prediction) return []
   const { model, parameters } = prediction
@@ -56,7 +56,7 @@ export const refusedLines = ({ rungs }: Session): string[] =>
     notPredicted ? [`${id}: ${inEnglish(notPredicted)}`] : [],
   )
 
-/** The prediction of one rung in depth. */
+/** Describes the prediction of one rung in depth. */
 export function describePrediction(
   { predicted, notPredicted }: RungResult,
   profile: DeepProfile | null,

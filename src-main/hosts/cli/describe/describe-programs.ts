@@ -8,7 +8,7 @@ import { stepWords } from '../../../domain/analysis/climb'
 import { parseKernelName } from '../../../domain/programs/kernel-names'
 import { none } from './figure'
 
-/** Kernels named for each rung, the hottest first. */
+/** The number of kernels named per rung, hottest first. */
 const mostNamed = 3
 
 export function describePrograms(session: Session): string {
@@ -61,7 +61,7 @@ const gpuColumns: readonly Column<RungResult>[] = [
   { header: 'launches', cell: ({ profiledTime }) => String(profiledTime?.launches ?? none) },
 ]
 
-/** `02_fused: 7 kernels, bias_gelu 43.1 %, …` */
+/** Returns a line like `02_fused: 7 kernels, bias_gelu 43.1 %, …`. */
 function kernelLine({ id, profile, profiledTime: all }: RungResult): string[] {
   if (!profile || !all) return []
   const hottest = [...profile.kernels]

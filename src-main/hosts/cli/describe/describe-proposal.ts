@@ -1,4 +1,4 @@
-/** What `init --from` learned about a kernel, and what it guessed. */
+/** Prints what `init --from` learned about a kernel, and what it guessed. */
 import { inEnglish } from '../../../domain/text/english'
 import { expressionText, isConstant, shapeText } from '../../../domain/proposal/counts'
 import { numberText } from '../../../domain/proposal/write'

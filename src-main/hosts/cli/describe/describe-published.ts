@@ -1,4 +1,4 @@
-/** Prints what a ladder's author published. */
+/** Prints the figures that a ladder's author published. */
 import { threadsPerBlock } from '../../../domain/analysis/derived-metrics'
 import { isPublishedSize } from '../../../domain/analysis/table-columns'
 import { metricDefinitions } from '../../../domain/metrics/metrics'
@@ -11,7 +11,7 @@ import { metric, none } from './figure'
 const figure = (value: number | undefined, unit: Unit): string =>
   value === undefined ? none : formatValue(value, unit)
 
-/** Shown beside our values only if they are for the same problem. */
+/** Describes the figures, next to our values only if they are for the same problem. */
 export function describePublished(session: Session): string[] {
   const { published } = session.ladder
   if (!published) return []

@@ -1,4 +1,4 @@
-/** One rung in depth, as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
+/** Prints one rung in depth as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
 import type {
   Bottleneck,
   BottleneckClass,
@@ -99,7 +99,7 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
   ]
 }
 
-/** The instruction mix of its threads, largest category first. */
+/** Describes the instruction mix of its threads, largest category first. */
 function describeMix(session: Session, rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []
@@ -121,7 +121,7 @@ function describeMix(session: Session, rung: RungResult): string[] {
   ]
 }
 
-/** What lines are ranked by, and its column: samples or, without any as on an emulated GPU, what costs most. */
+/** The counters that rank lines, with their columns: samples or, without any as on an emulated GPU, the main cost. */
 const rankings = [
   { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },
   {
@@ -163,7 +163,7 @@ function describeLines(profile: DeepProfile): string[] {
   ]
 }
 
-/** For machine code without line information, such as a library's. */
+/** Describes instructions, for machine code without line information, such as a library's. */
 function describeInstructions(profile: DeepProfile): string[] {
   const all = profile.kernels.flatMap((kernel) => kernel.instructions)
   const total = all.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
@@ -216,7 +216,7 @@ function describeRules(profile: DeepProfile): string[] {
   ]
 }
 
-/** Where warps spend their cycles, as predicted. */
+/** Describes where warps are predicted to spend their cycles. */
 function describeCycles(profile: DeepProfile): string[] {
   const lines = cycleLines(profile).slice(0, shownLines)
   if (lines.length === 0) return ['No cycles are predicted for its source lines.']
@@ -230,13 +230,13 @@ function describeCycles(profile: DeepProfile): string[] {
   ]
 }
 
-/** What a rung's header expects relative to the previous rung, and what was measured. */
+/** Describes what a rung's header expects relative to the previous rung, and what was measured. */
 function describeExpected(session: Session, rung: RungResult): string[] {
   const before = rungBefore(session, rung.id)
   if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
-  // A metric that this session's profiling level does not collect has no row in the comparison.
+  // The comparison has no row for a metric that this session's profiling level does not collect.
   const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
   return [
     `Expected relative to ${before.id}:`,
@@ -253,7 +253,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
   ]
 }
 
-/** `profile` is null below the deep level. */
+/** Describes a rung. `profile` is null below the deep level. */
 export function describeRung(
   session: Session,
   rung: RungResult,
@@ -304,7 +304,7 @@ export function describeRung(
   ].join('\n')
 }
 
-/** The machine code of two rungs side by side. */
+/** Describes the machine code of two rungs side by side. */
 export function describeMachineCode({
   identicalSass,
   opcodes,

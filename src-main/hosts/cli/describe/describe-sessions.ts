@@ -1,4 +1,4 @@
-/** Two sessions beside each other, as terminal text. */
+/** Prints two sessions side by side as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
 import type { SessionComparison } from '../../../domain/programs/session-comparison'
 import { formatPredictedMs } from '../../../domain/metrics/predicted-range'
@@ -34,7 +34,7 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
   return `${shortName(kernel.name)}${shape}${kernel.range ? ` in ${kernel.range}` : ''}`
 }
 
-/** A rung of a ladder by its id: several have a kernel of one name. */
+/** Names a kernel. A ladder's rung is named by its id, since several may have a kernel of one name. */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
   launches === null ? rung : kernel ? briefName(kernel.name) : title
 
@@ -42,7 +42,7 @@ const timeNote = (ms: number | null): string => (ms === null ? '' : ` (${formatM
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
-/** Of sessions that were counted and not timed. */
+/** Returns the table for sessions with counters but no times. */
 function countedTable(pairs: readonly Pair[]): string {
   const columns: Column<Pair>[] = [
     { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
@@ -74,7 +74,7 @@ function pairTable(pairs: readonly Pair[]): string {
   return table(pairs, columns)
 }
 
-/** What happened to the other kernels without a counterpart, in sentences. */
+/** Describes in sentences the other kernels without a counterpart. */
 function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
   const byId = (list: readonly Only[]): Map<string, Only> =>
     new Map(list.map((one) => [one.id, one]))
@@ -103,7 +103,7 @@ export function describeSessions(a: Session, b: Session, comparison: SessionComp
     ...answer.map((sentence) => inEnglish(sentence)),
     ...notes.map((note) => `note: ${inEnglish(note)}`),
     '',
-    // What moved the total most comes first.
+    // The largest contribution to the total comes first.
     ...(pairs.length === 0
       ? []
       : [pairTable([...pairs].sort((one, other) => magnitude(other) - magnitude(one)))]),

@@ -1,4 +1,4 @@
-/** Prints a session that was built but not run: compiler figures and metrics derived from the launch. */
+/** Prints a session that was built but not run: compiler figures, and metrics derived from the launch. */
 import { inEnglish } from '../../../domain/text/english'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
 import {
@@ -19,17 +19,17 @@ import { none } from './figure'
 const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
 
-/** null if ptxas reported no kernel: nothing was compiled, which differs from having no spills. */
+/** Returns the spilled bytes. Null if ptxas reported no kernel, which differs from having no spills. */
 const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
   spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes
 
-/** The distinct values over a rung's launches: `256` or `256, 512`. */
+/** Returns the distinct values over a rung's launches: `256` or `256, 512`. */
 const each = (
   rung: RungResult,
   word: (launch: NonNullable<RungResult['launches']>[number]) => string,
 ) => (rung.launches ? [...new Set(rung.launches.map(word))].join(', ') : none)
 
-/** Any session, as `run` and `show` print it. */
+/** Returns any session as `run` and `show` print it. */
 export function sessionText(session: Session): string {
   if (isBuiltOnly(session.target)) return describeStatic(session)
   if (isOfPrograms(session)) return describePrograms(session)

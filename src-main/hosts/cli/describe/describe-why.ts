@@ -1,4 +1,4 @@
-/** Why one rung is faster than another, as terminal text. */
+/** Prints why one rung is faster than another as terminal text. */
 import { inEnglish, plain } from '../../../domain/text/english'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
@@ -21,7 +21,7 @@ function describeLines({ a, b }: CauseLines): string[] {
   ])
 }
 
-/** The causes first, then what got worse and did not matter. */
+/** Lists the causes first, then what got worse without affecting the time. */
 export function describeWhy(why: Why): string[] {
   const { groups, unimportant, notes } = printedCauses(why)
   return [
@@ -41,7 +41,10 @@ export function describeWhy(why: Why): string[] {
   ]
 }
 
-/** One line a step: its first cause; steps that the counters do not explain say once which level would. */
+/**
+ * Returns one line per step with its first cause. For steps that the counters do not explain, names the required
+ * level once.
+ */
 export function describeSteps(steps: readonly WhyStep[]): string[] {
   const explained = steps.flatMap(({ a, b, why }) => {
     const statement = why.causes[0]?.statement ?? (why.verdict === 'same' ? why.reason : undefined)

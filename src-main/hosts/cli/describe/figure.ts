@@ -1,4 +1,4 @@
-/** Figures as text, for cells of tables. */
+/** Figures as text for table cells. */
 import type { MetricValue } from '../../../domain/metrics/metrics'
 import { formatValue } from '../../../domain/metrics/units'
 

@@ -1,4 +1,4 @@
-/** What `compare A B --json` prints. */
+/** The output of `compare A B --json`. */
 import { documentKind } from './document'
 import { SessionComparison } from '../../../domain/programs/session-comparison'
 

@@ -1,4 +1,4 @@
-/** What `diff SESSION A B --json` prints. */
+/** The output of `diff SESSION A B --json`. */
 import { z } from 'zod'
 import { Statement } from '../../../domain/messages/message'
 import { documentKind } from './document'
@@ -17,7 +17,7 @@ export const diffDocument = documentKind({
   fields: {
     ...RungComparison.shape,
     ...whyShape,
-    /** The way from the old time to the new, in the order of the causes; empty if there are none. */
+    /** The path from the old time to the new, in the order of the causes; empty if there are none. */
     path: z.array(Bar),
     /** What the reader should know in addition to the figures. */
     warnings: z.array(Statement),

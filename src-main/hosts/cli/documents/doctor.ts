@@ -1,4 +1,4 @@
-/** What `doctor --json` prints. */
+/** The output of `doctor --json`. */
 import { DoctorReport } from '../../../contract/index'
 import { documentKind } from './document'
 

@@ -1,8 +1,8 @@
-/** JSON documents: the schema that defines the type, and its published form in docs/schemas. */
+/** JSON documents: the schema that defines each type, and its published form in docs/schemas. */
 import { z } from 'zod'
 
 export interface PublishedSchema {
-  /** docs/schemas/<name>.json */
+  /** The document's name, as in docs/schemas/<name>.json. */
   readonly name: string
   /** null for a file without a version. */
   readonly version: number | null
@@ -11,7 +11,7 @@ export interface PublishedSchema {
   readonly schema: z.ZodType
 }
 
-/** A document that a command prints with `--json`; `fields` are all but `schema`, which is the version. */
+/** A document that a command prints with `--json`. `fields` are all fields except `schema`, which is the version. */
 export interface DocumentKind<
   Fields extends z.ZodRawShape = z.ZodRawShape,
 > extends PublishedSchema {

@@ -1,4 +1,4 @@
-/** What `history --json` prints. */
+/** The output of `history --json`. */
 import { documentKind } from './document'
 import { historyShape } from '../../../domain/history/history'
 

@@ -1,4 +1,4 @@
-/** What is published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
+/** The schemas published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
 import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
@@ -48,7 +48,7 @@ const comparisonDocument: PublishedSchema = {
   schema: ComparisonJson,
 }
 
-/** Printed documents: the schemas describe the output form. */
+/** Printed documents. Their schemas describe the output form. */
 export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
@@ -76,7 +76,7 @@ export const printedDocuments: readonly PublishedSchema[] = [
   errorDocument,
 ]
 
-/** Files that are read: the schemas describe the input form, in which fields with a default may be omitted. */
+/** Files that are read. Their schemas describe the input form, in which fields with a default may be omitted. */
 export const readFiles: readonly PublishedSchema[] = [
   {
     name: 'session',

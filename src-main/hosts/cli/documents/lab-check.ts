@@ -1,4 +1,4 @@
-/** What `lab check --json` prints. */
+/** The output of `lab check --json`. */
 import { z } from 'zod'
 import { documentKind } from './document'
 import { LabOutcome, labOutcomeVersion } from '../../../domain/labs/outcome'
@@ -13,7 +13,7 @@ export const labCheckDocument = documentKind({
     'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/LABS.md says what a lab is.',
   fields: {
     ...outcome,
-    /** Where the attempt is kept. */
+    /** The attempt's folder. */
     folder: z.string(),
   },
 })

@@ -1,4 +1,4 @@
-/** What `lab grade --json` prints. */
+/** The output of `lab grade --json`. */
 import { z } from 'zod'
 import { documentKind } from './document'
 import { GradeRow } from '../../../domain/labs/grade-row'
@@ -9,10 +9,10 @@ export const labGradeDocument = documentKind({
   title: 'lab grade',
   description: 'What `kernel-ladder lab grade --json` prints: one row per submission.',
   fields: {
-    /** What submissions were kept from, and what not, in words. */
+    /** What submissions were prevented from and what not, in words. */
     isolation: z.string(),
     seconds: z.number(),
-    /** The labs' own solutions, graded first to see whether one can pass on this machine. */
+    /** The labs' own solutions, graded first to test whether this machine can pass one. */
     solutions: z.array(GradeRow),
     rows: z.array(GradeRow),
   },

@@ -1,4 +1,4 @@
-/** What `lab list --json` prints. */
+/** The output of `lab list --json`. */
 import { z } from 'zod'
 import { Identifier } from '../../../domain/ladder/rung'
 import { documentKind } from './document'
@@ -13,7 +13,7 @@ const ListedLab = LabFile.pick({
   target: true,
 }).extend({
   id: Identifier,
-  /** `counters`: something is asked of them. */
+  /** `counters`: whether some checks need them. */
   needs: LabFile.shape.needs.unwrap().extend({ counters: z.boolean() }),
   ...LabStanding.shape,
 })

@@ -1,4 +1,4 @@
-/** What `ladders --json` prints. */
+/** The output of `ladders --json`. */
 import { z } from 'zod'
 import { RungMeasured } from '../../../domain/analysis/rung-measured'
 import { LadderFile } from '../../../domain/ladder/ladder'
@@ -10,24 +10,24 @@ import { documentKind } from './document'
 const ListedRung = z.object({
   /** The variant's name, if the ladder gives one. */
   id: Identifier,
-  /** null if the rung's file is unusable, like everything from its header. */
+  /** null if the rung's file is unusable, as are all fields from its header. */
   title: z.string().nullable(),
   idea: z.string().nullable(),
   expect: z.array(Expectation),
   note: z.string().nullable(),
   file: z.string().nullable(),
   params: z.array(RungParameter),
-  /** Values of its parameters that are not the defaults. */
+  /** Values of parameters that differ from the defaults. */
   values: Parameters,
-  /** Options of the task as the rung is climbed with. */
+  /** The task's options in this ladder. */
   options: Options,
-  /** By option of the task: the choices that it supports. */
+  /** The choices that the rung supports, by option of the task. */
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
-  /** Of a rung that is a program: its command, word by word. */
+  /** The command of a rung that is a program, word by word. */
   program: z.array(z.string()).optional(),
-  /** What a recording measured for it; null if no recording contains it. */
+  /** The recorded measurement of the rung; null if no recording contains it. */
   measured: RungMeasured.nullable(),
 })
 

@@ -11,10 +11,10 @@ export const machineCalibrateDocument = documentKind({
   fields: {
     /** `local`, or the machine’s name. */
     machine: z.string(),
-    /** Where the parameters are stored. */
+    /** The file with the parameters. */
     file: z.string(),
     parameters: GpuParametersFile,
-    /** What the microbenchmarks printed, a JSON object per line. */
+    /** The output of the microbenchmarks, one JSON object per line. */
     output: z.string(),
   },
 })

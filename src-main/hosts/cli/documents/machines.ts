@@ -10,7 +10,7 @@ export const machinesDocument = documentKind({
   description:
     'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/MACHINES.md explains it.',
   fields: {
-    /** Where the file is, or would be. */
+    /** The path of the file, even if it does not exist. */
     file: z.string(),
     machines: z.array(MachineEntry.extend({ name: z.string() })),
   },
@@ -26,9 +26,9 @@ export const machineCheckDocument = documentKind({
     name: z.string(),
     os: z.string(),
     arch: z.string(),
-    /** Where the program and its jobs lie there. */
+    /** The remote folder of the program and its jobs. */
     root: z.string(),
-    /** KiB free there; null if unknown. */
+    /** KiB free in it; null if unknown. */
     freeKiB: z.number().nullable(),
     /** How far its clock is ahead of ours, in seconds. */
     clockAhead: z.number(),
@@ -48,13 +48,13 @@ export const machineRunsDocument = documentKind({
     name: z.string(),
     runs: z.array(
       z.object({
-        /** For `machine resume NAME ID`; begins with the time in UTC at which it was started. */
+        /** The id for `machine resume NAME ID`; begins with the start time in UTC. */
         id: z.string(),
         /** `ended` with its session, `gone` without one. */
         state: z.enum(['running', 'ended', 'gone']),
         /** The ladder, or the words of a command. */
         what: z.string(),
-        /** In Slurm; null without it. */
+        /** The Slurm job number; null without Slurm. */
         job: z.string().nullable(),
       }),
     ),
@@ -73,7 +73,7 @@ export const machineFetchDocument = documentKind({
     /** Path of the report, for Nsight Compute. */
     report: z.string(),
     bytes: z.number().int(),
-    /** The machine that it was on; null if it was here already. */
+    /** The machine that had it; null if it was already here. */
     machine: z.string().nullable(),
   },
 })

@@ -1,4 +1,4 @@
-/** What `next SESSION [RUNG] --json` prints. */
+/** The output of `next SESSION [RUNG] --json`. */
 import { Next } from '../../../domain/next/next'
 import { documentKind } from './document'
 

@@ -1,4 +1,4 @@
-/** What `regress --json` prints. */
+/** The output of `regress --json`. */
 import { documentKind } from './document'
 import { regressShape } from '../../../domain/regress/report'
 

@@ -1,4 +1,4 @@
-/** What `run --target A,B --json` prints. */
+/** The output of `run --target A,B --json`. */
 import { z } from 'zod'
 import { documentKind } from './document'
 import { ErrorShape } from '../../../domain/errors'
@@ -11,14 +11,14 @@ export const runSeveralDocument = documentKind({
   description:
     'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/MACHINES.md explains it.',
   fields: {
-    /** As asked for; those with a session are, in their order, what `rungs[].on` has. */
+    /** The requested targets. Those with a session appear in the same order in `rungs[].on`. */
     targets: z.array(
       z.object({
         target: z.string(),
         /** The session's folder; null if nothing was saved. */
         session: z.string().nullable(),
         gpu: z.string().nullable(),
-        /** The exit code of a run on it alone. */
+        /** The exit code that a run on this target alone would have. */
         code: z.number().int(),
         /** Why there is no session. */
         error: ErrorShape.nullable(),

@@ -1,4 +1,4 @@
-/** What `run --json`, `import --json` and `show --json` print: a session without its ladder. */
+/** The output of `run --json`, `import --json` and `show --json`: a session without its ladder. */
 import { z } from 'zod'
 import { type FieldsOf, documentKind } from './document'
 import { Identifier } from '../../../domain/ladder/rung'
@@ -13,10 +13,10 @@ const fields = {
   session: z.string().nullable(),
   target,
   device,
-  /** Where a run on another machine was. */
+  /** The host of a run on another machine. */
   host: rest.host,
   problem,
-  /** By what times were predicted. */
+  /** The model and GPU that predicted the times. */
   prediction: rest.prediction,
   ladder: Identifier,
   createdAt: rest.createdAt,
@@ -27,7 +27,7 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
-  /** What was profiled, of a session of a program. */
+  /** What was profiled, for a session of a program. */
   program: rest.program,
   /** Why each rung is faster or slower than the one before; `diff` names source lines too. */
   steps: z.array(z.object(stepShape)),
@@ -35,7 +35,7 @@ const fields = {
 
 export const runDocument = documentKind({
   name: 'run',
-  // Its fields are the session's.
+  // The fields are the session's.
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:
@@ -43,7 +43,7 @@ export const runDocument = documentKind({
   fields,
 })
 
-/** `folder` is null if the session is not stored in a folder. */
+/** Returns the fields of a session. `folder` is null if the session is not stored in one. */
 export const sessionFields = (session: Session, folder: string | null): FieldsOf<typeof fields> => {
   const { target, device, problem, ladder, ...rest } = session
   return {

@@ -1,4 +1,4 @@
-/** What `sanitize --json` prints. */
+/** The output of `sanitize --json`. */
 import { documentKind } from './document'
 import { SanitizeReport, sanitizeReportVersion } from '../../../domain/session/sanitizer'
 

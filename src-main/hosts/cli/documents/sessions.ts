@@ -1,4 +1,4 @@
-/** What `sessions --json` prints. */
+/** The output of `sessions --json`. */
 import { z } from 'zod'
 import { SessionSummary } from '../../../contract'
 import { documentKind } from './document'

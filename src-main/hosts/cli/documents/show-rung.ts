@@ -1,4 +1,4 @@
-/** What `show SESSION --rung R --json` prints. */
+/** The output of `show SESSION --rung R --json`. */
 import { z } from 'zod'
 import { documentKind } from './document'
 import { RungResult } from '../../../domain/session/session'
@@ -14,16 +14,16 @@ export const showRungDocument = documentKind({
   description:
     'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, its deep profile, and why it is faster or slower than the one before.',
   fields: {
-    /** The session's folder; null of a recording. */
+    /** The session's folder; null for a recording. */
     session: z.string().nullable(),
     rung: RungResult,
     /** null if the rung has no counters to judge by. */
     bottleneck: Bottleneck.nullable(),
     /** null below the deep level. */
     deep: DeepProfile.nullable(),
-    /** What a recording measured for the rung; null if none contains it, or this session is that recording. */
+    /** The recorded measurement of the rung; null if no recording contains it, or this session is that recording. */
     measured: RungMeasured.nullable(),
-    /** The rung that it is compared with; null for the first and for the reference. */
+    /** The rung that it is compared with; null for the first one and for the reference. */
     before: z.string().nullable(),
     ...whyShape,
   },

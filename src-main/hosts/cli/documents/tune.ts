@@ -1,4 +1,4 @@
-/** What `tune --json` prints. */
+/** The output of `tune --json`. */
 import { documentKind } from './document'
 import { tuneShape } from '../../../domain/tune/report'
 

@@ -1,4 +1,4 @@
-/** Why one rung is faster than another, as fields of the documents that compare rungs. */
+/** Fields that explain why one rung is faster than another, for documents that compare rungs. */
 import { z } from 'zod'
 import { Statement } from '../../../domain/messages/message'
 import { Why } from '../../../domain/why/why'
@@ -16,13 +16,13 @@ export const whyShape = {
   needs,
   /** Why there are no causes; null if there are. */
   noCauses: Statement.nullable(),
-  /** What nvcc was told otherwise; null if it was told the same. */
+  /** The difference between the nvcc flags; null if they are the same. */
   flags: Statement.nullable(),
-  /** Says that times and causes are predicted; absent where they were measured. */
+  /** States that times and causes are predicted; absent if they were measured. */
   predicted: Statement.optional(),
 }
 
-/** Null for a rung that is compared with no other. */
+/** Returns the fields. `why` is null for a rung that is compared with no other. */
 export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   limits: why?.limits ?? { a: null, b: null },
   causes: why?.causes ?? [],

@@ -1,4 +1,4 @@
-/** Which kernel of a file a ladder is made of, and the launch that it is proposed from. */
+/** Chooses the kernel of a file that a ladder is made for, and the launch that the proposal is based on. */
 import { inputError } from '../../../domain/errors'
 import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -18,13 +18,13 @@ export interface NamedKernel {
 }
 
 interface ChooseCall {
-  /** For messages. */
+  /** The file name for messages. */
   file: string
-  /** As after --kernel. */
+  /** The value of --kernel. */
   wanted: string | undefined
-  /** Those that are compiled from the file's own kernels. */
+  /** Kernels compiled from the file itself, not from libraries. */
   compiled: readonly NamedKernel[]
-  /** Of the file and its headers. */
+  /** Functions of the file and its headers. */
   kernels: readonly SourceFunction[]
   launches: readonly RecordedLaunch[]
   /** Why main() did not end by itself; null if it did, or if there is none. */
@@ -33,13 +33,13 @@ interface ChooseCall {
 
 export interface ChosenKernel extends NamedKernel {
   source: SourceFunction
-  /** The first of its launches; null if it was not seen to be launched. */
+  /** The kernel's first launch; null if no launch was recorded. */
   launch: RecordedLaunch | null
-  /** Launches of it that differ from each other. */
+  /** The number of different launches of the kernel. */
   launches: number
 }
 
-/** What a kernel computes must be in an array. */
+/** The error for a kernel without an array: a result must be in an array. */
 export const noArray = (file: string, kernel: string) =>
   inputError(
     `${file}: ${kernel} has no array among its parameters, so a ladder could not check what it computes.`,
@@ -49,7 +49,7 @@ const plain = (text: string): string => text.replace(/\s+/g, '')
 
 const listed = (names: Iterable<string>): string => [...new Set(names)].join(', ')
 
-/** Throws where there is nothing to choose, or more than one and no word about which. */
+/** Chooses the kernel. Throws if there is none, or if there are several and none is named. */
 export function chooseKernel({
   file,
   wanted,
@@ -113,7 +113,7 @@ interface TypedParameter {
   kind: Supported
 }
 
-/** Throws for a parameter that a ladder cannot pass. */
+/** Returns the kernel's parameters with types. Throws for a parameter that a ladder cannot pass. */
 export function typedParameters(
   file: string,
   { kernel, signature, source }: ChosenKernel,
@@ -148,7 +148,7 @@ function numberAt(view: DataView, offset: number, kind: Supported): number {
   return signed ? view.getInt8(offset) : view.getUint8(offset)
 }
 
-/** The launch as the program made it. */
+/** Returns the launch as the program made it. */
 export function recordedLaunch(
   file: string,
   chosen: ChosenKernel,
@@ -185,7 +185,7 @@ export function recordedLaunch(
   return { parameters, grid, block, dynamicSharedBytes, wasRecorded: true }
 }
 
-/** A launch with invented numbers, where the program’s own was not seen. */
+/** Returns a launch with placeholder numbers, for a kernel whose own launch was not recorded. */
 export function inventedLaunch(file: string, chosen: ChosenKernel): KernelLaunch {
   const typed = typedParameters(file, chosen)
   const integers = typed.filter(({ kind }) => kind.kind === 'integer' && kind.bytes > 1).length

@@ -1,4 +1,7 @@
-/** A user's .cu file, compiled as it is: its host code as a library, its machine code, and the headers it includes. */
+/**
+ * Compiles a user's .cu file unchanged: its host code as a library, its machine code, and the list of included
+ * headers.
+ */
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
 import { notCompiling, undefinedFunction, type Compiler } from '../../bench/compiler'
@@ -13,22 +16,22 @@ import { message } from '../../../domain/messages/message'
 import type { MachineCode } from '../../../domain/sass/machine-code'
 
 export interface CompiledFile {
-  /** Absolute. */
+  /** Absolute path. */
   file: string
   library: string
-  /** The architecture that it is built for, as in `sm_90a` without the prefix. */
+  /** The target architecture, as in `sm_90a` without the prefix. */
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
-  /** Libraries of the toolkit whose headers it includes, as after `-l`. */
+  /** Toolkit libraries whose headers the file includes, as after `-l`. */
   libraries: string[]
-  /** Files that it includes, absolute, without those of the compiler and the system; itself is first. */
+  /** Included files with absolute paths, without compiler and system headers. The file itself is first. */
   sources: string[]
 }
 
 const timeoutMs = 5 * 60_000
 
-/** The prerequisites of a make rule. */
+/** Returns the prerequisites of a make rule. */
 const prerequisites = (rule: string): string[] =>
   rule
     .replace(/\\\n/g, ' ')
@@ -37,12 +40,12 @@ const prerequisites = (rule: string): string[] =>
     .map((path) => path.replaceAll('\\ ', ' '))
     .filter((path) => path !== '')
 
-/** Headers that come with a compiler or a system are there wherever the ladder is built. */
+/** Whether a header belongs to a compiler or the system, and so exists wherever the ladder is built. */
 const isInstalled = (path: string, nvcc: string): boolean =>
   path.startsWith(`${dirname(dirname(nvcc))}/`) ||
   /^\/(?:usr\/(?:lib|include|local\/cuda|local\/include)|opt\/cuda|nix\/store)/.test(path)
 
-/** The libraries of the toolkit that are named like an included header, as `cufft` is like `cufft.h`. */
+/** Returns the toolkit libraries named like an included header, as `cufft` for `cufft.h`. */
 async function toolkitLibraries(headers: readonly string[], nvcc: string): Promise<string[]> {
   const toolkit = dirname(dirname(await realpath(nvcc)))
   const places = ['lib64', 'lib64/stubs', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib']
@@ -56,7 +59,7 @@ async function toolkitLibraries(headers: readonly string[], nvcc: string): Promi
 
 const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
 
-/** What looks like a macro that the build of the file defines. */
+/** Returns a name that looks like a macro defined by the file's own build. */
 const undefinedMacro = (diagnostics: readonly Diagnostic[]): string | undefined =>
   diagnostics.flatMap(
     ({ message: text }) => /^identifier "([A-Z][A-Z0-9_]+)" is undefined/.exec(text)?.[1] ?? [],

@@ -1,4 +1,4 @@
-/** How a user's .cu file is compiled: as the request says, and as the nearest compile_commands.json does. */
+/** Compile options of a user's .cu file, from the request and from the nearest compile_commands.json. */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
@@ -9,7 +9,7 @@ import { BuildSettings, macroOf, mergedSettings } from '../../../domain/ladder/b
 export interface CompileOptions {
   /** Include directories are absolute. */
   settings: BuildSettings
-  /** The compile_commands.json that some are from; null if none names the file. */
+  /** The compile_commands.json that some settings come from; null if none names the file. */
   from: string | null
 }
 
@@ -24,7 +24,7 @@ function definesOf(words: readonly string[]): Record<string, string> {
   return defines
 }
 
-/** What the request says comes first. `file` is absolute. */
+/** Returns the compile options; those of the request come first. `file` is absolute. */
 export async function compileOptions(
   file: string,
   { include, define }: { include: readonly string[]; define: readonly string[] },

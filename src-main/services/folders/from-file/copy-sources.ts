@@ -1,10 +1,10 @@
-/** Copies a file and the headers it includes into a ladder folder, so that it includes them there as it did before. */
+/** Copies a file and its headers into a ladder folder so that its includes still resolve. */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError } from '../../../domain/errors'
 
-/** The paths of the copies of a file and of the headers it includes by relative paths. */
+/** The subfolder for copies of a file and the headers it includes by relative paths. */
 export const originalFolder = 'original'
 
 const mostHeaders = 150
@@ -18,7 +18,7 @@ interface Copy {
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
-/** The deepest folder that contains all of them. */
+/** Returns the deepest folder that contains all paths. */
 function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0]!)
   while (!paths.every((path) => isBelow(path, folder)) && folder !== dirname(folder))
@@ -26,11 +26,13 @@ function commonFolder(paths: readonly string[]): string {
   return folder
 }
 
-/** Headers keep their names. A .cu file is a header here, since each .cu file of a ladder folder is a rung. */
+/**
+ * Returns a header name for a file. A .cu file becomes a header, since each .cu file of a ladder folder is a rung.
+ */
 const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
 
-/** @returns where the file itself is to be, and every copy; the first is the file's */
+/** @returns every copy with its destination; the file itself is first */
 export function placesOf(sources: readonly string[], folders: readonly string[]): Copy[] {
   const through = (path: string): string | null => {
     const found = folders.find((folder) => isBelow(path, folder))
@@ -48,7 +50,7 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
   return [{ ...file, to: taken ? `${file.to}.cuh` : asHeader(file.to) }, ...headers]
 }
 
-/** The include directories of large libraries, which are named instead of copied. */
+/** Returns the include directories of large libraries, which are referenced instead of copied. */
 export function largeFolders(sources: readonly string[], includes: readonly string[]): string[] {
   if (sources.length <= mostHeaders) return []
   const headers = sources.slice(1)

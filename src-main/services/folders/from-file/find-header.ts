@@ -1,9 +1,9 @@
-/** Looks for a header that a file includes and the compiler did not find. */
+/** Searches for an included header that the compiler did not find. */
 import { readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { pathExists } from '../../../adapters/disk/disk'
 
-/** A source tree is searched from its root, or from this many folders above the file. */
+/** Searches a source tree from its root, or from this many folders above the file. */
 const mostAbove = 3
 const mostFolders = 5000
 
@@ -16,10 +16,10 @@ async function rootOf(folder: string): Promise<string> {
   return root
 }
 
-/** The include directory near the file in which `header` is found, absolute; null if there is none. */
+/** Returns the nearby include directory that contains `header`, absolute; null if there is none. */
 export async function findHeader(file: string, header: string): Promise<string | null> {
   const folders = [await rootOf(dirname(file))]
-  // Breadth first, so that the nearest to the root is found.
+  // Breadth first, to find the folder nearest to the root.
   for (let at = 0; at < folders.length && at < mostFolders; at++) {
     const folder = folders[at]!
     if (await pathExists(join(folder, header))) return folder
@@ -31,7 +31,7 @@ export async function findHeader(file: string, header: string): Promise<string |
   return null
 }
 
-/** As a user writes it, seen from the current folder. */
+/** Returns a folder as a user would write it: relative to the current folder if it is near. */
 export const asOption = (folder: string): string => {
   const near = relative(process.cwd(), folder)
   return near === '' ? '.' : near.startsWith('../../..') ? folder : near

@@ -1,4 +1,4 @@
-/** Proposes a ladder folder from a .cu file of the user's: `init DIR --from FILE.cu`. */
+/** Proposes a ladder folder from a user's .cu file: `init DIR --from FILE.cu`. */
 import { readdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Setup } from '../../../adapters/machine/machine'
@@ -51,11 +51,11 @@ import { fitsAt, referenceFault, tryLadder, type Tried } from './try-ladder'
 export interface FromFileRequest {
   file: string
   kernel?: string
-  /** Folders with headers. */
+  /** Include folders. */
   include: readonly string[]
   /** Macros, `NAME` or `NAME=VALUE`. */
   define: readonly string[]
-  /** The arguments of its main(). */
+  /** Arguments of the file's main(). */
   args: readonly string[]
 }
 
@@ -66,20 +66,20 @@ export interface FromFile {
   proposal: Proposal
   launcher: Origin['launcher']
   reference: string | null
-  /** A CPU function with the kernel’s parameters that computes something else, and how it differs. */
+  /** A CPU function that has the kernel's parameters but computes something else, and the difference. */
   refusedReference: { name: string; why: Statement } | null
-  /** The launches of the kernel that were seen to differ; 0 if none was. */
+  /** The number of different launches of the kernel; 0 if none was recorded. */
   launches: number
   /** Null if the file has no main(). */
   main: RecordedMain | null
   tried: Tried
   /** Whether the rung launches what the program launched, at the recorded sizes; null if that is unknown. */
   isSameLaunch: boolean | null
-  /** Variables that the program sets and the rung does not, since they are long. */
+  /** Long variables that the program sets and the rung does not. */
   unset: string[]
 }
 
-/** main() has this long; the launches until then count. */
+/** Time limit of main(). Launches before the limit count. */
 const mainSeconds = 20
 
 const mostFileBytes = 2 ** 20
@@ -96,7 +96,7 @@ async function sourceText(file: string): Promise<string> {
 }
 
 interface Recorder {
-  /** kl-program, built. */
+  /** The path of kl-program. */
   recorder: string
   /** Words that describe the GPU and the kernels. */
   words: string[]
@@ -121,7 +121,7 @@ async function openRecorder(
   }
 }
 
-/** Instructions that only the architecture's own variant has, such as sm_90a. */
+/** Whether code uses instructions that only an architecture-specific target such as sm_90a has. */
 const isArchitectureSpecific = (text: string): boolean => /\bwgmma\b|\bsetmaxnreg\b/.test(text)
 
 interface Draft {
@@ -137,7 +137,7 @@ async function write(folder: string, { proposal, origin, reference }: Draft): Pr
     await writeFile(join(folder, 'reference.cu'), referenceText(proposal, origin, reference))
 }
 
-/** Directions as the machine code has them, in place of those of the types alone. */
+/** Replaces the directions guessed from types with those observed in the machine code. */
 function directed(proposal: Proposal, { observed }: Tried): Proposal {
   if (!observed || observed.stop) return proposal
   const seen = new Map(observed.buffers.map((buffer) => [buffer.name, buffer]))
@@ -163,7 +163,7 @@ function directed(proposal: Proposal, { observed }: Tried): Proposal {
           ],
         }
   })
-  // A ladder has a result.
+  // A ladder needs at least one output.
   return buffers.every(({ access }) => access === 'in') ? proposal : { ...proposal, buffers }
 }
 
@@ -181,7 +181,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Finds out by trials what sizes are that had the same value; what stays unknown is marked. */
+/** Determines by trials which equal values are different sizes. Undecided sizes are marked. */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
@@ -222,7 +222,7 @@ async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Built meanwhile: each takes seconds, and both are needed.
+  // Started early: each build takes seconds, and both are needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)
@@ -265,7 +265,10 @@ async function learn(
   return { settings, compiled, functions, main, chosen, launch }
 }
 
-/** A directory below an environment variable that names one, such as CUTLASS_PATH, which another machine has elsewhere. */
+/**
+ * Replaces the start of a path with an environment variable that names it, such as CUTLASS_PATH, because other
+ * machines have it elsewhere.
+ */
 function portable(directory: string): string {
   const named = Object.entries(process.env).flatMap(([name, value = '']) =>
     /_(PATH|DIR|ROOT|HOME)$/.test(name) &&
@@ -278,7 +281,7 @@ function portable(directory: string): string {
   return longest ? `$${longest.name}${directory.slice(longest.value.length)}` : directory
 }
 
-/** The original file and its headers are copied; what the ladder consists of is written around them. */
+/** Copies the original file and its headers, and writes the ladder's files around them. */
 async function writeFirst(
   folder: string,
   id: string,
@@ -313,7 +316,7 @@ async function writeFirst(
   return draft
 }
 
-/** What nothing but a run can tell: directions, whether sizes may shrink, whether the launch is the program's. */
+/** Determines by a run the directions, whether sizes may shrink, and whether the launch matches the program's. */
 async function refine(
   bench: Bench,
   folder: string,
@@ -407,7 +410,7 @@ export async function initFromFile(
       ),
     }
   } catch (error) {
-    // It was new or empty.
+    // The folder was new or empty.
     if (await pathExists(path))
       for (const name of await readdir(path))
         await rm(join(path, name), { recursive: true, force: true })

@@ -1,20 +1,23 @@
-/** Functions of a file that a ladder can call as they are: the launcher of a kernel, and a CPU function that computes the same. */
+/**
+ * Finds functions of a file that a ladder can call unchanged: the kernel's launcher, and a CPU function that computes
+ * the same result.
+ */
 import type { Proposal } from '../../../domain/proposal/proposal'
 import { parameterKind } from '../../../domain/proposal/signature'
 import type { Origin, ReferenceArgument } from '../../../domain/proposal/write'
 import type { SourceFunction } from '../../../domain/proposal/source'
 import type { ChosenKernel } from './choose-kernel'
 
-/** An expression without casts, `const` and brackets around it: `(float*)x` is `x`. */
+/** Strips casts, `const` and brackets from an expression: `(float*)x` becomes `x`. */
 const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
-/** Host memory and waiting belong to programs. */
+/** Functions that allocate or copy memory belong to programs. */
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * The function of the file that launches the kernel and that has nothing but what the kernel gets; null if there is none.
- * Its arguments are C++ over the launch struct.
+ * Returns the function that launches the kernel and takes only what the kernel gets; null if there is none. Its
+ * arguments are C++ expressions over the launch struct.
  */
 export function ownLauncher(
   functions: readonly SourceFunction[],
@@ -49,11 +52,11 @@ export function ownLauncher(
 
 const cpuName = /cpu|host|ref|gold|verify|serial|sequential/i
 
-/** Host and device copies of the same thing are called h_x and d_x. */
+/** Strips prefixes: host and device copies of the same array are often named h_x and d_x. */
 const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
-/** Whether two types are the same to a caller: pointers to the same elements, or numbers of one kind. */
+/** Whether a caller can treat two types alike: pointers to the same elements, or numbers of one kind. */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]
   if (one.kind === 'pointer' && other.kind === 'pointer')
@@ -66,7 +69,7 @@ export interface OwnReference {
   arguments: ReferenceArgument[]
 }
 
-/** A CPU function with the kernel's parameters, by name or one for one by type; null if there is none. */
+/** Returns a CPU function whose parameters match the kernel's by name, or by type in order; null if there is none. */
 export function ownReference(
   functions: readonly SourceFunction[],
   types: readonly string[],
@@ -92,7 +95,7 @@ export function ownReference(
       const [, buffer] = /\*\)p->(\w+)$/.exec(text) ?? []
       return buffer === undefined ? { text } : { buffer }
     })
-    // What it is to compute must be assigned in its body.
+    // The output must be assigned in the function's body.
     const assigned = parameters.filter((parameter) =>
       new RegExp(
         `\\b${parameter.name}\\s*\\[[^;=]*\\]\\s*[-+*/]?=(?!=)|\\*\\s*${parameter.name}\\s*[-+]?=(?!=)`,

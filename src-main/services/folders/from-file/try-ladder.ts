@@ -1,4 +1,4 @@
-/** Builds the proposed rung and executes it at a small size, to see what its machine code does with its buffers. */
+/** Builds the proposed rung and executes it at a small size, to observe how its machine code uses the buffers. */
 import type { Catalog } from '../../../adapters/catalog/catalog'
 import { emulatorPool } from '../../../adapters/emulator/pool'
 import { probeLaunches, type Launched } from '../../../adapters/tools/launch-probe'
@@ -32,23 +32,23 @@ import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
 
 export interface Tried {
-  /** What the rung launches at the ladder's own size; null if that is unknown. */
+  /** The rung's launches at the ladder's own size; null if unknown. */
   launched: Launched | null
-  /** What its buffers are used for at a smaller one; null if it did not run. */
+  /** How the rung uses its buffers at a smaller size; null if it did not run. */
   observed: Observed | null
-  /** Why it did not build, launch or run. */
+  /** Why the rung did not build, launch or run. */
   trouble: Statement | null
 }
 
-/** Buffers of a small run: square matrices of 150 rows, or vectors of 20,000 elements. */
+/** Limit of the buffers in a small run: square matrices of 150 rows, or vectors of 20,000 elements. */
 const mostBytes = 2 ** 18
 
-/** Warp instructions of a launch in a small run; one that takes more tells nothing. */
+/** Limit of warp instructions per launch in a small run; a longer launch is not evaluated. */
 const mostInstructions = 1e7
 
 interface Prepared {
   plan: RunPlan
-  /** The probe, built. */
+  /** The path of the probe. */
   probe: string
   build: BuildOutcome & { artifact: string }
 }
@@ -73,11 +73,11 @@ async function prepare(
   return { plan, probe: probe.artifact, build: { ...build, artifact } }
 }
 
-/** The plan's problem made small. */
+/** Returns the plan's problem at a small size. */
 const smallProblem = ({ task, problem }: RunPlan): Problem =>
   shrunk(task, problem, (small) => bufferBytes(task, { flags: [], ...small }) <= mostBytes)
 
-/** Calls `work` with the rung at a problem, and with what emulates it. */
+/** Calls `work` with the rung at a problem and the emulation environment. */
 async function emulated<T>(
   bench: Bench,
   { plan, probe, build }: Prepared,
@@ -99,7 +99,7 @@ async function emulated<T>(
   }
 }
 
-/** Why the reference is not what the rung computes at a small size; null if it is. */
+/** Returns why the reference does not match the rung's result at a small size; null if it matches. */
 export async function referenceFault(
   bench: Bench,
   catalog: Catalog,
@@ -163,17 +163,19 @@ export async function tryLadder(
     : { launched, ...found, trouble: null }
 }
 
-/** Buffers of a trial with unequal sizes. */
+/** Limit of the buffers in a trial with unequal sizes. */
 const mostTrialBytes = 2 ** 26
 
-/** Whether every element of a buffer was written, which holds 0xff bytes before. */
+/** Whether every element of a buffer was written. The buffer is filled with 0xff bytes beforehand. */
 function isWritten(bytes: Uint8Array, elementBytes: number): boolean {
   for (let at = 0; at < bytes.length; at += elementBytes)
     if (bytes.subarray(at, at + elementBytes).every((byte) => byte === 0xff)) return false
   return true
 }
 
-/** Whether the rung stays within its buffers and writes its outputs whole at all of these sizes; null if that is unknown. */
+/**
+ * Whether the rung stays within its buffers and writes its outputs completely at all of these sizes. Null if unknown.
+ */
 export async function fitsAt(
   bench: Bench,
   catalog: Catalog,

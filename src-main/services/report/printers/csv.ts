@@ -1,7 +1,7 @@
 /**
- * A report as CSV. Long: one row per figure, `rung,metric,value,unit,evidence,reason`; rows without a rung contain the
- * provenance. Wide: one row per rung, with units in the column names. Figures have full precision; `timing.…`,
- * `verify.…` and `build.…` are names of the session schema.
+ * A report as CSV. Long: one row per figure, `rung,metric,value,unit,evidence,reason`; rows without a rung contain
+ * the provenance. Wide: one row per rung, with units in the column names. Figures have full precision. `timing.…`,
+ * `verify.…` and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -21,11 +21,11 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
-  /** Why it has no value, where that is known. */
+  /** Why the field has no value, if known. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
-/** Of a session whose times are predicted. */
+/** Fields of a session with predicted times. */
 const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map((name) => ({
   id: `predicted.${name}`,
   unit: 'ms',
@@ -37,7 +37,7 @@ const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map
 const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
-/** Whether one side was predicted and the other measured: they have no ratio. */
+/** Whether one side was predicted and the other measured, so that they have no ratio. */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
@@ -102,7 +102,7 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
-/** Sessions that predate them have none of these. */
+/** Fields that older sessions lack. */
 const ofRecentSessions: readonly Field[] = [
   {
     id: 'timing.late',
@@ -178,7 +178,7 @@ const ofBursts: readonly Field[] = [
   },
 ]
 
-/** For a memory-bound task: a figure that the session has no field for. */
+/** Returns the fields of a session. A memory-bound task has a figure that the session schema lacks. */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   const has = (holds: (timing: Timing) => unknown): boolean =>
@@ -264,7 +264,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** What applies to every figure of the session. */
+/** Returns the facts that apply to every figure of the session. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),

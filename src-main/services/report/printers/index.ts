@@ -1,4 +1,4 @@
-/** A printer for each text format. */
+/** The printers of all text formats. */
 import type { Printer } from './printer'
 import type { TextFormat } from '../../../domain/report/report-format'
 import { csvPrinter } from './csv'

@@ -62,7 +62,7 @@ const mdParagraphs = (note: string): string[] =>
     .map(md)
     .filter(Boolean)
 
-/** About the number of columns that GitHub shows beside a rung's name without scrolling. */
+/** Approximate number of columns that GitHub shows next to a rung's name without scrolling. */
 const mostAcross = 8
 
 const patchText = (hunks: readonly Hunk[]): string =>
@@ -131,7 +131,7 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         ]),
       ]
 
-/** Kernels of a program or an import have none. */
+/** Kernels of a program or an import have no source. */
 const sourceTable = ({ session }: ReportModel): string[] => {
   const rungs = session.rungs.filter(({ file }) => file !== '')
   if (rungs.length === 0) return []

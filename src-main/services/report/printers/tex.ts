@@ -1,5 +1,5 @@
 /**
- * The ladder as a LaTeX booktabs table, with the meaning and provenance of the figures below it, its counters as
+ * The ladder as a LaTeX booktabs table. The meaning and provenance of the figures follow it, then its counters as
  * further tables, and the causes of each step as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
@@ -27,7 +27,7 @@ import { rungOrigins } from '../../../domain/session/rung-origins'
 import { printedCauses } from '../printed-causes'
 import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
-/** What was counted and fits beside a rung's name; the tables of counters have the rest. */
+/** Returns the counted metrics that fit next to a rung's name; the counter tables have the rest. */
 const countedHere = ({ counted }: ReportModel): number[] =>
   counted.flatMap(({ id }, index) =>
     ['integerShare', 'controlShare', 'wavesPerSm', 'theoreticalOccupancy'].includes(id)
@@ -35,7 +35,9 @@ const countedHere = ({ counted }: ReportModel): number[] =>
       : [index],
   )
 
-/** The columns of figures: of kernels under ncu, of rungs, or of what was counted where nothing was timed. */
+/**
+ * Returns the headings of the figures: of kernels under ncu, of rungs, or of counted metrics if nothing was timed.
+ */
 const figureHeadings = (model: ReportModel): string[] =>
   model.rows[0]?.kernel
     ? ['GPU time', 'Share ○', 'Launches', 'Median launch'].map(tex)
@@ -43,7 +45,7 @@ const figureHeadings = (model: ReportModel): string[] =>
       ? countedHere(model).map((index) => narrow(tex(model.counted[index]!.label), 16))
       : ['Time', '±', 'Throughput ○', 'Ref.', 'To ref. ○', 'Step ○'].map(tex)
 
-/** A heading that breaks over lines above its figures. */
+/** Returns a heading that wraps above its figures. */
 const narrow = (heading: string, mm: number): string =>
   `\\parbox[b]{${mm}mm}{\\raggedleft ${heading}}`
 
@@ -100,7 +102,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
   ]
 }
 
-/** Bursts and sustained launches, as a table of their own for the same reason. */
+/** Returns bursts and sustained launches as a separate table, so that the first keeps its width. */
 function waysTexTable(model: ReportModel): string[] {
   const ways = waysTable(model)
   if (!ways) return []
@@ -124,7 +126,7 @@ function waysTexTable(model: ReportModel): string[] {
 /** A label that is valid in LaTeX. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
-/** Its author's paragraphs, as text before the tables. */
+/** Returns the author's paragraphs, as text before the tables. */
 const noteLines = (notes: readonly string[]): string[] =>
   notes.flatMap((note) => [
     ...note
@@ -134,13 +136,13 @@ const noteLines = (notes: readonly string[]): string[] =>
       .flatMap((paragraph) => [paragraph, '']),
   ])
 
-/** Counters that fit beside a rung's name in 165 mm of text. */
+/** The most counters that fit next to a rung's name in 165 mm of text. */
 const mostAcross = 5
 
 const cellTex = ({ text, code, mark = '', note }: Cell): string =>
   `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
 
-/** Every counter that some rung has, in as many tables as it takes; reasons follow the last. */
+/** Returns every counter that some rung has, in as many tables as needed. Reasons follow the last table. */
 function counterTexTables(model: ReportModel): string[] {
   const tables = counterTables(model, mostAcross)
   return tables.flatMap(({ columns, rows }, index) => {
@@ -175,7 +177,7 @@ function counterTexTables(model: ReportModel): string[] {
   })
 }
 
-/** Each step with its causes; LaTeX's own lists need no package. */
+/** Returns each step with its causes. LaTeX's own lists need no package. */
 function stepLines({ steps }: ReportModel): string[] {
   if (steps.length === 0) return []
   return [
