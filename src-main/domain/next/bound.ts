@@ -4,9 +4,10 @@
  *
  *   time left = max(unit work left / what the unit reaches, instructions left × (1 − waits removed), SMs left idle, an empty launch)
  *
- * relative to the current time. A bound is not a forecast: ./landing shows how much of it past steps reached.
+ * relative to the current time. If the timing model predicted the kernel and simulated it without the cause, the time left is at least that one too. A bound is not a forecast: ./landing shows how much of it past steps reached.
  */
 import { unitIds, type UnitId } from '../why/units'
+import type { Removal } from '../session/prediction-words'
 import type { Facts, WaitMetric } from './facts'
 
 export interface Change {
@@ -22,6 +23,8 @@ export interface Change {
   launches?: number
   /** The kernel is replaced by one that takes this share of the time; the other fields are then ignored. */
   replaced?: number
+  /** The one cause that is removed, if the timing model can simulate the kernel without it. */
+  removes?: Removal
   /** Share of the SMs' time with a block after the change; unchanged if absent. */
   spread?: number
 }
@@ -58,10 +61,11 @@ export function timeLeft(facts: Facts, change: Change): number {
       )
     : 0
   const cycles = (instructions * (1 - removed) * narrower) / (change.warps ?? 1)
+  const modelled = (change.removes && facts.without[change.removes]) ?? 0
   const saved = Math.min(0.9, ((change.launches ?? 0) * launchMs) / facts.time.ms)
   return Math.min(
     1,
-    Math.max(...floors, cycles, least, facts.emptyMs / facts.time.ms) * (1 - saved),
+    Math.max(...floors, cycles, least, modelled, facts.emptyMs / facts.time.ms) * (1 - saved),
   )
 }
 

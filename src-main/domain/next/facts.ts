@@ -4,6 +4,7 @@ import { unitIds, units, type UnitId } from '../why/units'
 import { leadOf } from '../analysis/lead-figure'
 import { isTensor, leastBytes } from '../task/problem'
 import { threadsPerBlock } from '../analysis/derived-metrics'
+import type { Removal } from '../session/prediction-words'
 import { opcodeFamily, type Instruction } from '../session/deep'
 import { timeOfRung, type RungTime } from './time-of-rung'
 
@@ -26,6 +27,8 @@ export interface Facts {
   time: RungTime
   /** Time of a launch that does nothing, in ms: no change gets below it. */
   emptyMs: number
+  /** Remaining share of the time if a cause took none, 0 to 1, as simulated; empty without a prediction. */
+  without: Partial<Record<Removal, number>>
   /** Share of the launch for which each unit is busy, 0 to 1; units without counters are absent. */
   busy: Partial<Record<UnitId, number>>
   /** Share of all warp cycles spent in each wait, 0 to 1; null unless all waits were counted. */
@@ -97,6 +100,15 @@ function opcodesOf(code: readonly Instruction[]): Facts['opcodes'] {
   return sum
 }
 
+/** Only of a rung whose time is predicted; the lower end of the prediction's range allows for the model's error. */
+function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
+  if (timing || !predicted?.without) return {}
+  const { ms, lowMs, without } = predicted
+  return Object.fromEntries(
+    Object.entries(without).map(([removal, left]) => [removal, (left / ms) * (lowMs / ms)]),
+  )
+}
+
 /** Used if the empty launch was not timed. On an H100 and an H200 it takes 1.2 to 1.4 µs. */
 const leastLaunchMs = 0.001
 
@@ -127,6 +139,7 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   return {
     side,
     time,
+    without: withoutOf(rung),
     emptyMs: rung.timing?.emptyMs ?? leastLaunchMs,
     busy,
     waits: waitsOf(side),

@@ -12,6 +12,7 @@ import { dataDependence } from './data-dependence'
 import { predictLaunch, Refused } from './predicted-launch'
 import {
   predictionModel,
+  removals,
   type PredictedLaunch,
   type PredictionAnswer,
   type PredictionGpu,
@@ -55,6 +56,7 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
           ...{ values, limits },
           registers: kernel.registers ?? 0,
           staticSharedBytes: staticShared(kernel, architecture),
+          removes: gpu.removes ?? false,
           overheadCycles: launches.length === 0 ? values.launchCycles : values.launchGapCycles,
         })
         launches.push({ kernel: launch.kernel, ...predicted })
@@ -82,6 +84,21 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
   if (launches.length === 0) return { refused: 'halted', detail: 'no launch' }
   const between = memoryMs(job.memory, gpu)
   const ms = launches.reduce((sum, launch) => sum + launch.ms, between)
+  const without = Object.fromEntries(
+    removals.flatMap((removal) =>
+      launches.some((launch) => launch.without?.[removal] !== undefined)
+        ? [
+            [
+              removal,
+              launches.reduce(
+                (sum, launch) => sum + (launch.without?.[removal] ?? launch.ms),
+                between,
+              ),
+            ],
+          ]
+        : [],
+    ),
+  )
   const predictionClass = classOf(launches)
   const widened = [...warnings]
   const longest = launches.reduce((a, b) => (b.ms > a.ms ? b : a))
@@ -90,6 +107,7 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
       ...{ model: predictionModel, ms, class: predictionClass, launches, widened },
       ...rangeOf(ms, predictionClass, widened),
       limiter: longest.limiter,
+      ...(gpu.removes ? { without } : {}),
     },
   }
 }

@@ -11,9 +11,10 @@ import type {
   PredictedLaunch,
   PredictionWarning,
   Refusal,
+  Removal,
   StallReason,
 } from './prediction'
-import { stallReasons } from './prediction'
+import { removals, stallReasons } from './prediction'
 import { bytesRead, sharingOf, type FoundSharing } from './sharing'
 import { simulateSm, type SmResult } from './sm-simulator'
 import { timedCode } from './timed-code'
@@ -46,6 +47,8 @@ export interface LaunchSetting {
   readonly limits: SmLimits
   readonly registers: number
   readonly staticSharedBytes: number
+  /** Whether to simulate again without each cause. */
+  readonly removes: boolean
   /** Cycles between events for a separate launch, or for one that follows another. */
   readonly overheadCycles: number
 }
@@ -110,20 +113,21 @@ export function predictLaunch(
     shared.readers
   const leftInL2 = waveBytes <= keptShare * values.l2Bytes ? shared.again : 0
   const code = timedCode(launch.code, values)
-  const simulate = (order: LaunchTrace['blocks'], left: number): SmResult =>
+  const simulate = (without?: Removal): SmResult =>
     simulateSm({
-      ...{ code, values, trace, order },
+      ...{ code, trace, order: trace.blocks },
+      values: without === 'latency' ? { ...values, ...noLatency } : values,
       ...{ resident: plan.resident, clusterBlocks: plan.shape.clusterBlocks },
       sharing: {
-        ...{ sms: plan.sms, readers: shared.readers, leftInL2: left },
+        ...{ sms: plan.sms, readers: shared.readers, leftInL2 },
         l1Bytes: plan.l1Bytes,
       },
+      ...(without ? { without } : {}),
     })
-  const sm = simulate(trace.blocks, leftInL2)
+  const sm = simulate()
 
   // The rest proceeds at the rate of the last blocks.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
-  const period = rest === 0 ? 0 : periodOf(sm, simulated, plan)
   // Blocks that draw work from a counter have drawn all of it, since the others did not run.
   const uneven = draws
     ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
@@ -134,8 +138,26 @@ export function predictLaunch(
     (uneven.factor * plan.shape.blocks) / trace.blocks.length,
     values,
   )
-  const runCycles = Math.max((sm.cycles + rest * period) * uneven.factor, startCycles, atomics)
+  const runCyclesOf = (result: SmResult): number => {
+    const period = rest === 0 ? 0 : periodOf(result, simulated, plan)
+    return Math.max((result.cycles + rest * period) * uneven.factor, startCycles, atomics)
+  }
+  const runCycles = runCyclesOf(sm)
   const cycles = setting.overheadCycles + runCycles
+  const predicted = describe({
+    ...{ plan, sm, cycles, runCycles, atomics, setting },
+    scale: (uneven.factor * (simulated + rest)) / simulated,
+  })
+  const without = setting.removes
+    ? Object.fromEntries(
+        removals
+          .filter((removal) => isWorthRemoving(predicted.stalls, removal))
+          .map((removal) => {
+            const left = setting.overheadCycles + runCyclesOf(simulate(removal))
+            return [removal, Math.min(cycles, left) / predicted.clockMHz / 1000]
+          }),
+      )
+    : undefined
   return {
     result,
     warnings: [
@@ -143,11 +165,26 @@ export function predictLaunch(
       ...(Math.abs(waveBytes / values.l2Bytes - 1) < 0.25 ? (['near-cache-size'] as const) : []),
       ...(atomics > 0.1 * runCycles ? (['atomics'] as const) : []),
     ],
-    predicted: describe({
-      ...{ plan, sm, cycles, runCycles, atomics, setting },
-      scale: (uneven.factor * (simulated + rest)) / simulated,
-    }),
+    predicted: { ...predicted, ...(without ? { without } : {}) },
   }
+}
+
+/** As if memory answered at once, at its usual rate. */
+const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
+
+/** The stall reasons that each cause brings about. */
+const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
+  conflicts: ['short_scoreboard', 'mio_throttle'],
+  sectors: ['long_scoreboard', 'lg_throttle'],
+  latency: ['long_scoreboard'],
+  barriers: ['barrier'],
+}
+/** Fraction of all warp cycles below which a cause is not simulated again. */
+const worthRemoving = 0.05
+
+function isWorthRemoving(stalls: Partial<Record<StallReason, number>>, removal: Removal): boolean {
+  const all = Object.values(stalls).reduce((sum, each) => sum + each, 1)
+  return reasonsOf[removal].reduce((sum, one) => sum + (stalls[one] ?? 0), 0) > worthRemoving * all
 }
 
 function lookAtSharing(

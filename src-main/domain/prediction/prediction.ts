@@ -4,6 +4,7 @@ import type {
   PredictionClass,
   PredictionWarning,
   Refusal,
+  Removal,
   StallReason,
 } from '../session/prediction-words'
 import type { ParameterValues } from './parameter-table'
@@ -42,6 +43,8 @@ export interface PredictedLaunch {
   readonly l2WriteBytes: number
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
+  /** The time in ms without a cause, for causes that take a part of the time; absent unless requested. */
+  readonly without?: Partial<Record<Removal, number>>
   /** Whether only some blocks were simulated and the others extrapolated. */
   readonly extrapolated: boolean
   /** By index of the instruction in the kernel's code. */
@@ -56,6 +59,8 @@ export interface Prediction {
   readonly class: PredictionClass
   readonly limiter: Limiter
   readonly launches: readonly PredictedLaunch[]
+  /** As in `PredictedLaunch`, of all launches. */
+  readonly without?: Partial<Record<Removal, number>>
   /** Warnings that widen the range. */
   readonly widened: readonly PredictionWarning[]
 }
@@ -69,4 +74,6 @@ export interface PredictionGpu {
   readonly values: ParameterValues
   /** Whether predictions for this GPU were compared with measured times. */
   readonly validated: boolean
+  /** Whether to predict the times without each cause, too; takes up to four times as long. */
+  readonly removes?: boolean
 }

@@ -12,6 +12,7 @@ import { MemoryHierarchy, type Sharing, type Traffic } from './memory-hierarchy'
 import { Meetings, type Meeting } from './meetings'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
+import type { Removal } from './prediction'
 import { Server } from './servers'
 import { reasonAt, reasonCount } from './stall-index'
 import { SubCorePipes, throttleOf } from './sub-core-pipes'
@@ -37,6 +38,8 @@ export interface SmSetting {
   /** Blocks per cluster, each on a separate SM. */
   readonly clusterBlocks: number
   readonly sharing: Sharing
+  /** Simulates as if this cause took no time. Without latency, `values` have none. */
+  readonly without?: Removal
 }
 
 export interface SmResult {
@@ -70,6 +73,9 @@ const operandCycles = 14
 const instructionsPerLine = lineBytes / 16
 /** A warp's writes to one sector within this many cycles are merged, and the number of lines tracked per warp. */
 const [mergedWithin, mostWritten] = [64, 256]
+/** All four sectors of a line touched, and completely. */
+const allSectors = 15 | (15 << wholeSectors)
+
 interface SubCore {
   readonly sm: number
   readonly pipes: SubCorePipes
@@ -80,7 +86,7 @@ interface SubCore {
 }
 
 export function simulateSm(setting: SmSetting): SmResult {
-  const { code, values, trace, order, clusterBlocks } = setting
+  const { code, values, trace, order, clusterBlocks, without } = setting
   const memories = Array.from(
     { length: clusterBlocks },
     () => new MemoryHierarchy(values, setting.sharing),
@@ -237,21 +243,6 @@ export function simulateSm(setting: SmSetting): SmResult {
     return recent & sectors
   }
 
-  /** Reads the lines of an access; returns when the last one arrives. */
-  function readLines(
-    memory: MemoryHierarchy,
-    time: number,
-    events: Int32Array,
-    from: number,
-    throughL1: boolean,
-  ): number {
-    const count = events[from]!
-    let done = time
-    for (let place = from + 1; place < from + 1 + 2 * count; place += 2)
-      done = Math.max(done, memory.load(time, events[place]!, events[place + 1]! & 15, throughL1))
-    return done
-  }
-
   /** Processes the events of an issued instruction; returns whether the warp now waits for others. */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
@@ -269,7 +260,9 @@ export function simulateSm(setting: SmSetting): SmResult {
       const from = warp.event + eventHead
       switch (kind) {
         case eventKinds.shared: {
-          passed = pass(core, time, events[from]!)
+          const { leastWavefronts } = instruction
+          const most = without === 'conflicts' ? leastWavefronts : Infinity
+          passed = pass(core, time, Math.min(events[from]!, most))
           complete(warp, instruction, passed + values.latencyShared - 1)
           warp.event = from + 1
           break
@@ -289,13 +282,19 @@ export function simulateSm(setting: SmSetting): SmResult {
           const lanes = events[from + 1]!
           const bytes = events[from + 2]!
           const first = from + 3
-          const lines = events[first]!
-          const end = first + 1 + 2 * lines
-          const wavefronts = Math.max(events[from]!, lines / values.l1TagsPerCycle)
+          const end = first + 1 + 2 * events[first]!
+          const filled = Math.max(1, Math.ceil((lanes * bytes) / lineBytes))
+          const narrowed = without === 'sectors' && filled < events[first]!
+          const lines = narrowed ? filled : events[first]!
+          const last = first + 1 + 2 * lines
+          const wavefronts = Math.max(
+            narrowed ? filled : events[from]!,
+            lines / values.l1TagsPerCycle,
+          )
           passed = pass(core, time, wavefronts)
           if (kind === eventKinds.store) {
-            for (let place = first + 1; place < end; place += 2) {
-              const bits = events[place + 1]!
+            for (let place = first + 1; place < last; place += 2) {
+              const bits = narrowed ? allSectors : events[place + 1]!
               const touched = Math.max(1, lines)
               memory.store(
                 passed,
@@ -308,12 +307,17 @@ export function simulateSm(setting: SmSetting): SmResult {
             }
           } else if (kind === eventKinds.atomic || kind === eventKinds.reduction) {
             let done = passed
-            for (let place = first + 1; place < end; place += 2)
+            for (let place = first + 1; place < last; place += 2)
               done = Math.max(done, memory.fromL2(passed, events[place]!, events[place + 1]! & 15))
             if (kind === eventKinds.atomic)
               complete(warp, instruction, done + values.latencyAtomicGlobal)
           } else {
-            const done = readLines(memory, passed, events, first, kind !== eventKinds.copyPastL1)
+            let done = passed
+            for (let place = first + 1; place < last; place += 2) {
+              const sectors = narrowed ? 15 : events[place + 1]! & 15
+              const throughL1 = kind !== eventKinds.copyPastL1
+              done = Math.max(done, memory.load(passed, events[place]!, sectors, throughL1))
+            }
             if (kind === eventKinds.load) complete(warp, instruction, done)
             else {
               warp.copies = Math.max(warp.copies, done)
@@ -355,6 +359,10 @@ export function simulateSm(setting: SmSetting): SmResult {
           break
         }
         default: {
+          if (without === 'barriers' && instruction.pipe === 'branch') {
+            warp.event = from + 2
+            break
+          }
           const meeting = meetings.of(events[from]!, events[from + 1]!)
           // A wait at an mbarrier is a loop around its predicate, which ncu counts as a long scoreboard.
           if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard

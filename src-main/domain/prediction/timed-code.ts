@@ -54,6 +54,8 @@ export interface TimedInstruction {
   readonly long: boolean
   /** Whether it goes through the load/store unit to memory. */
   readonly accesses: boolean
+  /** Wavefronts in shared memory without bank conflicts. */
+  readonly leastWavefronts: number
   /** Lines of constant memory that its operands use. */
   readonly constants: readonly string[]
 }
@@ -213,6 +215,14 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
   return { kind: 'plain' }
 }
 
+/** Returns the number of banks' widths that a warp's access to shared memory spans: of 16 bytes per lane, or of four matrices, four. */
+const leastWavefronts = ({ modifiers }: Instruction): number =>
+  modifiers.includes('128') || modifiers.includes('4')
+    ? 4
+    : modifiers.includes('64') || modifiers.includes('2')
+      ? 2
+      : 1
+
 /** Returns the instructions of a kernel with their timing on a GPU with these parameters. */
 export function timedCode(
   code: readonly Instruction[],
@@ -234,6 +244,7 @@ export function timedCode(
       readBarrier: readBarrier ?? -1,
       long: global.has(instruction.mnemonic),
       accesses: loadsAndStores.has(instruction.mnemonic),
+      leastWavefronts: leastWavefronts(instruction),
       constants:
         action.kind === 'constant'
           ? []

@@ -1,7 +1,13 @@
 /** What a session stores of predictions: each rung's time with a range, and the model's inputs. */
 import { z } from 'zod'
 import { Problem } from '../task/problem'
-import { limiters, predictionClasses, predictionWarnings, stallReasons } from './prediction-words'
+import {
+  limiters,
+  predictionClasses,
+  predictionWarnings,
+  removals,
+  stallReasons,
+} from './prediction-words'
 
 const ms = z.number().positive()
 const share = z.number().min(0).max(1)
@@ -24,6 +30,8 @@ export const PredictedTime = z.object({
   widened: z.array(z.enum(predictionWarnings)),
   /** Whether only some blocks were simulated and the others extrapolated. */
   extrapolated: z.boolean(),
+  /** The time in ms if one cause took none: bank conflicts, sectors beside the used ones, latency of memory, barriers. */
+  without: z.partialRecord(z.enum(removals), ms).optional(),
   /** The predicted problem, if it is not the session's: a lab is counted at a smaller size. */
   problem: Problem.optional(),
 })

@@ -51,6 +51,10 @@ export const stallReasons = [
 ] as const
 export type StallReason = (typeof stallReasons)[number]
 
+/** Causes that a launch is simulated again without: the time left bounds what their removal can gain. */
+export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
+export type Removal = (typeof removals)[number]
+
 export const predictionWarnings = [
   'uneven-blocks',
   'data-dependent',

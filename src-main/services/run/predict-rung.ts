@@ -22,12 +22,14 @@ export function predictedTime(
   problem: Problem | null,
 ): { predicted: PredictedTime } | { notPredicted: Statement } {
   if ('refused' in answer) return { notPredicted: refused[answer.refused](answer.detail) }
-  const { ms, lowMs, highMs, limiter, model, widened, launches, ...rest } = answer.prediction
+  const { ms, lowMs, highMs, limiter, model, widened, launches, without, ...rest } =
+    answer.prediction
   return {
     predicted: {
       ...{ evidence: 'predicted', ms, lowMs, highMs, limiter, model, class: rest.class },
       widened: [...widened],
       extrapolated: launches.some(({ extrapolated }) => extrapolated),
+      ...(without && Object.keys(without).length > 0 ? { without } : {}),
       ...(problem ? { problem } : {}),
     },
   }

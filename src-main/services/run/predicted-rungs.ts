@@ -58,7 +58,11 @@ export class PredictedRungs {
       const ready = await readyRung(bench, this.fills, planned.rung, outcome, predictAt)
       if ('reason' in ready) return
       const { values, validated } = on.parameters
-      const answer = await bench.pool.predict(ready.job, { values, validated })
+      const answer = await bench.pool.predict(ready.job, {
+        ...{ values, validated },
+        // A lab asks for the time alone.
+        removes: !this.isOther,
+      })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)
       const sampled = counts && countedRung(ready, outcome, counts)
       this.found.set(planned.rung.id, { answer, sampled })

@@ -16,6 +16,7 @@ export const barriers: Move = {
     if (barrier < worth) return null
     return {
       change: {
+        removes: 'barriers',
         waits: { stallBarrier: 0, stallShortScoreboard: 0.7 },
         instructions: 0.92,
         work: { l1Data: 0.6, lsu: 0.6 },

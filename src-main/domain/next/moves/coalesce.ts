@@ -33,9 +33,9 @@ export const coalesce: Move = {
     const reach = scatteredLoads || scatteredStores ? reachOf(facts, loads, stores, ideal) : left
     return {
       change: {
-        // L1 takes one pass per line of a request: as many as its sectors if lanes are far apart.
+        removes: 'sectors',
         work: {
-          // L1 takes one pass per line of a request: as many as its sectors where lanes are far apart.
+          // L1 takes one pass per line of a request: as many as its sectors if lanes are far apart.
           l1Data: scatteredLoads ? 1 / most : reach,
           l2: reach,
           dram: Math.max(left, leastTraffic(facts)),

@@ -26,6 +26,7 @@ export const pad: Move = {
     const left = 1 - excess
     return {
       change: {
+        removes: 'conflicts',
         work: { l1Data: 1 - excess * inStage },
         waits: {
           stallShortScoreboard: left,

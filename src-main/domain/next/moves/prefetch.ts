@@ -19,6 +19,7 @@ export const prefetch: Move = {
     if (hidden < worth || stagesAsynchronously(facts)) return null
     return {
       change: {
+        removes: 'latency',
         waits: {
           stallLongScoreboard: 0.05,
           stallBarrier: 0.5,
