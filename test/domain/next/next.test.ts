@@ -9,6 +9,7 @@ import {
   type Landed,
 } from '../../../src-main/domain/next/landing'
 import { Next, nextOf as nextWith } from '../../../src-main/domain/next/next'
+import { moveOf } from '../../../src-main/domain/next/registry'
 import { timeOfRung } from '../../../src-main/domain/next/time-of-rung'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import type { Side } from '../../../src-main/domain/why/side'
@@ -176,6 +177,15 @@ describe('where little is known', () => {
     expect(inEnglish(nextOf({ session: own, rung: fused }).limit)).not.toMatch(/library/)
   })
 
+  it('a memory-bound kernel of a program is told to join its neighbor', async () => {
+    const session = await recorded('feed-forward-h200-fused')
+    const fused = session.rungs.find(({ id }) => id.includes('bias_gelu'))!
+    const find = (side: Side) => moveOf('fuse')!.find(factsOf(side)!)
+    const found = find({ session, rung: fused })
+    expect(found && inEnglish(found.evidence[0]!)).toMatch(/^The program launches \d+ kernels\./)
+    expect(find({ session: { ...session, rungs: [fused] }, rung: fused })).toBeNull()
+  })
+
   it('a rung that is a whole program is told to profile it', async () => {
     const next = await advise('gemm-fp32-h200-4096', '01_naive', {
       program: { command: ['./a.out'], exitCode: 0, output: null },
@@ -233,6 +243,17 @@ describe('the bound', () => {
     const facts = await factsOfRung('reduction-h200', '07_grid_stride')
     const short = { ...facts, busy: {}, time: { ...facts.time, ms: 4 * facts.emptyMs } }
     expect(timeLeft(short, { warps: 100 })).toBe(0.25)
+  })
+
+  it('of a predicted rung is at least what the model leaves without the cause', async () => {
+    const facts = await factsOfRung('gemm-fp32-h200-4096', '08_warp_tile')
+    const change = { waits: { stallLongScoreboard: 0 }, removes: 'latency' } as const
+    const left = timeLeft(facts, change)
+    expect(timeLeft({ ...facts, without: { latency: 0.99 } }, change)).toBe(0.99)
+    expect(timeLeft({ ...facts, without: { latency: 0.01 } }, change)).toBe(left)
+    const predicted = { ms: 2, lowMs: 1.6, without: { latency: 1 } } as PredictedTime
+    const side = await sideOf('gemm-fp32-h200-4096', '08_warp_tile', { timing: null, predicted })
+    expect(factsOf(side)!.without).toEqual({ latency: 0.4 })
   })
 
   it('of a replacement is its known time', async () => {

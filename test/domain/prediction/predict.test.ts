@@ -91,3 +91,28 @@ describe('a predicted launch', () => {
     })
   })
 })
+
+describe('a launch without one of its causes', () => {
+  const without = (id: string) => {
+    const rung = rungOf(id)
+    const { ms, without: times } = predicted(rung, { ...gpu, removes: true })
+    expect(ms).toBe(predicted(rung).ms)
+    return { ms, times: times! }
+  }
+
+  it('is not predicted unless requested', () => {
+    expect(predicted(rungOf('01'))).not.toHaveProperty('without')
+  })
+
+  it('takes at most as long, and scattered accesses gain most from full sectors', () => {
+    const { ms, times } = without('01')
+    for (const left of Object.values(times)) expect(left).toBeLessThanOrEqual(ms)
+    expect(times.sectors).toBeLessThan(0.7 * ms)
+    expect(times.barriers).toBeUndefined()
+  })
+
+  it('knows the barriers of a tile in shared memory', () => {
+    const { ms, times } = without('03')
+    expect(times.barriers).toBeLessThan(ms)
+  })
+})

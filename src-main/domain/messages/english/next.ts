@@ -117,6 +117,8 @@ export const next = {
   spread: 'SMs have a block for {share} of the time.',
   lastWave: 'The waves of blocks fill {share} of the time that they take.',
   kernels: 'The rung launches {kernels} kernels.',
+  neighbors:
+    'The program launches {kernels} kernels. One that reads what another has just written need not read it from memory.',
   reference: 'The reference is {ratio} as fast.',
   traced: '{share} of the samples wait at {at} for the result of {producer}.',
   instruction: '{opcode}',

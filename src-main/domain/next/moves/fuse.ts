@@ -1,31 +1,62 @@
 /** Fuse kernels that pass results through memory, so that the next kernel need not read them. */
-import type { Move } from '../move'
-import { counters } from '../evidence'
 import { message } from '../../messages/message'
+import { counters } from '../evidence'
+import type { Facts } from '../facts'
+import type { Found, Move } from '../move'
 
 /** Minimum remaining share of the traffic when many launches become one. */
 const least = 0.05
 /** Tolerance: L2 counts some bytes twice. */
 const slack = 1.2
+/** Utilization of DRAM or L2 from which a kernel of a program spends its time on its inputs and outputs. */
+const bound = 0.5
+/** A kernel that reads one array and writes one loses the read, or the write, to its neighbor. */
+const withoutOneSide = 0.5
+
+/** The kernels of a rung become one. */
+function ofRung(facts: Facts): Found | null {
+  const { kernels, leastBytes, value } = facts
+  if (kernels < 2) return null
+  const moved = Math.max(value('dramBytes') ?? 0, value('l2Bytes') ?? 0)
+  const known = leastBytes !== null && moved > 0
+  const left = known ? Math.max(least, Math.min(1, (slack * leastBytes) / moved)) : 0.7
+  return {
+    change: {
+      instructions: left,
+      work: { dram: left, l2: left, l1Data: left, lsu: left },
+      launches: kernels - 1,
+    },
+    evidence: [message('next.kernels', { kernels }), ...counters(facts, 'dramBytes', 'l2Bytes')],
+  }
+}
+
+/** A kernel of a program joins the one before or after it. */
+function ofProgram(facts: Facts): Found | null {
+  const { busy, side } = facts
+  const kernels = side.session.rungs.length
+  const isMemoryBound = Math.max(busy.dram ?? 0, busy.l2 ?? 0) >= bound
+  if (kernels < 2 || !isMemoryBound || (busy.tensor ?? 0) > 0.05) return null
+  return {
+    change: {
+      instructions: withoutOneSide,
+      work: {
+        dram: withoutOneSide,
+        l2: withoutOneSide,
+        l1Data: withoutOneSide,
+        lsu: withoutOneSide,
+      },
+      waits: { stallLongScoreboard: withoutOneSide },
+    },
+    evidence: [
+      message('next.neighbors', { kernels }),
+      ...counters(facts, 'dramUtilization', 'l2Utilization'),
+    ],
+  }
+}
 
 export const fuse: Move = {
   id: 'fuse',
   says: message('next.fuse'),
   costs: message('next.fuseCosts'),
-  find(facts) {
-    const { kernels, leastBytes, value } = facts
-    const dram = value('dramBytes')
-    if (kernels < 2 || facts.side.session.program !== undefined) return null
-    const moved = Math.max(dram ?? 0, value('l2Bytes') ?? 0)
-    const known = leastBytes !== null && moved > 0
-    const left = known ? Math.max(least, Math.min(1, (slack * leastBytes) / moved)) : 0.7
-    return {
-      change: {
-        instructions: left,
-        work: { dram: left, l2: left, l1Data: left, lsu: left },
-        launches: kernels - 1,
-      },
-      evidence: [message('next.kernels', { kernels }), ...counters(facts, 'dramBytes', 'l2Bytes')],
-    }
-  },
+  find: (facts) => (facts.side.session.program === undefined ? ofRung(facts) : ofProgram(facts)),
 }
