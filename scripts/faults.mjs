@@ -2,7 +2,7 @@
 /**
  * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]`: strikes every stage of the built command line with every
  * fault, over fake tools, and says what went wrong. `--missing` passes over the cells that held before. `--keep` writes what
- * docs/RELIABILITY.md shows; cells that were not tried keep their result.
+ * docs/evidence/reliability.md shows; cells that were not tried keep their result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,7 @@
  * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep] [--again NUMBER] [FILE…]`: feeds every
  * reader with damaged inputs, in turns, until each has had `--inputs` of them or the time is over. A find is printed with the seed and
  * the number that make its input again, and becomes a case of the reader's own test. `--keep` adds the counts to those that
- * docs/RELIABILITY.md shows, and FILEs to add counts that `--json` wrote elsewhere: each run has a seed of its own, so
+ * docs/evidence/reliability.md shows, and FILEs to add counts that `--json` wrote elsewhere: each run has a seed of its own, so
  * that a long one can be made in pieces and on many cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
- * the tables in docs/NEXT.md. Run it after a move, a recording, or the moves of a ladder have changed.
+ * the tables in docs/evidence/next.md. Run it after a move, a recording, or the moves of a ladder have changed.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // @ts-check
-/** The two conversations in docs/AGENTS.md, held with the built server by the SDK's own client. */
+/** The two conversations in docs/guides/agents.md, held with the built server by the SDK's own client. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -87,7 +87,7 @@ export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
   try {
     const cause = await firstCause(client)
     const conflict = await labConflict(client)
-    const text = await documentWith('docs/AGENTS.md', [
+    const text = await documentWith('docs/guides/agents.md', [
       ['cause', block(cause.calls)],
       ['conflict', block(conflict.calls)],
     ])

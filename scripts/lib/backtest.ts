@@ -21,7 +21,7 @@ import { md, mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 
 export const landedPath = 'resources/recordings/landed.json'
-export const backtestPath = 'docs/NEXT.md'
+export const backtestPath = 'docs/evidence/next.md'
 
 interface Entry {
   id: string
@@ -298,7 +298,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** The generated part of docs/NEXT.md. */
+/** The generated part of docs/evidence/next.md. */
 export function backtestPart(steps: readonly RecordedStep[], past: Past): string {
   const tested = backtest(steps, past)
   const groups = groupsOf(tested)

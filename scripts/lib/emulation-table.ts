@@ -1,5 +1,5 @@
 /**
- * The table of docs/EMULATION.md: what the emulator counts, beside what ncu counted on a GPU.
+ * The table of docs/evidence/emulation.md: what the emulator counts, beside what ncu counted on a GPU.
  *
  * `test/domain/emulator/hardware.test.ts` compares each row with a fresh run.
  */

@@ -1,4 +1,4 @@
-/** What flipping every bit of every known form of instruction shows, for docs/EMULATION.md. */
+/** What flipping every bit of every known form of instruction shows, for docs/evidence/emulation.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   decode,

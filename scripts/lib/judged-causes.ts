@@ -1,4 +1,4 @@
-/** The generated part of docs/WHY.md: the causes of every recorded step, and how they were judged. */
+/** The generated part of docs/evidence/why.md: the causes of every recorded step, and how they were judged. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'

@@ -141,7 +141,7 @@ const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): strin
     rows.map((row) => columns.map(({ cell }) => cell(row))),
   )
 
-/** The generated part of each document: in README.md the rungs on the first GPU, in docs/RESULTS.md all figures on both. */
+/** The generated part of each document: in README.md the rungs on the first GPU, in docs/evidence/results.md all figures on both. */
 export function libraryTimesParts(root: string): [path: string, part: string][] {
   const ladders = new Map(shippedLadders(root).map((file) => [file.id, file]))
   const rows = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
@@ -170,6 +170,6 @@ export function libraryTimesParts(root: string): [path: string, part: string][] 
   const first = rows.filter(({ gpu }) => gpu === timedGpus[0])
   return [
     ['README.md', table(columns.filter(isShort), first)],
-    ['docs/RESULTS.md', table(withGpu, rows)],
+    ['docs/evidence/results.md', table(withGpu, rows)],
   ]
 }

@@ -1,5 +1,5 @@
 // @ts-check
-/** Licences of every package in package-lock.json: which are accepted, and the lists of docs/SECURITY.md. */
+/** Licences of every package in package-lock.json: which are accepted, and the lists of docs/reference/security.md. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.mjs'

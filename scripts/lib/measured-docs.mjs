@@ -1,5 +1,5 @@
 // @ts-check
-/** The tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licences. */
+/** The tables of docs/evidence/reliability.md and docs/reference/security.md: measurements on a GPU, fuzzing, licences. */
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -145,7 +145,7 @@ function faultsPart() {
 
 /** @returns {Promise<string>} */
 export const reliabilityDoc = () =>
-  documentWith('docs/RELIABILITY.md', [
+  documentWith('docs/evidence/reliability.md', [
     ['planted', plantedPart(linesOf(regressions).filter(isPlanted))],
     ['same', samePart(linesOf(regressions).filter((line) => !isPlanted(line)))],
     ['faults', faultsPart()],
@@ -154,7 +154,7 @@ export const reliabilityDoc = () =>
 
 /** @returns {Promise<string>} */
 export const securityDoc = () =>
-  documentWith('docs/SECURITY.md', [
+  documentWith('docs/reference/security.md', [
     ['licences', licenceList(true)],
     ['development licences', licenceList(false)],
   ])

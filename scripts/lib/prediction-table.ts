@@ -1,4 +1,4 @@
-/** How far predicted times are from recorded ones: rows, figures by class, and the tables of docs/PREDICTION.md. */
+/** How far predicted times are from recorded ones: rows, figures by class, and the tables of docs/evidence/prediction.md. */
 import {
   predictionClasses,
   type PredictionClass,
@@ -6,7 +6,7 @@ import {
 import { mdTable } from '../../src-main/domain/text/markdown'
 
 export const accuracyPath = 'test/captures/prediction/accuracy.json'
-export const accuracyDocument = 'docs/PREDICTION.md'
+export const accuracyDocument = 'docs/evidence/prediction.md'
 
 /** A rung of a recording, or why nothing was predicted of it. */
 export interface PredictedRow {

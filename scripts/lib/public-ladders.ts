@@ -1,4 +1,4 @@
-/** The tables of docs/NEXT.md about public ladders and about public kernels at their limit. */
+/** The tables of docs/evidence/next.md about public ladders and about public kernels at their limit. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
@@ -93,7 +93,7 @@ function scoreRow(name: string, steps: readonly PublicStep[]): string[] {
 const commitLink = (repository: string, commit: string, path: string): string =>
   `[${repository}](https://github.com/${repository}/blob/${commit}/${path})`
 
-/** The generated part of docs/NEXT.md about public ladders. */
+/** The generated part of docs/evidence/next.md about public ladders. */
 export function publicLaddersPart({ ladders }: PublicCapture): string {
   const all = ladders.flatMap(({ steps }) => steps)
   const scores = mdTable(
@@ -156,7 +156,7 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   ].join('\n\n')
 }
 
-/** The generated part of docs/NEXT.md about public kernels at their limit. */
+/** The generated part of docs/evidence/next.md about public kernels at their limit. */
 export const limitsPart = ({ limits }: PublicCapture): string =>
   mdTable(
     [

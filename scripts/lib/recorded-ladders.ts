@@ -1,4 +1,4 @@
-/** The table of all ladders in docs/RESULTS.md: the best rung of each recording. */
+/** The table of all ladders in docs/evidence/results.md: the best rung of each recording. */
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -103,7 +103,7 @@ const headers = [
   'shown by',
 ]
 
-/** The table of all recordings, for docs/RESULTS.md. */
+/** The table of all recordings, for docs/evidence/results.md. */
 export function laddersPart(recorded: readonly RecordedSession[]): string {
   const onTensorCores = new Set(
     recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),

@@ -251,7 +251,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-// A few cells of the matrix of faults; `npm run faults` strikes all, and docs/RELIABILITY.md has what came of it.
+// A few cells of the matrix of faults; `npm run faults` strikes all, and docs/evidence/reliability.md has what came of it.
 describe('a command that is struck', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
   beforeAll(async () => {

@@ -9,7 +9,7 @@
  * ladders against a session of the same code, over and over until the seconds are gone. `--part 1/4` takes every fourth
  * ladder, or amount of work, from the second on, for one of four GPUs. There the builds are the same machine code, of which regress says
  * neither slower nor faster: what counts is `byTimes`. Writes one JSON object per line to
- * regress.jsonl in DIR, as each is measured; docs/RELIABILITY.md shows the kept ones.
+ * regress.jsonl in DIR, as each is measured; docs/evidence/reliability.md shows the kept ones.
  */
 import { spawnSync } from 'node:child_process'
 import {

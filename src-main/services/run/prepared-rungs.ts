@@ -25,7 +25,7 @@ import type { NotLaunched } from '../../adapters/tools/launch-probe'
 /** A rung that takes more, some ten minutes on one thread, is refused. */
 const mostInstructions = 4e9
 
-/** Of one thread, as docs/EMULATION.md has it; for the announcement alone. */
+/** Of one thread, as docs/evidence/emulation.md has it; for the announcement alone. */
 const instructionsPerSecond = 8e6
 
 export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))

@@ -9,7 +9,7 @@ export const runSeveralDocument = documentKind({
   version: 1,
   title: 'run on several targets',
   description:
-    'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/MACHINES.md explains it.',
+    'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/guides/machines.md explains it.',
   fields: {
     /** As asked for; those with a session are, in their order, what `rungs[].on` has. */
     targets: z.array(
