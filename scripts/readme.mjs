@@ -65,8 +65,10 @@ async function writeFigures() {
     ['published', module.publishedPart(recorded, published)],
     ['published-occupancy', occupancyPart(rtx3090, builtForRtx3090(root))],
   ])
-  writeFileSync(join(root, 'docs/RESULTS.md'), results)
-  say('Wrote the output of runs in README.md, docs/LADDERS.md, docs/RESULTS.md and docs/TUNING.md.')
+  writeFileSync(join(root, 'docs/evidence/results.md'), results)
+  say(
+    'Wrote the output of runs in README.md, docs/guides/ladders.md, docs/evidence/results.md and docs/guides/tuning.md.',
+  )
 }
 
 /**
@@ -104,7 +106,7 @@ async function takePictures() {
         )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the screenshots for README.md and docs/WHY.md.')
+    say('Took the screenshots for README.md and docs/evidence/why.md.')
   } finally {
     await browser.close()
     await server.stop()
@@ -124,14 +126,17 @@ async function writeCauses() {
   const { module } = await runnerImport(join(root, 'scripts/lib/judged-causes.ts'))
   const recorded = await module.recordedSteps(join(root, 'resources/recordings'))
   const part = module.causesPart(recorded, module.readJudged(root))
-  writeFileSync(join(root, 'docs/WHY.md'), await documentWith('docs/WHY.md', [['causes', part]]))
-  say('Wrote the causes in docs/WHY.md.')
+  writeFileSync(
+    join(root, 'docs/evidence/why.md'),
+    await documentWith('docs/evidence/why.md', [['causes', part]]),
+  )
+  say('Wrote the causes in docs/evidence/why.md.')
 }
 
 async function writeReliability() {
-  writeFileSync(join(root, 'docs/RELIABILITY.md'), await reliabilityDoc())
-  writeFileSync(join(root, 'docs/SECURITY.md'), await securityDoc())
-  say('Wrote the tables in docs/RELIABILITY.md and docs/SECURITY.md.')
+  writeFileSync(join(root, 'docs/evidence/reliability.md'), await reliabilityDoc())
+  writeFileSync(join(root, 'docs/reference/security.md'), await securityDoc())
+  say('Wrote the tables in docs/evidence/reliability.md and docs/reference/security.md.')
 }
 
 async function writeAgents() {
@@ -140,8 +145,8 @@ async function writeAgents() {
   try {
     const { agentsDoc } = await import('./lib/agents-doc.mjs')
     const { text } = await agentsDoc(join(root, 'dist/package/lib/kernel-ladder.js'), dir)
-    writeFileSync(join(root, 'docs/AGENTS.md'), text)
-    say('Wrote the conversations in docs/AGENTS.md.')
+    writeFileSync(join(root, 'docs/guides/agents.md'), text)
+    say('Wrote the conversations in docs/guides/agents.md.')
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -150,25 +155,25 @@ async function writeAgents() {
 async function writeEmulation() {
   /** @type {{ module: typeof import('./lib/emulation-table.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/emulation-table.ts'))
-  const path = 'docs/EMULATION.md'
+  const path = 'docs/evidence/emulation.md'
   const text = await documentWith(path, [['counters', module.emulationTable()]])
   writeFileSync(join(root, path), text)
-  say('Wrote what the emulator counts beside what a GPU counted in docs/EMULATION.md.')
+  say('Wrote what the emulator counts beside what a GPU counted in docs/evidence/emulation.md.')
 }
 
 async function writeBits() {
   /** @type {{ module: typeof import('./lib/flips-doc.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/flips-doc.ts'))
-  const path = 'docs/EMULATION.md'
+  const path = 'docs/evidence/emulation.md'
   const text = await documentWith(path, [['bits', module.bitsPart(module.flipAll())]])
   writeFileSync(join(root, path), text)
-  say('Wrote the bits without effect in docs/EMULATION.md.')
+  say('Wrote the bits without effect in docs/evidence/emulation.md.')
 }
 
 async function writeLibrary() {
   const { libraryDoc } = await import('./lib/library-doc.mjs')
-  writeFileSync(join(root, 'docs/LIBRARY.md'), await libraryDoc())
-  say('Wrote the pages of the library in docs/LIBRARY.md.')
+  writeFileSync(join(root, 'docs/reference/library.md'), await libraryDoc())
+  say('Wrote the pages of the library in docs/reference/library.md.')
 }
 
 const parts = {

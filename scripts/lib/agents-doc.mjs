@@ -131,7 +131,7 @@ export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
   try {
     const cause = await firstCause(client)
     const conflict = await labConflict(client)
-    const text = await documentWith('docs/AGENTS.md', [
+    const text = await documentWith('docs/guides/agents.md', [
       ['cause', block(cause.calls)],
       ['conflict', block(conflict.calls)],
       ['climbs', climbs()],

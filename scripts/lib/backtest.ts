@@ -22,7 +22,7 @@ import { formatRatio } from '../../src-main/domain/metrics/units'
 import { stepsTable } from './steps-table'
 
 export const landedPath = 'resources/recordings/landed.json'
-export const backtestPath = 'docs/NEXT.md'
+export const backtestPath = 'docs/evidence/next.md'
 
 interface Entry {
   id: string

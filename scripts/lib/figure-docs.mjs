@@ -70,7 +70,7 @@ function sweepSentence() {
   const [one] = found(/^one, built: .* in ([\d.]+) s/m)
   const [times] = found(/^one GPU takes ([\d.]+) times/m)
   const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
-  return `${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long. The winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([the sweeps](../${printed}#sweeps)).`
+  return `${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long. The winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([the sweeps](../../${printed}#sweeps)).`
 }
 
 /**
@@ -110,9 +110,9 @@ export async function figureDocs(program) {
     outputs.push([`run-${ladder}-${size}`, await runOutput(program, ladder, size)])
   /** @type {[path: string, blocks: [string, string][]][]} */
   const documents = [
-    ['docs/LADDERS.md', [['own-kernel', await ownKernelOutput(program)]]],
-    ['docs/RESULTS.md', outputs],
-    ['docs/TUNING.md', [['sweep', sweepSentence()]]],
+    ['docs/guides/ladders.md', [['own-kernel', await ownKernelOutput(program)]]],
+    ['docs/evidence/results.md', outputs],
+    ['docs/guides/tuning.md', [['sweep', sweepSentence()]]],
   ]
   /** @type {Map<string, string>} */
   const texts = new Map()

@@ -15,7 +15,7 @@ import {
 import type { ParameterId } from '../../src-main/domain/prediction/parameter-table'
 import { measuredGpu, publishedGpus, type PublishedGpu } from './published-gpus'
 
-/** GPUs for which predictions were compared with measured times (docs/CALIBRATION.md). */
+/** GPUs for which predictions were compared with measured times (docs/guides/calibration.md). */
 const validated: readonly string[] = ['h100', 'h200']
 
 /** The measured GPU that others are scaled from. */

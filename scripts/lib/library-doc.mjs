@@ -1,5 +1,5 @@
 // @ts-check
-/** Generates docs/LIBRARY.md, the library's API, from its types and their comments. */
+/** Generates docs/reference/library.md, the library's API, from its types and their comments. */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
@@ -38,7 +38,7 @@ export async function libraryDoc() {
     if (project === undefined) throw new PlainError('The types of the library do not compile.')
     await app.generateOutputs(project)
     const api = readFileSync(join(out, 'api.md'), 'utf8')
-    return await documentWith('docs/LIBRARY.md', [['api', api.trim()]])
+    return await documentWith('docs/reference/library.md', [['api', api.trim()]])
   } finally {
     rmSync(out, { recursive: true, force: true })
   }

@@ -173,6 +173,6 @@ export function libraryTimesParts(root: string): [path: string, part: string][] 
   const first = rows.filter(({ gpu }) => gpu === timedGpus[0])
   return [
     ['README.md', table(columns.filter(isShort), first)],
-    ['docs/RESULTS.md', table(withGpu, rows)],
+    ['docs/evidence/results.md', table(withGpu, rows)],
   ]
 }

@@ -145,7 +145,7 @@ function faultsPart() {
 
 /** @returns {Promise<string>} */
 export const reliabilityDoc = () =>
-  documentWith('docs/RELIABILITY.md', [
+  documentWith('docs/evidence/reliability.md', [
     ['planted', plantedPart(linesOf(regressions).filter(isPlanted))],
     ['same', samePart(linesOf(regressions).filter((line) => !isPlanted(line)))],
     ['faults', faultsPart()],
@@ -154,7 +154,7 @@ export const reliabilityDoc = () =>
 
 /** @returns {Promise<string>} */
 export const securityDoc = () =>
-  documentWith('docs/SECURITY.md', [
+  documentWith('docs/reference/security.md', [
     ['licences', licenceList(true)],
     ['development licences', licenceList(false)],
   ])

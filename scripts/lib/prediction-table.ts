@@ -8,7 +8,7 @@ import {
 import { mdTable } from '../../src-main/domain/text/markdown'
 
 export const accuracyPath = 'test/captures/prediction/accuracy.json'
-export const accuracyDocument = 'docs/PREDICTION.md'
+export const accuracyDocument = 'docs/evidence/prediction.md'
 
 /** A rung of a recording with its prediction, or why there is none. */
 export interface PredictedRow {

@@ -218,11 +218,11 @@ const parametersPart = ({ parameters, gpuParameters }) =>
 
 /** @type {Record<string, Record<string, (registries: Registries) => string>>} */
 const documents = {
-  'docs/CALIBRATION.md': { parameters: parametersPart },
+  'docs/guides/calibration.md': { parameters: parametersPart },
   'resources/recordings/README.md': { recordings: recordingsPart },
   'cuda-kernels/README.md': { ladders: laddersPart, steps: stepsPart },
-  'docs/METRICS.md': { metrics: metricsPart },
-  'docs/TARGETS.md': { targets: targetsPart, gpus: gpusPart },
+  'docs/reference/metrics.md': { metrics: metricsPart },
+  'docs/guides/targets.md': { targets: targetsPart, gpus: gpusPart },
 }
 
 /**

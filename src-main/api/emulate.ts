@@ -37,7 +37,7 @@ export interface EmulatedLaunch {
 
 export interface Emulation {
   /**
-   * A kernel for each launch that ran to its end, with its code counted. Their metrics are those of docs/METRICS.md
+   * A kernel for each launch that ran to its end, with its code counted. Their metrics are those of docs/reference/metrics.md
    * that code and shape determine, by registry id.
    */
   kernels: Kernel[]
@@ -116,7 +116,7 @@ function argumentBytes(
 
 /**
  * Executes kernels without a GPU and counts what ncu would: instructions, shared wavefronts, sectors and tags. They were
- * checked against compute capability 9.0 only. Nothing is timed. docs/EMULATION.md says what was compared with a GPU.
+ * checked against compute capability 9.0 only. Nothing is timed. docs/evidence/emulation.md says what was compared with a GPU.
  *
  * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or program that nvcc built, with cubins in it
  * @throws {KernelLadderError} if the machine code is damaged

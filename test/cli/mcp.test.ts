@@ -277,7 +277,7 @@ describe('mistakes', () => {
   })
 })
 
-describe('the conversations in docs/AGENTS.md', { tags: ['thorough'] }, () => {
+describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, () => {
   it.skipIf(!hasNvcc)('reach a first cause and a bank conflict in four calls each', async () => {
     const cache = join(root, '.cache', 'agents-doc')
     const { text, cause, conflict } = await agentsDoc(program, await tempDir(), cache)
@@ -291,7 +291,7 @@ describe('the conversations in docs/AGENTS.md', { tags: ['thorough'] }, () => {
     expect(lab.split('\n')[Number(line) - 1]).toContain(found)
     // The store of the transposed tile.
     expect(found).toMatch(/\w+\[.+\] = /)
-    const written = await readFile(join(root, 'docs/AGENTS.md'), 'utf8')
+    const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
     expect(written, 'run `npm run readme -- agents`').toBe(text)
   })
 })

@@ -238,7 +238,7 @@ describe('its library', () => {
   )
 
   it('prints the hottest lines in ten lines, as the document has it', async () => {
-    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
     expect(examples.map((one) => one.code)).toContain(code)
@@ -289,7 +289,7 @@ describe('its library', () => {
 
   it('has the pages of today', async () => {
     const { libraryDoc } = await import('../../scripts/lib/library-doc.mjs')
-    const text = await readFile(join(root, 'docs/LIBRARY.md'), 'utf8')
+    const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
   })
 })

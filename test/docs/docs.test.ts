@@ -26,9 +26,9 @@ import {
 
 const textOf = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-it('README.md and docs/RESULTS.md have the times against libraries that `npm run readme -- figures` writes', async () => {
+it('README.md and docs/evidence/results.md have the times against libraries that `npm run readme -- figures` writes', async () => {
   const parts = libraryTimesParts(root)
-  expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/RESULTS.md'])
+  expect(parts.map(([path]) => path)).toEqual(['README.md', 'docs/evidence/results.md'])
   for (const [path, part] of parts)
     expect(textOf(path)).toBe(await documentWith(path, [['library-times', part]]))
 })
@@ -44,7 +44,7 @@ it('a rung is called faster only where each session and each way of timing says 
   }
 })
 
-it('docs/RESULTS.md has the best rung of each recording, and what others published', async () => {
+it('docs/evidence/results.md has the best rung of each recording, and what others published', async () => {
   const recorded = await recordedLadders(join(root, 'resources/recordings'))
   const published = publishedPart(recorded, publishedFigures(root))
   expect(published).toMatch(/G80.*`07_grid_stride`.* 62\.7 GB\/s /)
@@ -52,20 +52,24 @@ it('docs/RESULTS.md has the best rung of each recording, and what others publish
     ['ladders', laddersPart(recorded)],
     ['published', published],
   ] as const
-  expect(textOf('docs/RESULTS.md')).toBe(await documentWith('docs/RESULTS.md', [...parts]))
+  expect(textOf('docs/evidence/results.md')).toBe(
+    await documentWith('docs/evidence/results.md', [...parts]),
+  )
 })
 
-describe('docs/WHY.md', async () => {
+describe('docs/evidence/why.md', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
   const judged = readJudged(root)
 
   it('is what `npm run readme -- causes` writes', async () => {
-    const text = await documentWith('docs/WHY.md', [['causes', causesPart(recorded, judged)]])
-    expect(readFileSync(join(root, 'docs/WHY.md'), 'utf8')).toBe(text)
+    const text = await documentWith('docs/evidence/why.md', [
+      ['causes', causesPart(recorded, judged)],
+    ])
+    expect(readFileSync(join(root, 'docs/evidence/why.md'), 'utf8')).toBe(text)
   })
 
   it('gives with two shares of the time the factor between them', () => {
-    const text = readFileSync(join(root, 'docs/WHY.md'), 'utf8')
+    const text = readFileSync(join(root, 'docs/evidence/why.md'), 'utf8')
     const told = [
       ...text.matchAll(
         /busy for (?:only )?([\d.]+) % of the time instead of ([\d.]+) %, ([\d.]+)×/g,
@@ -275,7 +279,7 @@ describe('names of files and links', () => {
     })
 
     it.each([
-      '// see services/app/core.ts and docs/LABS.md',
+      '// see services/app/core.ts and docs/guides/labs.md',
       "import a from './none.ts'",
       '// https://example.com/docs/none.md',
       '// test/captures/task/<task>',

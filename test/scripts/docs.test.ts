@@ -15,13 +15,13 @@ const root = join(import.meta.dirname, '../..')
 describe('the reference documents', () => {
   it('are what `npm run readme -- reference` writes', async () => {
     const texts = await referenceDocs(registries)
-    expect([...texts.keys()]).toContain('docs/METRICS.md')
+    expect([...texts.keys()]).toContain('docs/reference/metrics.md')
     for (const [path, text] of texts)
       expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })
 
   it('have a heading for each metric, so that others can link to it', () => {
-    const text = readFileSync(join(root, 'docs/METRICS.md'), 'utf8')
+    const text = readFileSync(join(root, 'docs/reference/metrics.md'), 'utf8')
     const headings = new Set(text.match(/^#### .+$/gm))
     for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`#### ${id}`)
   })
@@ -44,15 +44,15 @@ describe('a generated part', () => {
 // Tests that docs/RELIABILITY.md and docs/SECURITY.md match the stored measurements and locked packages.
 
 it('the reliability is what `npm run readme -- reliability` writes', async () => {
-  const text = readFileSync(join(root, 'docs/RELIABILITY.md'), 'utf8')
+  const text = readFileSync(join(root, 'docs/evidence/reliability.md'), 'utf8')
   expect(text).toBe(await reliabilityDoc())
   expect(text).toContain('| 1 %')
   for (const { name } of readers) expect(text).toContain(`| ${name} `)
 })
 
 describe('licences of dependencies', () => {
-  it('are in docs/SECURITY.md, of all that package-lock.json has', async () => {
-    const text = readFileSync(join(root, 'docs/SECURITY.md'), 'utf8')
+  it('are in docs/reference/security.md, of all that package-lock.json has', async () => {
+    const text = readFileSync(join(root, 'docs/reference/security.md'), 'utf8')
     expect(text).toBe(await securityDoc())
     for (const path of Object.keys(lockedPackages()).filter((one) => one !== ''))
       expect(text).toContain(`\`${path.split('node_modules/').at(-1)}\``)

@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..')
 const rows = JSON.parse(readFileSync(join(root, accuracyPath), 'utf8')) as PredictedRow[]
 
 describe('predictions of recorded rungs', () => {
-  it('are tabulated in docs/PREDICTION.md by `npm run prediction`', async () => {
+  it('are tabulated in docs/evidence/prediction.md by `npm run prediction`', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
     expect(await documentWith(accuracyDocument, [['accuracy', accuracyTables(rows)]])).toBe(written)
   })

@@ -1,7 +1,7 @@
 /**
  * Computes registry metrics from the emulator's counts.
  *
- * Deep profiles of an H200 show which instructions each ncu counter covers: see docs/EMULATION.md.
+ * Deep profiles of an H200 show which instructions each ncu counter covers: see docs/evidence/emulation.md.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'

@@ -26,7 +26,7 @@ export type Trait =
   | 'offset'
   | `.${string}`
 
-/** Modifiers of an access that do not affect results. The evidence is in docs/EMULATION.md, "Bits without effect". */
+/** Modifiers of an access that do not affect results. The evidence is in docs/evidence/emulation.md, "Bits without effect". */
 const hints: ReadonlySet<string> = new Set([
   // Eviction priority, and L2 prefetch size.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],

@@ -1,5 +1,5 @@
 /**
- * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; docs/LABS.md says how to
+ * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; docs/guides/labs.md says how to
  * write one. The outcome of an attempt is in ./outcome.
  */
 import { z } from 'zod'

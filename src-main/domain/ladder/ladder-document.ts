@@ -1,5 +1,5 @@
 /**
- * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/LADDERS.md says how to write one.
+ * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/guides/ladders.md says how to write one.
  * After `ladderOf` it is treated like any shipped ladder.
  */
 import { z } from 'zod'
@@ -100,7 +100,7 @@ export const ladderSchemaFile = 'ladder.schema.json'
 export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
-    'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
+    'ladder.yaml or ladder.json of a ladder folder. docs/guides/ladders.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
   // Uses the schema's input side: fields with a default are optional.
   ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
 })

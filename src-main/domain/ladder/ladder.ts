@@ -37,7 +37,7 @@ export const LadderEntry = z.object({
     .min(1)
     .optional()
     .describe(
-      'What the step to this rung changed, by the moves that `next` suggests (docs/NEXT.md).',
+      'What the step to this rung changed, by the moves that `next` suggests (docs/evidence/next.md).',
     ),
 })
 export type LadderEntry = z.infer<typeof LadderEntry>

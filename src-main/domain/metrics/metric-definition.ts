@@ -43,7 +43,7 @@ export interface MetricDefinition {
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
   group: MetricGroup
-  /** ncu's names, of which the first one in the report is used; empty for a derived metric. Source: docs/METRICS.md. */
+  /** ncu's names, of which the first one in the report is used; empty for a derived metric. Source: docs/reference/metrics.md. */
   ncu: readonly string[]
   /** How it is derived; absent for a metric that ncu counts. */
   derived?: MetricDerivation

@@ -16,7 +16,7 @@ import { parameterTable, type ParameterId, type ParameterValues } from './parame
 export const valueEvidences = ['measured', 'derived', 'published', 'assumed'] as const
 
 const ParameterValue = z.strictObject({
-  value: z.number().describe('In the unit of docs/CALIBRATION.md.'),
+  value: z.number().describe('In the unit of docs/guides/calibration.md.'),
   evidence: z.enum(valueEvidences),
   /** Spread of the benchmark's repetitions, in the unit of the value. */
   spread: z

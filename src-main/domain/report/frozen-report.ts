@@ -1,6 +1,6 @@
 /**
  * The contents of an HTML report: sessions frozen with everything that its screens need. Written by the report
- * service, read by the report's own UI and by the import. Its history is in docs/SESSION-FORMAT.md.
+ * service, read by the report's own UI and by the import. Its history is in docs/reference/session-format.md.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'

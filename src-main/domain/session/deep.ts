@@ -1,6 +1,6 @@
 /**
  * The deep profile of one rung: counters per instruction and source line, and ncu's advice. `deep/<rung>.json` of a session has this shape;
- * docs/SESSION-FORMAT.md describes its origin. For a rung that was built but not run, the instructions come from the machine code and have
+ * docs/reference/session-format.md describes its origin. For a rung that was built but not run, the instructions come from the machine code and have
  * no counters. null means not collected; 0 means counted and zero.
  */
 import { z } from 'zod'

@@ -1,6 +1,6 @@
 /**
  * A session: what one run built, verified, timed and profiled. Immutable; a new run makes a new one.
- * `session.json` holds this shape. Its history is in docs/SESSION-FORMAT.md.
+ * `session.json` holds this shape. Its history is in docs/reference/session-format.md.
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'

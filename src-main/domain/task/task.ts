@@ -1,6 +1,6 @@
 /**
  * A task: what the rungs of a ladder compute, as data. cuda-kernels/<task>/task.yaml has this shape, and sessions
- * contain it, so that their figures can be interpreted without the file. docs/LADDERS.md says how to write one.
+ * contain it, so that their figures can be interpreted without the file. docs/guides/ladders.md says how to write one.
  */
 import { z } from 'zod'
 

@@ -166,7 +166,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!metricDefinition(item.metric))
       report(
         ['checks', index, 'metric'],
-        `There is no metric named ${item.metric} in the registry (docs/METRICS.md).${askMeant(item.metric, metricIds)}`,
+        `There is no metric named ${item.metric} in the registry (docs/reference/metrics.md).${askMeant(item.metric, metricIds)}`,
       )
     if ((item.min ?? item.max ?? item.below ?? item.above) === undefined)
       report(['checks', index], 'The check has no bound: give min, max, below or above.')
@@ -177,7 +177,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
     if (!isPredictable(metric))
       report(
         ['predictions', index, 'metric'],
-        `There is no metric named ${metric} in the registry (docs/METRICS.md), and it is not "time".${askMeant(metric, metricIds)}`,
+        `There is no metric named ${metric} in the registry (docs/reference/metrics.md), and it is not "time".${askMeant(metric, metricIds)}`,
       )
 }
 
@@ -234,7 +234,7 @@ function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): voi
         (name) => task && !isQuestionName(name, sizeNames(task)),
       )
       if (unknown.length > 0)
-        report(path, `The answer uses ${list(unknown)}, which docs/LABS.md does not list.`)
+        report(path, `The answer uses ${list(unknown)}, which docs/guides/labs.md does not list.`)
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error
       report(path, `The answer is not a valid expression. ${error.message}`)

@@ -22,8 +22,8 @@ it('a flipped bit changes what an instruction does, is refused, or has no effect
   }
 })
 
-it('the list of bits without effect is in docs/EMULATION.md', () => {
-  const page = readFileSync(new URL('../../../docs/EMULATION.md', import.meta.url), 'utf8')
+it('the list of bits without effect is in docs/evidence/emulation.md', () => {
+  const page = readFileSync(new URL('../../../docs/evidence/emulation.md', import.meta.url), 'utf8')
   const lines = (text: string): string[] =>
     text.split('\n').map((line) =>
       line
@@ -34,5 +34,5 @@ it('the list of bits without effect is in docs/EMULATION.md', () => {
   const written = lines(page)
   // Throws if a bit has no reason.
   const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
-  expect(missing, 'not in docs/EMULATION.md: npm run readme -- bits').toEqual([])
+  expect(missing, 'not in docs/evidence/emulation.md: npm run readme -- bits').toEqual([])
 })

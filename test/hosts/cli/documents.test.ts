@@ -450,10 +450,10 @@ describe('docs/schemas', () => {
     expect(isValid('lab-list', { ...value, schema: 99 })).toBe(false)
   })
 
-  it('is all in the table of docs/JSON.md, with its versions', async () => {
-    const text = await readFile(join(root, 'docs/JSON.md'), 'utf8')
+  it('is all in the table of docs/reference/json.md, with its versions', async () => {
+    const text = await readFile(join(root, 'docs/reference/json.md'), 'utf8')
     const rows = [
-      ...text.matchAll(/^\|.*\[[\w-]+\]\(schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),
+      ...text.matchAll(/^\|.*\[[\w-]+\]\(\.\.\/schemas\/([\w-]+)\.json\) *\| *(\d+|–) *\|$/gm),
     ]
     const listed = rows.map(([, name, version]) => [name, version === '–' ? null : Number(version)])
     const published = [...printedDocuments, ...readFiles]

@@ -16,7 +16,11 @@ describe('recorded figures', () => {
       expect(code, stderr).toBe(0)
       return stdout
     })
-    expect([...texts.keys()]).toEqual(['docs/LADDERS.md', 'docs/RESULTS.md', 'docs/TUNING.md'])
+    expect([...texts.keys()]).toEqual([
+      'docs/guides/ladders.md',
+      'docs/evidence/results.md',
+      'docs/guides/tuning.md',
+    ])
     for (const [path, text] of texts)
       expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })

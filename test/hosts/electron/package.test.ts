@@ -39,7 +39,7 @@ describe('the packaged program', () => {
 
   it('is held to each item of Electron’s checklist by a test that there is', () => {
     const rows = [
-      ...readFileSync(join(root, 'docs/SECURITY.md'), 'utf8').matchAll(
+      ...readFileSync(join(root, 'docs/reference/security.md'), 'utf8').matchAll(
         /^\| (\d+) +\|.*\| `([a-z-]+)`: (.*?) +\|$/gm,
       ),
     ]

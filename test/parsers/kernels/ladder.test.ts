@@ -172,8 +172,8 @@ describe('ladder.yaml', () => {
       expect(Task.parse(task)).toEqual(task)
     })
 
-    it('of the example in docs/LADDERS.md is sound, and so are the headers of its rungs', () => {
-      const docs = readFileSync(join(templates, '../../docs/LADDERS.md'), 'utf8')
+    it('of the example in docs/guides/ladders.md is sound, and so are the headers of its rungs', () => {
+      const docs = readFileSync(join(templates, '../../docs/guides/ladders.md'), 'utf8')
       const files = new Map(
         [...docs.matchAll(/^`([\w.]+)`\n\n```\w+\n([^]*?)^```/gm)].map(([, name, text]) => [
           name,

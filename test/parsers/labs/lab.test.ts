@@ -114,7 +114,7 @@ questions:
     [
       'an unknown metric',
       swap(/metric: glob.*\n {4}below/, 'metric: fmaUtilisation\n    below'),
-      'x/lab.md:18: There is no metric named fmaUtilisation in the registry (docs/METRICS.md). Did you mean fmaUtilization?',
+      'x/lab.md:18: There is no metric named fmaUtilisation in the registry (docs/reference/metrics.md). Did you mean fmaUtilization?',
     ],
     [
       'an unknown metric in a prediction',

@@ -224,7 +224,7 @@ export const header = {
     'Write metrics followed by up, down or same, separated by commas: "sharedLoads down, fmaUtilization up".',
   noMetric: '@expect names {metric}, which is not in the metric registry.',
   noMetricMeant: '@expect names {metric}, which is not in the metric registry. {meant}',
-  seeMetrics: 'The metrics are listed in docs/METRICS.md.',
+  seeMetrics: 'The metrics are listed in docs/reference/metrics.md.',
   writeParam: 'Write an uppercase name, the default and all allowed values: {example}.',
   valueTwice: '@param {name} lists an allowed value twice.',
   otherDefault: '@param {name} has the default {value}, which is not among its allowed values.',
@@ -243,7 +243,7 @@ export const init = {
 /** `build:` of a ladder. */
 export const settings = {
   refused:
-    '{flag} is not among the flags that a rung can be built with; docs/LADDERS.md lists them.',
+    '{flag} is not among the flags that a rung can be built with; docs/guides/ladders.md lists them.',
   otherKey: 'Write {flag} under `{key}` of `build`.',
   oneWord: '"{flag}" has spaces; write one word per entry: {words}.',
   noFlag: '{flag} is no flag: flags begin with "-".',

@@ -7,6 +7,6 @@ export const historyDocument = documentKind({
   version: 1,
   title: 'history',
   description:
-    'What `kernel-ladder history --json` prints: the times of a ladder’s rungs over its sessions, and where they changed. docs/REGRESS.md explains it.',
+    'What `kernel-ladder history --json` prints: the times of a ladder’s rungs over its sessions, and where they changed. docs/guides/regress.md explains it.',
   fields: historyShape,
 })

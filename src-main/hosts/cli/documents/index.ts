@@ -36,7 +36,8 @@ const ciDocument: PublishedSchema = {
   name: 'ci',
   version: ciSchemaVersion,
   title: 'check against a baseline',
-  description: 'What `kernel-ladder report --ci --json` prints. docs/REGRESS.md explains it.',
+  description:
+    'What `kernel-ladder report --ci --json` prints. docs/guides/regress.md explains it.',
   schema: CiDocument,
 }
 
@@ -83,7 +84,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: sessionSchemaVersion,
     title: 'session',
     description:
-      'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/SESSION-FORMAT.md explains the fields.',
+      'session.json of a session folder, and what `kernel-ladder report --format json` writes. docs/reference/session-format.md explains the fields.',
     schema: Session,
   },
   {
@@ -91,7 +92,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'ladder folder',
     description:
-      'ladder.yaml or ladder.json of a ladder folder. docs/LADDERS.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
+      'ladder.yaml or ladder.json of a ladder folder. docs/guides/ladders.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
     schema: AnyLadderDocument,
   },
   {
@@ -99,7 +100,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'machines.yaml',
     description:
-      'The machines that --target names, in the configuration folder. docs/MACHINES.md explains the keys.',
+      'The machines that --target names, in the configuration folder. docs/guides/machines.md explains the keys.',
     schema: MachinesFile,
   },
   {
@@ -107,7 +108,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: 1,
     title: 'parameters of a GPU',
     description:
-      'What the timing model knows of a GPU: resources/gpus, and gpus in the configuration folder. docs/CALIBRATION.md explains the values.',
+      'What the timing model knows of a GPU: resources/gpus, and gpus in the configuration folder. docs/guides/calibration.md explains the values.',
     schema: GpuParametersFile,
   },
   {
@@ -115,7 +116,7 @@ export const readFiles: readonly PublishedSchema[] = [
     version: null,
     title: 'front matter of a lab',
     description:
-      'The YAML at the top of lab.md. docs/LABS.md explains the keys; `kernel-ladder lab validate` also checks the rungs, metrics and files that they name.',
+      'The YAML at the top of lab.md. docs/guides/labs.md explains the keys; `kernel-ladder lab validate` also checks the rungs, metrics and files that they name.',
     schema: LabFile,
   },
 ]

@@ -7,7 +7,7 @@ export const machineCalibrateDocument = documentKind({
   version: 1,
   title: 'machine calibrate',
   description:
-    'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/CALIBRATION.md explains them.',
+    'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/guides/calibration.md explains them.',
   fields: {
     /** `local`, or the machine’s name. */
     machine: z.string(),

@@ -8,7 +8,7 @@ export const machinesDocument = documentKind({
   version: 1,
   title: 'machines',
   description:
-    'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/MACHINES.md explains it.',
+    'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/guides/machines.md explains it.',
   fields: {
     /** The path of the file, even if it does not exist. */
     file: z.string(),
@@ -43,7 +43,7 @@ export const machineRunsDocument = documentKind({
   version: 1,
   title: 'machine runs',
   description:
-    'What `kernel-ladder machine runs NAME --json` prints: the runs there whose sessions were not brought home. docs/MACHINES.md explains it.',
+    'What `kernel-ladder machine runs NAME --json` prints: the runs there whose sessions were not brought home. docs/guides/machines.md explains it.',
   fields: {
     name: z.string(),
     runs: z.array(
@@ -66,7 +66,7 @@ export const machineFetchDocument = documentKind({
   version: 1,
   title: 'machine fetch',
   description:
-    'What `kernel-ladder machine fetch SESSION --json` prints: where ncu’s own report of a session lies now. docs/MACHINES.md explains it.',
+    'What `kernel-ladder machine fetch SESSION --json` prints: where ncu’s own report of a session lies now. docs/guides/machines.md explains it.',
   fields: {
     /** The session’s folder. */
     session: z.string(),

@@ -7,6 +7,6 @@ export const nextDocument = documentKind({
   version: 1,
   title: 'next',
   description:
-    'What `kernel-ladder next SESSION [RUNG] --json` prints: what to change next in a rung, best first. docs/NEXT.md explains it.',
+    'What `kernel-ladder next SESSION [RUNG] --json` prints: what to change next in a rung, best first. docs/evidence/next.md explains it.',
   fields: Next.shape,
 })

@@ -7,6 +7,6 @@ export const regressDocument = documentKind({
   version: 1,
   title: 'regress',
   description:
-    'What `kernel-ladder regress --json` prints: whether the new code of each rung is slower than the old. docs/REGRESS.md explains it.',
+    'What `kernel-ladder regress --json` prints: whether the new code of each rung is slower than the old. docs/guides/regress.md explains it.',
   fields: regressShape,
 })

@@ -39,7 +39,7 @@ export const runDocument = documentKind({
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:
-    'What `kernel-ladder run --json`, `import --json`, `profile --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/SESSION-FORMAT.md explains its fields.',
+    'What `kernel-ladder run --json`, `import --json`, `profile --json` and `show SESSION --json` print: a session, and why its steps are faster or slower. docs/reference/session-format.md explains its fields.',
   fields,
 })
 
