@@ -2,7 +2,7 @@
 /**
  * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]`: injects every fault into every stage of
  * the built command line, over fake tools, and prints what went wrong. `--missing` skips cells that passed before.
- * `--keep` writes the results for docs/RELIABILITY.md; cells that were not tried keep their result.
+ * `--keep` writes the results for docs/evidence/reliability.md; cells that were not tried keep their result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -3,7 +3,7 @@
  * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep] [--again NUMBER]
  * [FILE…]`: feeds damaged inputs to every reader in turn, until each has had `--inputs` of them or the time is over.
  * A bug is printed with the seed and the number that reproduce its input, and should become a case of the reader's
- * own test. `--keep` adds the counts to those in docs/RELIABILITY.md. FILEs add counts that `--json` wrote elsewhere:
+ * own test. `--keep` adds the counts to those in docs/evidence/reliability.md. FILEs add counts that `--json` wrote elsewhere:
  * each run has its own seed, so a long run can be split over time and cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * `npm run next` fits the gains that `next` predicts to the shipped recordings: it writes
- * resources/recordings/landed.json and the tables in docs/NEXT.md. Run it after changes to moves, recordings, or the
+ * resources/recordings/landed.json and the tables in docs/evidence/next.md. Run it after changes to moves, recordings, or the
  * moves of a ladder.
  */
 import { writeFileSync } from 'node:fs'

@@ -2,7 +2,7 @@
 /**
  * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. It predicts the rungs of
  * those whose names match, at their recorded sizes on their GPU, and writes test/captures/prediction/accuracy.json
- * and the tables in docs/PREDICTION.md. Without a pattern it only writes the tables. Needs nvcc; a recording takes
+ * and the tables in docs/evidence/prediction.md. Without a pattern it only writes the tables. Needs nvcc; a recording takes
  * minutes.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md and docs/RESULTS.md runs and screenshots of the UI; in
- * docs/METRICS.md and others the tables of the registries; in docs/WHY.md the causes of recorded steps; in
- * docs/EMULATION.md the emulator's counts next to a GPU's, and the instruction bits without effect. `npm run readme
+ * Writes the generated parts of the documents: in README.md and docs/evidence/results.md runs and screenshots of the UI; in
+ * docs/reference/metrics.md and others the tables of the registries; in docs/evidence/why.md the causes of recorded steps; in
+ * docs/evidence/emulation.md the emulator's counts next to a GPU's, and the instruction bits without effect. `npm run readme
  * [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
  */
 import { spawn } from 'node:child_process'
@@ -60,7 +60,7 @@ async function writeFigures() {
   const { occupancyPart, builtForRtx3090 } = occupancy.module
   const rtx3090 = published.get('seed-rtx3090')
   if (rtx3090 === undefined) throw new PlainError('seed-rtx3090 has no published figures.')
-  const results = await documentWith('docs/RESULTS.md', [
+  const results = await documentWith('docs/evidence/results.md', [
     ['ladders', module.laddersPart(recorded)],
     ['published', module.publishedPart(recorded, published)],
     ['published-occupancy', occupancyPart(rtx3090, builtForRtx3090(root))],

@@ -1,5 +1,5 @@
 // @ts-check
-/** The conversations in docs/AGENTS.md: two held with the built server by the SDK's own client, and two recorded ones. */
+/** The conversations in docs/guides/agents.md: two held with the built server by the SDK's own client, and two recorded ones. */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'

@@ -304,7 +304,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** Returns the generated part of docs/NEXT.md. */
+/** Returns the generated part of docs/evidence/next.md. */
 export function backtestPart(steps: readonly RecordedStep[], past: Past): string {
   const tested = backtest(steps, past)
   const groups = groupsOf(tested)

@@ -1,5 +1,5 @@
 /**
- * The table of docs/EMULATION.md: the emulator's counts next to those of ncu on a GPU.
+ * The table of docs/evidence/emulation.md: the emulator's counts next to those of ncu on a GPU.
  *
  * `test/domain/emulator/hardware.test.ts` compares each row with a new run.
  */

@@ -8,7 +8,7 @@ import { recordedSession } from './recordings.mjs'
 
 /** @typedef {(args: string[]) => Promise<string>} Program returns the output on stdout */
 
-/** Outputs in docs/RESULTS.md, each between its own markers. */
+/** Outputs in docs/evidence/results.md, each between its own markers. */
 const shown = [
   ['gemm-fp32', '4096'],
   ['gemm-fp32', '1024'],

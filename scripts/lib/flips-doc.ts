@@ -1,4 +1,4 @@
-/** The effects of flipping each bit of each known form of instruction, for docs/EMULATION.md. */
+/** The effects of flipping each bit of each known form of instruction, for docs/evidence/emulation.md. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   decode,

@@ -1,4 +1,4 @@
-/** The generated part of docs/WHY.md: the causes of every recorded step, and their assessment. */
+/** The generated part of docs/evidence/why.md: the causes of every recorded step, and their assessment. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'

@@ -142,7 +142,7 @@ const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): strin
   )
 
 /**
- * Returns the generated part of each document: in README.md the rungs on the first GPU, in docs/RESULTS.md all
+ * Returns the generated part of each document: in README.md the rungs on the first GPU, in docs/evidence/results.md all
  * figures on both.
  */
 export function libraryTimesParts(root: string): [path: string, part: string][] {

@@ -1,5 +1,5 @@
 // @ts-check
-/** Checks licenses of every package in package-lock.json, and generates the lists of docs/SECURITY.md. */
+/** Checks licenses of every package in package-lock.json, and generates the lists of docs/reference/security.md. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.mjs'

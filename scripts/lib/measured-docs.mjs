@@ -1,5 +1,5 @@
 // @ts-check
-/** Generates the tables of docs/RELIABILITY.md and docs/SECURITY.md: measurements on a GPU, fuzzing, licenses. */
+/** Generates the tables of docs/evidence/reliability.md and docs/reference/security.md: measurements on a GPU, fuzzing, licenses. */
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'

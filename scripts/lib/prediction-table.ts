@@ -1,5 +1,5 @@
 /**
- * The error of predicted times against recorded ones: rows, figures by class, and the tables of docs/PREDICTION.md.
+ * The error of predicted times against recorded ones: rows, figures by class, and the tables of docs/evidence/prediction.md.
  */
 import {
   predictionClasses,

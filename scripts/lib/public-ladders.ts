@@ -1,4 +1,4 @@
-/** The tables of docs/NEXT.md about public ladders, changed public kernels, and public kernels at their limit. */
+/** The tables of docs/evidence/next.md about public ladders, changed public kernels, and public kernels at their limit. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
@@ -111,7 +111,7 @@ function scoreRow(name: string, steps: readonly PublicStep[]): string[] {
 const commitLink = (repository: string, commit: string, path: string): string =>
   `[${repository}](https://github.com/${repository}/blob/${commit}/${path})`
 
-/** Returns the generated part of docs/NEXT.md about public ladders. */
+/** Returns the generated part of docs/evidence/next.md about public ladders. */
 export function publicLaddersPart({ ladders }: PublicCapture): string {
   const all = ladders.flatMap(({ steps }) => steps)
   const scores = mdTable(
@@ -143,7 +143,7 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   ].join('\n\n')
 }
 
-/** The generated part of docs/NEXT.md about public kernels that were changed as `next` says. */
+/** The generated part of docs/evidence/next.md about public kernels that were changed as `next` says. */
 export function kernelsPart({ kernels }: PublicCapture): string {
   const tries = kernels.flatMap((one) => one.tries.map(judged))
   const faster = tries.filter(({ gain }) => gain >= worth).length
@@ -184,7 +184,7 @@ export function kernelsPart({ kernels }: PublicCapture): string {
   ].join('\n\n')
 }
 
-/** The generated part of docs/NEXT.md about public kernels at their limit. */
+/** The generated part of docs/evidence/next.md about public kernels at their limit. */
 export const limitsPart = ({ limits }: PublicCapture): string =>
   mdTable(
     [

@@ -1,4 +1,4 @@
-/** The table of published occupancies in docs/RESULTS.md, beside those derived from a build for the same GPU. */
+/** The table of published occupancies in docs/evidence/results.md, beside those derived from a build for the same GPU. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Published } from '../../src-main/domain/ladder/ladder'

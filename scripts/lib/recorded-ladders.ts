@@ -1,4 +1,4 @@
-/** Generates the table of all ladders in docs/RESULTS.md, with the best rung of each recording. */
+/** Generates the table of all ladders in docs/evidence/results.md, with the best rung of each recording. */
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -112,7 +112,7 @@ const headers = [
   'shown by',
 ]
 
-/** Returns the table of all recordings for docs/RESULTS.md. */
+/** Returns the table of all recordings for docs/evidence/results.md. */
 export function laddersPart(recorded: readonly RecordedSession[]): string {
   const onTensorCores = new Set(
     recorded.flatMap(({ session }) => session.rungs.filter(usesTensorCores).map(({ id }) => id)),

@@ -1,4 +1,4 @@
-/** The table of docs/NEXT.md that compares suggested moves with the steps that were made. */
+/** The table of docs/evidence/next.md that compares suggested moves with the steps that were made. */
 import { md, mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 

@@ -251,7 +251,7 @@ describe('a reader that goes away', () => {
   })
 })
 
-// A few cells of the fault matrix. `npm run faults` tries all, and docs/RELIABILITY.md has the results.
+// A few cells of the fault matrix. `npm run faults` tries all, and docs/evidence/reliability.md has the results.
 describe('a command that is struck', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
   beforeAll(async () => {

@@ -9,7 +9,7 @@
  * ladders against a session of the same code, repeatedly until the seconds are over. `--part 1/4` takes every fourth
  * ladder, or amount of work, from the second on, for one of four GPUs. With `same`, the builds have the same machine
  * code, which regress calls neither slower nor faster, so `byTimes` counts. Writes one JSON object per line to
- * regress.jsonl in DIR as each is measured; docs/RELIABILITY.md shows the stored ones.
+ * regress.jsonl in DIR as each is measured; docs/evidence/reliability.md shows the stored ones.
  */
 import { spawnSync } from 'node:child_process'
 import {

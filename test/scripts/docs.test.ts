@@ -41,7 +41,7 @@ describe('a generated part', () => {
   })
 })
 
-// Tests that docs/RELIABILITY.md and docs/SECURITY.md match the stored measurements and locked packages.
+// Tests that docs/evidence/reliability.md and docs/reference/security.md match the stored measurements and locked packages.
 
 it('the reliability is what `npm run readme -- reliability` writes', async () => {
   const text = readFileSync(join(root, 'docs/evidence/reliability.md'), 'utf8')

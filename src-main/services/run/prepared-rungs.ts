@@ -25,7 +25,7 @@ import type { NotLaunched } from '../../adapters/tools/launch-probe'
 /** Rungs that take more, about ten minutes on one thread, are rejected. */
 const mostInstructions = 4e9
 
-/** Speed of one thread, as in docs/EMULATION.md; used only for the announcement. */
+/** Speed of one thread, as in docs/evidence/emulation.md; used only for the announcement. */
 const instructionsPerSecond = 8e6
 
 export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))

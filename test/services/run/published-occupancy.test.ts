@@ -19,10 +19,10 @@ const published = publishedFigures(root).get('seed-rtx3090')!
 
 const strides = [1, 2, 4, 8, 16].map((stride) => `39_stride_${stride}`)
 
-it('docs/RESULTS.md has the table that `npm run readme -- figures` writes', async () => {
-  const text = readFileSync(join(root, 'docs/RESULTS.md'), 'utf8')
+it('docs/evidence/results.md has the table that `npm run readme -- figures` writes', async () => {
+  const text = readFileSync(join(root, 'docs/evidence/results.md'), 'utf8')
   const part = occupancyPart(published, builtForRtx3090(root))
-  expect(await documentWith('docs/RESULTS.md', [['published-occupancy', part]])).toBe(text)
+  expect(await documentWith('docs/evidence/results.md', [['published-occupancy', part]])).toBe(text)
 })
 
 it('every published occupancy and wave count is reproduced to its last digit', () => {
