@@ -28,7 +28,8 @@ export const heapMegabytes = 1024
 /** Node's own, whatever the program has been told: what several threads use makes each start of another program slow. */
 const youngMegabytes = 48
 
-const startThread: StartEmulator = () => {
+/** Starts an emulator in a thread of this program. */
+export const startThread: StartEmulator = () => {
   const worker = new Worker(workerCode(), {
     eval: true,
     resourceLimits: {

@@ -8,6 +8,7 @@ import { pollingLoops } from '../emulator/spin-loops'
 import { otherBlocksShared } from '../emulator/memory-steps'
 import { Halt, type HaltReason } from '../emulator/warp'
 import { smLimits } from '../gpu/sm-limits'
+import { ablatedValues } from './ablation'
 import { dataDependence } from './data-dependence'
 import { predictLaunch, Refused } from './predicted-launch'
 import {
@@ -22,7 +23,8 @@ import { classOf, rangeOf } from './ranges'
 
 /** Predicts a rung on a GPU of these parameters, or says why nothing can be said of it. */
 export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer {
-  const { values } = gpu
+  const { ablate = [] } = gpu
+  const values = ablatedValues(gpu.values, ablate)
   const architecture = job.machineCode[0]?.architecture ?? 0
   const limits = smLimits((architecture / 10).toFixed(1))
   if (!limits) return { refused: 'halted', detail: `sm_${architecture}` }
@@ -52,7 +54,7 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
           predicted,
           warnings: own,
         } = predictLaunch(on, launch, options, {
-          ...{ values, limits },
+          ...{ values, limits, ablate },
           registers: kernel.registers ?? 0,
           staticSharedBytes: staticShared(kernel, architecture),
           overheadCycles: launches.length === 0 ? values.launchCycles : values.launchGapCycles,

@@ -5,6 +5,7 @@ import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-typ
 import type { SmLimits } from '../gpu/sm-limits'
 import { atomicDependence } from './data-dependence'
 import { blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
+import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
 import type {
   Limiter,
@@ -44,6 +45,8 @@ export class Refused extends Error {
 export interface LaunchSetting {
   readonly values: ParameterValues
   readonly limits: SmLimits
+  /** Parts of the model to leave out. */
+  readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
   /** Cycles between events for a launch of its own, or behind another one. */
@@ -72,7 +75,7 @@ export function predictLaunch(
   options: LaunchOptions,
   setting: LaunchSetting,
 ): LaunchPrediction {
-  const { values, limits } = setting
+  const { values, limits, ablate } = setting
   const plan = planLaunch(
     {
       blocks: product(launch.grid),
@@ -109,10 +112,11 @@ export function predictLaunch(
     plan.shape.clusterBlocks /
     shared.readers
   const leftInL2 = waveBytes <= keptShare * values.l2Bytes ? shared.again : 0
-  const code = timedCode(launch.code, values)
+  const code = timedCode(launch.code, values, !ablate.includes('control-bits'))
   const simulate = (order: LaunchTrace['blocks'], left: number): SmResult =>
     simulateSm({
       ...{ code, values, trace, order },
+      replays: !ablate.includes('l1-replay'),
       ...{ resident: plan.resident, clusterBlocks: plan.shape.clusterBlocks },
       sharing: {
         ...{ sms: plan.sms, readers: shared.readers, leftInL2: left },

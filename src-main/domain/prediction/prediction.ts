@@ -6,6 +6,7 @@ import type {
   Refusal,
   StallReason,
 } from '../session/prediction-words'
+import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
@@ -69,4 +70,6 @@ export interface PredictionGpu {
   readonly values: ParameterValues
   /** Whether predictions for it were compared with measured times. */
   readonly validated: boolean
+  /** Parts of the model to leave out; none by default. */
+  readonly ablate?: readonly Ablation[]
 }

@@ -36,6 +36,8 @@ export interface SmSetting {
   /** Blocks of a cluster, each on an SM of its own. */
   readonly clusterBlocks: number
   readonly sharing: Sharing
+  /** Whether accesses take more than one wavefront where their addresses need it. */
+  readonly replays: boolean
 }
 
 export interface SmResult {
@@ -197,7 +199,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
     const began = Math.max(stage.free, time + dispatchCycles)
-    const done = stage.serve(began, Math.max(1, wavefronts) * wavefrontCycles)
+    const replayed = setting.replays ? Math.max(1, wavefronts) : 1
+    const done = stage.serve(began, replayed * wavefrontCycles)
     core.pipes.enqueue(began)
     return done
   }

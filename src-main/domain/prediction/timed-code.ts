@@ -213,10 +213,14 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
   return { kind: 'plain' }
 }
 
-/** The instructions of a kernel on a GPU of these parameters. */
+/**
+ * The instructions of a kernel on a GPU of these parameters. Without control bits every instruction issues a cycle after the
+ * one before it, and waits for no result.
+ */
 export function timedCode(
   code: readonly Instruction[],
   values: ParameterValues,
+  hasControlBits = true,
 ): TimedInstruction[] {
   return code.map((instruction) => {
     const [pipe, interval] = pipeOf(instruction, values)
@@ -227,9 +231,9 @@ export function timedCode(
       .reduce((mask, index) => mask | (1 << index), 0)
     return {
       ...{ pipe, interval, action },
-      waitMask: waitMask | alsoWaits,
+      waitMask: hasControlBits ? waitMask | alsoWaits : 0,
       latency: latencyOf(instruction, values),
-      stall: Math.max(1, stall),
+      stall: hasControlBits ? Math.max(1, stall) : 1,
       writeBarrier: writeBarrier ?? -1,
       readBarrier: readBarrier ?? -1,
       long: global.has(instruction.mnemonic),
