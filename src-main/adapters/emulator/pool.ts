@@ -30,7 +30,8 @@ export const heapMegabytes = 1024
  */
 const youngMegabytes = 48
 
-const startThread: StartEmulator = () => {
+/** Starts an emulator in a thread of this program. */
+export const startThread: StartEmulator = () => {
   const worker = new Worker(workerCode(), {
     eval: true,
     resourceLimits: {

@@ -8,6 +8,7 @@ import { pollingLoops } from '../emulator/spin-loops'
 import { otherBlocksShared } from '../emulator/memory-steps'
 import { Halt, type HaltReason } from '../emulator/warp'
 import { smLimits } from '../gpu/sm-limits'
+import { ablatedValues } from './ablation'
 import { dataDependence } from './data-dependence'
 import { predictLaunch, Refused } from './predicted-launch'
 import {
@@ -23,7 +24,8 @@ import { classOf, rangeOf } from './ranges'
 
 /** Predicts a rung on a GPU with these parameters, or explains why that is impossible. */
 export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer {
-  const { values } = gpu
+  const { ablate = [] } = gpu
+  const values = ablatedValues(gpu.values, ablate)
   const architecture = job.machineCode[0]?.architecture ?? 0
   const limits = smLimits((architecture / 10).toFixed(1))
   if (!limits) return { refused: 'halted', detail: `sm_${architecture}` }
@@ -53,7 +55,7 @@ export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer
           predicted,
           warnings: own,
         } = predictLaunch(on, launch, options, {
-          ...{ values, limits },
+          ...{ values, limits, ablate },
           registers: kernel.registers ?? 0,
           staticSharedBytes: staticShared(kernel, architecture),
           removes: gpu.removes ?? false,

@@ -5,6 +5,7 @@ import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-typ
 import type { SmLimits } from '../gpu/sm-limits'
 import { atomicDependence } from './data-dependence'
 import { blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
+import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
 import type {
   Limiter,
@@ -45,6 +46,8 @@ export class Refused extends Error {
 export interface LaunchSetting {
   readonly values: ParameterValues
   readonly limits: SmLimits
+  /** Parts of the model to leave out. */
+  readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
   /** Whether to simulate again without each cause. */
@@ -75,7 +78,7 @@ export function predictLaunch(
   options: LaunchOptions,
   setting: LaunchSetting,
 ): LaunchPrediction {
-  const { values, limits } = setting
+  const { values, limits, ablate } = setting
   const plan = planLaunch(
     {
       blocks: product(launch.grid),
@@ -112,10 +115,11 @@ export function predictLaunch(
     plan.shape.clusterBlocks /
     shared.readers
   const leftInL2 = waveBytes <= keptShare * values.l2Bytes ? shared.again : 0
-  const code = timedCode(launch.code, values)
+  const code = timedCode(launch.code, values, !ablate.includes('control-bits'))
   const simulate = (without?: Removal): SmResult =>
     simulateSm({
       ...{ code, trace, order: trace.blocks },
+      replays: !ablate.includes('l1-replay'),
       values: without === 'latency' ? { ...values, ...noLatency } : values,
       ...{ resident: plan.resident, clusterBlocks: plan.shape.clusterBlocks },
       sharing: {

@@ -7,6 +7,7 @@ import type {
   Removal,
   StallReason,
 } from '../session/prediction-words'
+import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
@@ -76,4 +77,6 @@ export interface PredictionGpu {
   readonly validated: boolean
   /** Whether to predict the times without each cause, too; takes up to four times as long. */
   readonly removes?: boolean
+  /** Parts of the model to leave out; none by default. */
+  readonly ablate?: readonly Ablation[]
 }

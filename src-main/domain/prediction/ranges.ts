@@ -1,21 +1,11 @@
 /**
- * The class of a prediction, and its range: a factor by class that contains nine of ten recorded times (`npm run
- * prediction`, cross-validated by ladder).
+ * The class of a prediction and its range. The class alone decides on a factor, of which nine of ten recorded times were
+ * inside; `npm run prediction` cross-validates it by ladder.
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
+import { rangeFactors } from './range-factors'
 
-/** The same factor applies upward and downward. */
-const factors: Readonly<Record<PredictionClass, number>> = {
-  compute: 1.15,
-  memory: 1.3,
-  latency: 1.4,
-  tensor: 1.3,
-  pipeline: 1.25,
-  atomics: 2.5,
-  tiny: 1.25,
-}
-
-/** Additional factor for each warning. */
+/** Each warning multiplies the factor of the class. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,
@@ -24,7 +14,7 @@ const widening: Readonly<Record<PredictionWarning, number>> = {
   'not-validated': 1.3,
 }
 
-/** A shorter launch is mostly overhead; in µs. */
+/** Below this a launch is mostly overhead, µs. */
 const tinyUs = 10
 
 export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {
@@ -38,14 +28,21 @@ export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {
   return 'compute'
 }
 
+/** The factor by which the warnings widen a range. */
+export const wideningOf = (warnings: readonly PredictionWarning[]): number =>
+  warnings.reduce((product, warning) => product * widening[warning], 1)
+
+/** The factor up and down that bounds the range of a prediction. */
+export const widthOf = (
+  predictionClass: PredictionClass,
+  warnings: readonly PredictionWarning[],
+): number => rangeFactors[predictionClass] * wideningOf(warnings)
+
 export function rangeOf(
   ms: number,
   predictionClass: PredictionClass,
   warnings: readonly PredictionWarning[],
 ): Pick<Prediction, 'lowMs' | 'highMs'> {
-  const factor = warnings.reduce(
-    (product, warning) => product * widening[warning],
-    factors[predictionClass],
-  )
-  return { lowMs: ms / factor, highMs: ms * factor }
+  const width = widthOf(predictionClass, warnings)
+  return { lowMs: ms / width, highMs: ms * width }
 }

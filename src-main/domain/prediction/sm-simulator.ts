@@ -40,6 +40,8 @@ export interface SmSetting {
   readonly sharing: Sharing
   /** Simulates as if this cause took no time. Without latency, `values` have none. */
   readonly without?: Removal
+  /** Whether accesses take more than one wavefront where their addresses need it. */
+  readonly replays: boolean
 }
 
 export interface SmResult {
@@ -204,7 +206,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
     const began = Math.max(stage.free, time + dispatchCycles)
-    const done = stage.serve(began, Math.max(1, wavefronts) * wavefrontCycles)
+    const replayed = setting.replays ? Math.max(1, wavefronts) : 1
+    const done = stage.serve(began, replayed * wavefrontCycles)
     core.pipes.enqueue(began)
     return done
   }

@@ -223,10 +223,14 @@ const leastWavefronts = ({ modifiers }: Instruction): number =>
       ? 2
       : 1
 
-/** Returns the instructions of a kernel with their timing on a GPU with these parameters. */
+/**
+ * Returns the instructions of a kernel with their timing on a GPU with these parameters. Without control bits, every
+ * instruction issues one cycle after the previous one and waits for no result.
+ */
 export function timedCode(
   code: readonly Instruction[],
   values: ParameterValues,
+  hasControlBits = true,
 ): TimedInstruction[] {
   return code.map((instruction) => {
     const [pipe, interval] = pipeOf(instruction, values)
@@ -237,9 +241,9 @@ export function timedCode(
       .reduce((mask, index) => mask | (1 << index), 0)
     return {
       ...{ pipe, interval, action },
-      waitMask: waitMask | alsoWaits,
+      waitMask: hasControlBits ? waitMask | alsoWaits : 0,
       latency: latencyOf(instruction, values),
-      stall: Math.max(1, stall),
+      stall: hasControlBits ? Math.max(1, stall) : 1,
       writeBarrier: writeBarrier ?? -1,
       readBarrier: readBarrier ?? -1,
       long: global.has(instruction.mnemonic),

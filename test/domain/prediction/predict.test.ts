@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { EmulationJob } from '../../../src-main/domain/emulation/job'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
+import { ablatedValues } from '../../../src-main/domain/prediction/ablation'
 import {
   parameterValues,
   readGpuParameters,
@@ -83,6 +84,29 @@ describe('a predicted launch', () => {
     const other = predicted(rungOf('03'), { ...gpu, validated: false })
     expect(other.highMs).toBeGreaterThan(highMs)
     expect(other.widened).toContain('not-validated')
+  })
+
+  it.each([
+    ['02', 'control-bits'],
+    // Its warps read columns, which takes many wavefronts.
+    ['01', 'l1-replay'],
+  ] as const)('of rung %s takes less time without %s', (id, ablation) => {
+    const whole = predicted(rungOf(id))
+    const without = predicted(rungOf(id), { ...gpu, ablate: [ablation] })
+    expect(without.ms).toBeLessThan(whole.ms)
+    expect(without.launches[0]!.stalls).not.toEqual(whole.launches[0]!.stalls)
+  })
+
+  it('keeps its clock without the power cap, and its other values without L2 limits', () => {
+    const { values } = gpu
+    expect(ablatedValues(values, [])).toEqual(values)
+    expect(ablatedValues(values, ['power-cap'])).toEqual({
+      ...values,
+      clockTensorMHz: values.clockMHz,
+    })
+    const { l2Bytes, latencyL2, l2BytesPerCycle } = ablatedValues(values, ['l2-limits'])
+    expect({ l2Bytes, latencyL2 }).toEqual({ l2Bytes: values.l2Bytes, latencyL2: values.latencyL2 })
+    expect(l2BytesPerCycle).toBeGreaterThan(1e6 * values.l2BytesPerCycle)
   })
 
   it('says nothing of a job that does not end', () => {

@@ -1,0 +1,166 @@
+/** The comparison of predicted with recorded times: its rows, and figures of them. */
+import {
+  type PredictionClass,
+  type PredictionWarning,
+} from '../../src-main/domain/prediction/prediction'
+import { widthOf } from '../../src-main/domain/prediction/ranges'
+
+export const accuracyPath = 'test/captures/prediction/accuracy.json'
+
+export interface PredictedTime {
+  ms: number
+  class: PredictionClass
+  /** What widens the range. */
+  widened: PredictionWarning[]
+}
+
+/** A rung of a recording, or why nothing was predicted of it. */
+export interface PredictedRow {
+  recording: string
+  ladder: string
+  gpu: string
+  rung: string
+  /** The recorded median and the L2 cache it was measured with. */
+  measuredMs: number
+  cache: string
+  predicted: PredictedTime | null
+  /** Why there is none. */
+  refused?: string
+  /** The stall reasons that most warps waited for, most first, where counters were recorded. */
+  stalls?: { measured: Stall[]; predicted: Stall[] }
+}
+
+interface Stall {
+  reason: string
+  /** Warps per issued instruction. */
+  warps: number
+}
+
+interface Rung {
+  id: string
+  timing?: { medianMs: number } | null
+  predicted?: PredictedTime | null
+  notPredicted?: { key?: string } | string
+  metrics: Record<string, { value: number | null } | undefined>
+}
+
+const stallsOf = ({ metrics }: Rung): Stall[] =>
+  Object.entries(metrics)
+    .filter(([id, metric]) => /^stall(?!Selected)/.test(id) && metric?.value)
+    .map(([id, metric]) => ({ reason: id, warps: Number(metric!.value!.toPrecision(4)) }))
+    .sort((a, b) => b.warps - a.warps)
+    .slice(0, 6)
+
+export function rowsOf(
+  recording: string,
+  gpu: string,
+  predicted: { rungs: Rung[] },
+  measured: { rungs: Rung[]; ladder: string; settings: { cacheState?: string } },
+): PredictedRow[] {
+  return measured.rungs.flatMap((rung) => {
+    const own = predicted.rungs.find(({ id }) => id === rung.id)
+    if (!rung.timing || !own) return []
+    const time = own.predicted
+    const [there, here] = [stallsOf(rung), stallsOf(own)]
+    const row: PredictedRow = {
+      ...{ recording, ladder: measured.ladder, gpu, rung: rung.id },
+      measuredMs: rung.timing.medianMs,
+      cache: measured.settings.cacheState ?? 'unknown',
+      predicted: time ? { ms: time.ms, class: time.class, widened: time.widened } : null,
+      ...(there.length > 1 && here.length > 1
+        ? { stalls: { measured: there, predicted: here } }
+        : {}),
+    }
+    // A library runs no kernel of ours.
+    if (time) return [row]
+    if (!own.notPredicted) return []
+    const { notPredicted } = own
+    return [
+      {
+        ...row,
+        refused: typeof notPredicted === 'string' ? notPredicted : (notPredicted.key ?? '?'),
+      },
+    ]
+  })
+}
+
+export type Told = PredictedRow & { predicted: PredictedTime }
+
+export const isTold = (row: PredictedRow): row is Told => row.predicted !== null
+
+export const ratioOf = ({ measuredMs, predicted }: Told): number => predicted.ms / measuredMs
+
+/** The factor, up or down, between the predicted and the measured time; at least 1. */
+export const offBy = (row: Told): number => Math.max(ratioOf(row), 1 / ratioOf(row))
+
+const errorOf = (row: Told): number => Math.abs(ratioOf(row) - 1)
+
+/** Whether the measured time is in the range that the model states. */
+export const isInside = (row: Told): boolean =>
+  offBy(row) <= widthOf(row.predicted.class, row.predicted.widened)
+
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!
+
+const mean = (values: number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / values.length
+
+export interface Figures {
+  count: number
+  /** Mean and median of |predicted / measured − 1|. */
+  mean: number
+  median: number
+  /** Geometric mean of predicted / measured. */
+  bias: number
+  /** Share of the measured times inside of the range. */
+  inside: number
+}
+
+export function figuresOf(rows: readonly PredictedRow[]): Figures {
+  const told = rows.filter(isTold)
+  return {
+    count: told.length,
+    mean: mean(told.map(errorOf)),
+    median: median(told.map(errorOf)),
+    bias: Math.exp(mean(told.map((row) => Math.log(ratioOf(row))))),
+    inside: mean(told.map((row) => (isInside(row) ? 1 : 0))),
+  }
+}
+
+/** Pairs of one recording whose measured times differ by more than `least`, and those predicted in the right order. */
+export function orderOf(
+  rows: readonly PredictedRow[],
+  least: number,
+): { pairs: number; right: number } {
+  const told = rows.filter(isTold)
+  let [pairs, right] = [0, 0]
+  for (const [index, a] of told.entries())
+    for (const b of told.slice(index + 1)) {
+      if (a.recording !== b.recording) continue
+      const ratio = a.measuredMs / b.measuredMs
+      if (Math.max(ratio, 1 / ratio) <= 1 + least) continue
+      pairs++
+      if (a.predicted.ms < b.predicted.ms === ratio < 1) right++
+    }
+  return { pairs, right }
+}
+
+/** Rungs whose top two stall reasons are the same set, where those within 5 % of all stalls are a tie. */
+export function stallsAgree(rows: readonly PredictedRow[]): {
+  rungs: number
+  agree: number
+  recordings: string[]
+} {
+  const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))
+  const agree = compared.filter(({ measured, predicted }) => {
+    const all = measured.reduce((sum, { warps }) => sum + warps, 0)
+    const least = measured[1]!.warps - 0.05 * all
+    const allowed = new Set(
+      measured.filter(({ warps }) => warps >= least).map(({ reason }) => reason),
+    )
+    return predicted.slice(0, 2).every(({ reason }) => allowed.has(reason))
+  }).length
+  const recordings = new Set(rows.flatMap(({ stalls, recording }) => (stalls ? [recording] : [])))
+  return { rungs: compared.length, agree, recordings: [...recordings] }
+}
+
+export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`

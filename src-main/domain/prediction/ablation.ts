@@ -1,0 +1,24 @@
+/** Parts of the model that can be left out, to find what each of them is worth. */
+import type { ParameterId, ParameterValues } from './parameter-table'
+
+export const ablations = ['control-bits', 'l1-replay', 'l2-limits', 'power-cap'] as const
+export type Ablation = (typeof ablations)[number]
+
+/** A rate so high that a request takes no time. */
+const unlimited = 1e12
+
+/** Returns the parameters of a GPU without the limits that are to be left out. */
+export function ablatedValues(
+  values: ParameterValues,
+  ablate: readonly Ablation[],
+): ParameterValues {
+  const changed: Record<ParameterId, number> = { ...values }
+  if (ablate.includes('l2-limits'))
+    Object.assign(changed, {
+      ...{ l2RequestsPerCycle: unlimited, l2BytesPerCycle: unlimited },
+      ...{ l2StoreRequestsPerCycle: unlimited, l2StoreBytesPerCycle: unlimited },
+      l2SharedBytesPerCycle: unlimited,
+    })
+  if (ablate.includes('power-cap')) changed.clockTensorMHz = values.clockMHz
+  return changed
+}
