@@ -1,8 +1,7 @@
 // @ts-check
 /**
- * `npm run next` fits the gains that `next` predicts to the shipped recordings: it writes
- * resources/recordings/landed.json and the tables in docs/evidence/next.md. Run it after changes to moves, recordings, or the
- * moves of a ladder.
+ * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
+ * the tables in docs/evidence/next.md and docs/evidence/tables/backtest.md. Run it after a move, a recording, or the moves of a ladder have changed.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,8 +28,9 @@ await runScript(async () => {
     plugins,
   })
   const capture = others.readPublicCapture(root)
+  for (const [path, part] of module.backtestParts(steps, past))
+    writeFileSync(join(root, path), await documentWith(path, [['backtest', part]]))
   const document = await documentWith(module.backtestPath, [
-    ['backtest', module.backtestPart(steps, past)],
     ['public', others.publicLaddersPart(capture)],
     ['kernels', others.kernelsPart(capture)],
     ['limits', others.limitsPart(capture)],

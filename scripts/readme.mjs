@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md and docs/evidence/results.md runs and screenshots of the UI; in
- * docs/reference/metrics.md and others the tables of the registries; in docs/evidence/why.md the causes of recorded steps; in
- * docs/evidence/emulation.md the emulator's counts next to a GPU's, and the instruction bits without effect. `npm run readme
- * [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
+ * Writes the generated parts of the documents: in README.md and docs/evidence/results.md runs and screenshots
+ * of the UI, in docs/reference/metrics.md and others the tables of the registries, in docs/evidence/why.md the causes of recorded steps, in
+ * docs/evidence/emulation.md what the emulator counts beside what a GPU counted, and which bits of instructions have no effect.
+ * Long tables have pages of their own in docs/evidence/tables and docs/reference/tables.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -125,12 +126,10 @@ async function writeCauses() {
   /** @type {{ module: typeof import('./lib/judged-causes.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/judged-causes.ts'))
   const recorded = await module.recordedSteps(join(root, 'resources/recordings'))
-  const part = module.causesPart(recorded, module.readJudged(root))
-  writeFileSync(
-    join(root, 'docs/evidence/why.md'),
-    await documentWith('docs/evidence/why.md', [['causes', part]]),
-  )
-  say('Wrote the causes in docs/evidence/why.md.')
+  const written = module.causesParts(recorded, module.readJudged(root))
+  for (const [path, part] of written)
+    writeFileSync(join(root, path), await documentWith(path, [['causes', part]]))
+  say(`Wrote the causes in ${written.map(([path]) => path).join(' and ')}.`)
 }
 
 async function writeReliability() {
@@ -155,10 +154,12 @@ async function writeAgents() {
 async function writeEmulation() {
   /** @type {{ module: typeof import('./lib/emulation-table.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/emulation-table.ts'))
-  const path = 'docs/evidence/emulation.md'
-  const text = await documentWith(path, [['counters', module.emulationTable()]])
-  writeFileSync(join(root, path), text)
-  say('Wrote what the emulator counts beside what a GPU counted in docs/evidence/emulation.md.')
+  const table = await documentWith(module.countersPath, [['counters', module.emulationTable()]])
+  writeFileSync(join(root, module.countersPath), table)
+  const summary = module.countersSummary(table)
+  const text = await documentWith(module.emulationPath, [['counters', summary]])
+  writeFileSync(join(root, module.emulationPath), text)
+  say(`Compared the emulator with a GPU in ${module.countersPath} and ${module.emulationPath}.`)
 }
 
 async function writeBits() {
@@ -171,9 +172,10 @@ async function writeBits() {
 }
 
 async function writeLibrary() {
-  const { libraryDoc } = await import('./lib/library-doc.mjs')
-  writeFileSync(join(root, 'docs/reference/library.md'), await libraryDoc())
-  say('Wrote the pages of the library in docs/reference/library.md.')
+  const { libraryDocs } = await import('./lib/library-doc.mjs')
+  const texts = await libraryDocs()
+  for (const [path, text] of texts) writeFileSync(join(root, path), text)
+  say(`Wrote the pages of the library: ${[...texts.keys()].join(' and ')}.`)
 }
 
 const parts = {

@@ -22,7 +22,9 @@ import { formatRatio } from '../../src-main/domain/metrics/units'
 import { stepsTable } from './steps-table'
 
 export const landedPath = 'resources/recordings/landed.json'
+/** The page with the scores, and the one with every step. */
 export const backtestPath = 'docs/evidence/next.md'
+export const backtestStepsPath = 'docs/evidence/tables/backtest.md'
 
 interface Entry {
   id: string
@@ -304,8 +306,11 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** Returns the generated part of docs/evidence/next.md. */
-export function backtestPart(steps: readonly RecordedStep[], past: Past): string {
+/** The generated part of each page: the scores, and a row per step. */
+export function backtestParts(
+  steps: readonly RecordedStep[],
+  past: Past,
+): (readonly [path: string, part: string])[] {
   const tested = backtest(steps, past)
   const groups = groupsOf(tested)
   const left = steps.length - tested.length
@@ -343,10 +348,13 @@ export function backtestPart(steps: readonly RecordedStep[], past: Past): string
       ...{ made: step.made, gain: step.gain, first, isFirst, range },
     })),
   )
-  return [
+  const summary = [
     scores,
     `Of ${steps.length} recorded steps ${left} are left out, because the rung before them has too few counters. ${groups.onPurpose.length} more are slower on purpose and count in no row; the move that they made was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
     `ncu's rules at the ${rules.steps} steps with a deep profile: one of the first three points to the move in ${rules.first}. Of the ${rules.estimated} with an estimate the gain was at most the estimate in ${rules.atMost}, and at least half of it in ${rules.atLeastHalf}.`,
-    `<details>\n<summary>Every step</summary>\n\n${table}\n\n</details>`,
   ].join('\n\n')
+  return [
+    [backtestPath, summary],
+    [backtestStepsPath, table],
+  ]
 }

@@ -1,5 +1,6 @@
 /**
- * The table of docs/evidence/emulation.md: the emulator's counts next to those of ncu on a GPU.
+ * What the emulator counts beside what ncu counted on a GPU: every row in docs/evidence/tables/counters.md, a line per ladder
+ * in docs/evidence/emulation.md.
  *
  * `test/domain/emulator/hardware.test.ts` compares each row with a new run.
  */
@@ -88,16 +89,35 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
     ? `; the largest difference is ${percent(share(largest))}, ${largest.counter} of ${largest.rung}`
     : ''
   return [
-    '<details>',
-    `<summary>${title.replaceAll(' x ', ' × ')}: ${equal}${off}</summary>`,
+    `## ${title.replaceAll(' x ', ' × ')}`,
+    '',
+    `${equal}${off}.`,
     '',
     counterCells(['rung', 'counter', 'emulated', 'measured', 'difference', 'because of']),
     counterCells(['---', '---', '--:', '--:', '--:', '---']),
     ...linesOf(rows),
-    '',
-    '</details>',
   ].join('\n')
 }
+
+export const emulationPath = 'docs/evidence/emulation.md'
+export const countersPath = 'docs/evidence/tables/counters.md'
+
+/** A row per section of the page of counters, without emulating again. */
+export const countersSummary = (page: string): string =>
+  [
+    counterCells(['ladder, size and GPU', 'rungs', 'counters', 'equal', 'largest difference']),
+    counterCells(['---', '--:', '--:', '--:', '---']),
+    ...[...page.matchAll(/^## (.+)\n\n(\d+) rungs, (\d+) counters, (\d+) equal(.*)\.$/gm)].map(
+      ([, title, rungs, all, equal, off]) =>
+        counterCells([
+          title!,
+          rungs!,
+          all!,
+          equal!,
+          off!.replace('; the largest difference is ', '') || 'none',
+        ]),
+    ),
+  ].join('\n')
 
 function emulatedRows(rung: CapturedRung, seed: number): CounterRow[] {
   const compared = compareKernels(rung, emulate(rung, seed).launches)

@@ -1,4 +1,4 @@
-/** The generated part of docs/evidence/why.md: the causes of every recorded step, and their assessment. */
+/** The causes of every recorded step and how they were judged: counts in docs/evidence/why.md, steps in docs/evidence/tables/causes.md. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -94,8 +94,14 @@ function stepText(step: WhyStep, judged: Judged | undefined): string {
   ].join('\n')
 }
 
-/** Returns the counts by recording, then every step. */
-export function causesPart(recorded: readonly RecordedSteps[], judged: JudgedCauses): string {
+export const whyPath = 'docs/evidence/why.md'
+export const causesPath = 'docs/evidence/tables/causes.md'
+
+/** The generated part of each page: counts by level in why.md; counts by recording, then every step, in causes.md. */
+export function causesParts(
+  recorded: readonly RecordedSteps[],
+  judged: JudgedCauses,
+): (readonly [path: string, part: string])[] {
   const all = recorded.map(({ recording, level, steps }) => {
     const found = steps.map((step) => judgementOf(step, judged[recording]?.[stepKey(step)]))
     const count = (wanted: Judgement | 'unjudged'): number =>
@@ -112,12 +118,20 @@ export function causesPart(recorded: readonly RecordedSteps[], judged: JudgedCau
     level,
     ...counts.slice(0, columns.length).map(String),
   ]
+  const counts = columns.map((header) => ({ header, align: 'right' as const }))
+  const levels = [...new Set(all.map(({ level }) => level))]
+  const summary = mdTable(
+    [{ header: 'level', align: 'left' }, { header: 'recordings', align: 'right' }, ...counts],
+    [...levels, 'all'].map((level) => {
+      const own = all.filter((one) => level === 'all' || one.level === level)
+      const sum = columns.map((_, index) =>
+        own.reduce((total, one) => total + one.counts[index]!, 0),
+      )
+      return [level, ...[own.length, ...sum].map(String)]
+    }),
+  )
   const table = mdTable(
-    [
-      { header: 'recording', align: 'left' },
-      { header: 'level', align: 'left' },
-      ...columns.map((header) => ({ header, align: 'right' as const })),
-    ],
+    [{ header: 'recording', align: 'left' }, { header: 'level', align: 'left' }, ...counts],
     [
       ...all.map(({ recording, level, counts }) => row(`\`${recording}\``, level, counts)),
       row('all', '', sums),
@@ -129,5 +143,8 @@ export function causesPart(recorded: readonly RecordedSteps[], judged: JudgedCau
       steps.map((step) => stepText(step, judged[recording]?.[stepKey(step)])).join('\n\n'),
     ),
   )
-  return [table, ...blocks].join('\n\n')
+  return [
+    [whyPath, summary],
+    [causesPath, [table, ...blocks].join('\n\n')],
+  ]
 }

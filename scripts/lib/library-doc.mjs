@@ -1,13 +1,30 @@
 // @ts-check
-/** Generates docs/reference/library.md, the library's API, from its types and their comments. */
+/**
+ * Generates the library's API from its types and their comments: its functions in docs/reference/library.md, all of it in
+ * docs/reference/tables/api.md.
+ */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { tmpdir } from 'node:os'
 import { documentWith } from './document.mjs'
 import { root, PlainError } from './project.mjs'
 
-/** @returns {Promise<string>} the text of the document */
-export async function libraryDoc() {
+const libraryPath = 'docs/reference/library.md'
+const apiPath = 'docs/reference/tables/api.md'
+
+/** A row per function, with its first sentence. @param {string} api */
+const functionsPart = (api) =>
+  [
+    '| function | what it does |',
+    '| --- | --- |',
+    ...[...api.matchAll(/^### (\w+)\(\)\n\n> .*\n\n([^\n]+)/gm)].map(
+      ([, name = '', about = '']) =>
+        `| [\`${name}\`](tables/api.md#${name.toLowerCase()}) | ${about.split(/(?<=\.) /)[0]} |`,
+    ),
+  ].join('\n')
+
+/** @returns {Promise<Map<string, string>>} the text of each document, by path */
+export async function libraryDocs() {
   const { Application } = await import('typedoc')
   const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
   try {
@@ -37,8 +54,11 @@ export async function libraryDoc() {
     const project = await app.convert()
     if (project === undefined) throw new PlainError('The types of the library do not compile.')
     await app.generateOutputs(project)
-    const api = readFileSync(join(out, 'api.md'), 'utf8')
-    return await documentWith('docs/reference/library.md', [['api', api.trim()]])
+    const api = readFileSync(join(out, 'api.md'), 'utf8').trim()
+    return new Map([
+      [libraryPath, await documentWith(libraryPath, [['functions', functionsPart(api)]])],
+      [apiPath, await documentWith(apiPath, [['api', api]])],
+    ])
   } finally {
     rmSync(out, { recursive: true, force: true })
   }

@@ -32,8 +32,8 @@ function table([header = [], ...rows]) {
 
 const levels = { card: 'card, standard, deep', standard: 'standard, deep', deep: 'deep' }
 
-/** @param {string} id */
-const link = (id) => `[\`${id}\`](#${id.toLowerCase()})`
+/** @param {string} id @param {string} [page] with the metric's entry, if it is another one */
+const link = (id, page = '') => `[\`${id}\`](${page}#${id.toLowerCase()})`
 
 /**
  * @param {string} name @param {Counters} counters
@@ -49,7 +49,7 @@ function chipsOf(name, { chips, names }) {
 const floorWords = (floor, unit) =>
   'least' in floor
     ? `no verdict below ${floor.least} ${unit}`
-    : `no verdict below ${floor.share * 100} % of ${floor.of.map(link).join(', or else ')}`
+    : `no verdict below ${floor.share * 100} % of ${floor.of.map((one) => link(one)).join(', or else ')}`
 
 /** @param {Metric} metric */
 const origin = ({ derived, perInstruction }) => (derived || perInstruction ? 'derived' : 'measured')
@@ -69,43 +69,49 @@ function section(metric, { counters, explain }) {
     aggregate,
   ]
   return [
-    `#### ${id}`,
+    `### ${id}`,
     facts.join(' · '),
     meaning,
     perInstruction
       ? `From the source counters of ${perInstruction.of.map((opcode) => `\`${opcode}\``).join(', ')}: \`memory_l1_wavefronts_shared\` less \`memory_l1_wavefronts_shared_ideal\`.`
       : derived
-        ? `From ${derived.from.map(link).join(', ')}. ${explain(derived.how)}`
+        ? `From ${derived.from.map((one) => link(one)).join(', ')}. ${explain(derived.how)}`
         : ncu.map((name) => `- \`${name}\`: ${chipsOf(name, counters)}`).join('\n'),
     ...(structural ? [`Labs are judged by ${link(structural)} where it was collected.`] : []),
   ].join('\n\n')
 }
 
-/** @param {Registries} registries */
-function metricsPart(registries) {
-  const { metrics, groups, groupTitles } = registries
-  return groups
-    .flatMap((group) => {
-      const own = metrics.filter((metric) => metric.group === group)
-      const overview = table([
+/** A table per group, whose ids link to the entries. @param {Registries} registries */
+const metricsPart = ({ metrics, groups, groupTitles }) =>
+  groups
+    .flatMap((group) => [
+      `### ${groupTitles[group]}`,
+      table([
         ['id', 'label', 'unit', 'better', 'evidence', 'levels'],
-        ...own.map((metric) => [
-          link(metric.id),
-          metric.label,
-          metric.unit,
-          metric.better === 'neither' ? '–' : metric.better,
-          origin(metric),
-          levels[metric.level],
-        ]),
-      ])
-      return [
-        `### ${groupTitles[group]}`,
-        overview,
-        ...own.map((metric) => section(metric, registries)),
-      ]
-    })
+        ...metrics
+          .filter((metric) => metric.group === group)
+          .map((metric) => [
+            link(metric.id, 'tables/metrics.md'),
+            metric.label,
+            metric.unit,
+            metric.better === 'neither' ? '–' : metric.better,
+            origin(metric),
+            levels[metric.level],
+          ]),
+      ]),
+    ])
     .join('\n\n')
-}
+
+/** @param {Registries} registries */
+const metricEntriesPart = (registries) =>
+  registries.groups
+    .flatMap((group) => [
+      `## ${registries.groupTitles[group]}`,
+      ...registries.metrics
+        .filter((metric) => metric.group === group)
+        .map((metric) => section(metric, registries)),
+    ])
+    .join('\n\n')
 
 /** @param {Registries} registries */
 const gpusPart = ({ gpus }) =>
@@ -222,6 +228,7 @@ const documents = {
   'resources/recordings/README.md': { recordings: recordingsPart },
   'cuda-kernels/README.md': { ladders: laddersPart, steps: stepsPart },
   'docs/reference/metrics.md': { metrics: metricsPart },
+  'docs/reference/tables/metrics.md': { entries: metricEntriesPart },
   'docs/guides/targets.md': { targets: targetsPart, gpus: gpusPart },
 }
 

@@ -288,8 +288,10 @@ describe('its library', () => {
   })
 
   it('has the pages of today', async () => {
-    const { libraryDoc } = await import('../../scripts/lib/library-doc.mjs')
-    const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
-    expect(text, 'run `npm run readme -- library`').toBe(await libraryDoc())
+    const { libraryDocs } = await import('../../scripts/lib/library-doc.mjs')
+    for (const [path, expected] of await libraryDocs()) {
+      const text = await readFile(join(root, path), 'utf8')
+      expect(text, 'run `npm run readme -- library`').toBe(expected)
+    }
   })
 })

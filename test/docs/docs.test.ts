@@ -14,11 +14,13 @@ import {
   readLibraryTimes,
   timedGpus,
 } from '../../scripts/lib/library-times'
+import { countersPath, countersSummary, emulationPath } from '../../scripts/lib/emulation-table'
 import { documentWith } from '../../scripts/lib/document.mjs'
 import { root } from '../services/support'
 import {
   causeKey,
-  causesPart,
+  causesParts,
+  causesPath,
   readJudged,
   recordedSteps,
   stepKey,
@@ -57,19 +59,17 @@ it('docs/evidence/results.md has the best rung of each recording, and what other
   )
 })
 
-describe('docs/evidence/why.md', async () => {
+describe('the causes in docs', async () => {
   const recorded = await recordedSteps(join(root, 'resources/recordings'))
   const judged = readJudged(root)
 
-  it('is what `npm run readme -- causes` writes', async () => {
-    const text = await documentWith('docs/evidence/why.md', [
-      ['causes', causesPart(recorded, judged)],
-    ])
-    expect(readFileSync(join(root, 'docs/evidence/why.md'), 'utf8')).toBe(text)
+  it('are what `npm run readme -- causes` writes', async () => {
+    for (const [path, part] of causesParts(recorded, judged))
+      expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('gives with two shares of the time the factor between them', () => {
-    const text = readFileSync(join(root, 'docs/evidence/why.md'), 'utf8')
+  it('give with two shares of the time the factor between them', () => {
+    const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
         /busy for (?:only )?([\d.]+) % of the time instead of ([\d.]+) %, ([\d.]+)×/g,
@@ -82,7 +82,7 @@ describe('docs/evidence/why.md', async () => {
       ).toBeLessThan(0.04)
   })
 
-  it('counts first causes that someone read, and no others', () => {
+  it('count first causes that someone read, and no others', () => {
     const told = recorded.flatMap(({ recording, steps }) =>
       steps.flatMap((step) => {
         const cause = causeKey(step)
@@ -94,6 +94,12 @@ describe('docs/evidence/why.md', async () => {
     )
     expect(told.toSorted()).toEqual(known.toSorted())
   })
+})
+
+it('docs/evidence/emulation.md sums up the counters that docs/evidence/tables/counters.md compares', async () => {
+  const summary = countersSummary(textOf(countersPath))
+  expect(summary).toMatch(/gemm-fp32, .* \| 15 \| 105 \| 105 \| none \|/)
+  expect(textOf(emulationPath)).toBe(await documentWith(emulationPath, [['counters', summary]]))
 })
 
 describe('test/fakes/README.md', () => {

@@ -21,9 +21,9 @@ describe('the reference documents', () => {
   })
 
   it('have a heading for each metric, so that others can link to it', () => {
-    const text = readFileSync(join(root, 'docs/reference/metrics.md'), 'utf8')
-    const headings = new Set(text.match(/^#### .+$/gm))
-    for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`#### ${id}`)
+    const text = readFileSync(join(root, 'docs/reference/tables/metrics.md'), 'utf8')
+    const headings = new Set(text.match(/^### .+$/gm))
+    for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`### ${id}`)
   })
 })
 

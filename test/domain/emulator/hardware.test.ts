@@ -10,14 +10,14 @@ import {
   type CapturedRung,
   type RungRun,
 } from '../../emulated-captures'
-import { linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
+import { countersPath, linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
 // Like the worker does; newer versions need no flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 /** The table's lines in the docs, without a formatter's padding. */
 const documented = new Set(
-  readFileSync(new URL('../../../docs/evidence/emulation.md', import.meta.url), 'utf8')
+  readFileSync(new URL(`../../../${countersPath}`, import.meta.url), 'utf8')
     .split('\n')
     .map((line) => line.replaceAll(/ *\| */g, ' | ').trim()),
 )
@@ -83,7 +83,7 @@ const agreesWithHardware = (name: string): void => {
     expect(unequalOf(compared)).toEqual([])
     const rows = linesOf(rowsOf(rung.id, compared))
     const missing = rows.filter((row) => !documented.has(row))
-    expect(missing, 'not in docs/evidence/emulation.md: npm run readme -- emulation').toEqual([])
+    expect(missing, `not in ${countersPath}: npm run readme -- emulation`).toEqual([])
     if (name.startsWith('gemm')) expect(worstError(capture.title, rung, run)).toBeLessThan(1e-6)
   }
   it.each(rungs.slice(0, 1))('%s has the counts of the GPU', agrees)
