@@ -213,7 +213,7 @@ describe('names of files and links', () => {
   const kept = paths.filter(
     (path) => !/^(?:test\/captures|resources\/recordings\/labs)\//.test(path),
   )
-  const documents = kept.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md')
+  const documents = kept.filter((path) => path.endsWith('.md'))
   const sources = kept.filter(
     (path) => /\.(?:ts|vue|mjs|cu|cuh|hpp|cpp|h)$/.test(path) && path !== 'test/docs/docs.test.ts',
   )
