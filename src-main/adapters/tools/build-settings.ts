@@ -66,7 +66,7 @@ export async function readySettings(
   }
 }
 
-/** Returns the path of the toolkit's stub library, because linkers do not find the driver's own library. */
+/** Returns the linker options for the toolkit's stub of the driver library, which linkers do not find by themselves. */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
   libraries.includes('cuda')
     ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(

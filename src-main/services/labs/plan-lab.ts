@@ -13,8 +13,7 @@ import type { RunPlan } from '../../domain/run/plan'
 import { taskOf } from '../catalog/resolve'
 import { problemAt } from '../../domain/task/problem-request'
 
-// Returns the id of a lab's own ladder.
-
+/** Returns the id of a lab's own ladder. */
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
 /** A lab's library with its ladder, and the plan to run. */

@@ -219,7 +219,7 @@ describe('a proposed ladder', () => {
   it('includes the file unchanged, sets its variables and launches its kernel', () => {
     const text = rungText(proposal, origin)
     expect(text).toContain(
-      '"-Wreturn-type"\n#include "original/scale.cuh"\n#pragma GCC diagnostic pop',
+      '"-Wunused-function"\n#include "original/scale.cuh"\n#pragma GCC diagnostic pop',
     )
     expect(text).toContain('cudaMemcpyToSymbolAsync(factor,')
     expect(text).toContain('const dim3 grid(unsigned((p->n + 255) / 256), 1, 1); // guess:')

@@ -12,6 +12,8 @@ const slack = 1.2
 const bound = 0.5
 /** A kernel that reads one array and writes one loses the read, or the write, to its neighbor. */
 const withoutOneSide = 0.5
+/** Its arithmetic stays; the loads or stores of that side, with their addresses, do not. */
+const withoutItsInstructions = 0.9
 
 /** The kernels of a rung become one. */
 function ofRung(facts: Facts): Found | null {
@@ -38,7 +40,7 @@ function ofProgram(facts: Facts): Found | null {
   if (kernels < 2 || !isMemoryBound || (busy.tensor ?? 0) > 0.05) return null
   return {
     change: {
-      instructions: withoutOneSide,
+      instructions: withoutItsInstructions,
       work: {
         dram: withoutOneSide,
         l2: withoutOneSide,
