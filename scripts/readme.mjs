@@ -68,7 +68,7 @@ async function writeFigures() {
   ])
   writeFileSync(join(root, 'docs/evidence/results.md'), results)
   say(
-    'Wrote the output of runs in README.md, docs/guides/ladders.md, docs/evidence/results.md and docs/guides/tuning.md.',
+    'Wrote the output of runs in README.md, docs/guides/ladders.md, docs/evidence/results.md, docs/evidence/tables/runs.md and docs/guides/tuning.md.',
   )
 }
 

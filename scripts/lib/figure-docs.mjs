@@ -8,7 +8,7 @@ import { recordedSession } from './recordings.mjs'
 
 /** @typedef {(args: string[]) => Promise<string>} Program returns the output on stdout */
 
-/** Outputs in docs/evidence/results.md, each between its own markers. */
+/** Shown in docs/evidence/tables/runs.md, each between its own markers. */
 const shown = [
   ['gemm-fp32', '4096'],
   ['gemm-fp32', '1024'],
@@ -111,7 +111,7 @@ export async function figureDocs(program) {
   /** @type {[path: string, blocks: [string, string][]][]} */
   const documents = [
     ['docs/guides/ladders.md', [['own-kernel', await ownKernelOutput(program)]]],
-    ['docs/evidence/results.md', outputs],
+    ['docs/evidence/tables/runs.md', outputs],
     ['docs/guides/tuning.md', [['sweep', sweepSentence()]]],
   ]
   /** @type {Map<string, string>} */

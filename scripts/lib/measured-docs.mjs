@@ -113,9 +113,9 @@ function fuzzPart() {
   const number = (/** @type {number} */ value) => value.toLocaleString('en-US')
   const total = rows.reduce((sum, { inputs }) => sum + inputs, 0)
   const finds = rows.reduce((sum, row) => sum + row.finds, 0)
-  return `Seeds ${ranges(seeds)}: ${number(total)} inputs, ${finds} finds, at most ${mostMiB} MiB of memory:\n\n${table(
+  return `Seeds ${ranges(seeds)}: ${number(total)} inputs, ${finds} bugs, at most ${mostMiB} MiB of memory:\n\n${table(
     [
-      ['reader', 'inputs', 'refused in a sentence', 'slowest', 'finds'],
+      ['reader', 'inputs', 'rejected with an error message', 'slowest', 'bugs'],
       ...rows.map((row) => [
         row.reader,
         number(row.inputs),
@@ -127,7 +127,7 @@ function fuzzPart() {
   )}`
 }
 
-/** Returns the result of each fault in each stage; a dash if a fault does not apply to a stage. */
+/** Results of injecting each fault into each stage; a dash if a fault does not apply to a stage. */
 function faultsPart() {
   /** @type {Record<string, Record<string, string[]>>} */
   const cells = JSON.parse(readFileSync(join(root, 'test/faults/matrix.json'), 'utf8'))

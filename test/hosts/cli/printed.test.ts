@@ -18,7 +18,7 @@ describe('recorded figures', () => {
     })
     expect([...texts.keys()]).toEqual([
       'docs/guides/ladders.md',
-      'docs/evidence/results.md',
+      'docs/evidence/tables/runs.md',
       'docs/guides/tuning.md',
     ])
     for (const [path, text] of texts)
