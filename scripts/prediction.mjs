@@ -6,7 +6,8 @@
  * nvcc; a recording takes minutes.
  *
  * `npm run prediction -- --ablate [PATTERN]` predicts them without each part of the model that can be left out, and writes
- * ablation.json beside it.
+ * ablation.json beside it and its table. `npm run prediction -- --published [PATTERN]` predicts ladders for GPUs that were
+ * not measured and whose steps have published figures, and writes published.json beside it.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,26 +60,31 @@ function recordings(pattern) {
   })
 }
 
+/** The session of a run. @param {string[]} command */
+async function sessionOf(command) {
+  const folder = mkdtempSync(join(tmpdir(), 'kl-prediction-'))
+  try {
+    const out = join(folder, 'session')
+    await program([...command, '--out', out])
+    return JSON.parse(readFileSync(join(out, 'session.json'), 'utf8'))
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
 /**
  * The predicted and the measured session.
  * @param {Recording} recording @param {string[]} [predictor] the program that predicts, of Node
  */
 async function predicted({ name, ladder, problem, gpu }, predictor = [cli]) {
-  const folder = mkdtempSync(join(tmpdir(), 'kl-prediction-'))
-  try {
-    const out = join(folder, 'session')
-    const which = examples.has(ladder) ? join(root, 'resources/examples', ladder) : ladder
-    const words = ['--ladder', which, '--trust', '--target', `predicted:${gpu}`, '--out', out]
-    const { scalars, options, sizes } = problem
-    const wanted = { sizes, scalars: ladder === 'attention' ? scalars : {}, options: {} }
-    if (ladder === 'softmax') wanted.options = options
-    await program([...predictor, 'run', ...words, ...optionsOf(wanted)])
-    const session = JSON.parse(readFileSync(join(out, 'session.json'), 'utf8'))
-    const measured = JSON.parse(await program([cli, 'show', `recorded:${name}`, '--json']))
-    return { session, measured }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const which = examples.has(ladder) ? join(root, 'resources/examples', ladder) : ladder
+  const words = ['--ladder', which, '--trust', '--target', `predicted:${gpu}`]
+  const { scalars, options, sizes } = problem
+  const wanted = { sizes, scalars: ladder === 'attention' ? scalars : {}, options: {} }
+  if (ladder === 'softmax') wanted.options = options
+  const session = await sessionOf([...predictor, 'run', ...words, ...optionsOf(wanted)])
+  const measured = JSON.parse(await program([cli, 'show', `recorded:${name}`, '--json']))
+  return { session, measured }
 }
 
 /** @param {string} path of a JSON file, from the root */
@@ -88,48 +94,78 @@ const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 const write = async (path, value) =>
   writeFileSync(join(root, path), await formatted(path, JSON.stringify(value)))
 
-/** @param {string} pattern @param {Tables} module */
+/**
+ * Predicts recordings without each part of the model; rows of other recordings stay.
+ * @param {string} pattern @param {Tables} module
+ */
 async function ablate(pattern, module) {
   // The program finds its files in the folders above it.
   const ablated = await bundled('scripts/lib/ablated-program.ts', join(root, 'out/ablated'))
-  /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */
-  const rows = []
-  for (const recording of recordings(pattern))
+  for (const recording of recordings(pattern)) {
+    /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */
+    const own = []
     for (const without of module.ablations) {
       say(`Predicting ${recording.name} without ${without}…`)
       const { session, measured } = await predicted(recording, [ablated, without])
       const found = module.rowsOf(recording.name, recording.gpu, session, measured)
-      rows.push(...found.map(({ stalls: _, ...row }) => ({ ...row, without })))
+      own.push(...found.map(({ stalls: _, ...row }) => ({ ...row, without })))
     }
-  await write(module.ablationPath, { model: module.predictionModel, rows })
+    /** @type {import('./lib/ablation-table.ts').AblationFile} */
+    const { rows } = read(module.ablationPath)
+    const others = rows.filter((row) => row.recording !== recording.name)
+    await write(module.ablationPath, { rows: [...others, ...own] })
+  }
+}
+
+/** @param {string} pattern @param {Tables} module */
+async function comparePublished(pattern, module) {
+  for (const ladder of module.publishedLadders(root)) {
+    if (!new RegExp(pattern).test(ladder.ladder)) continue
+    say(`Predicting ${ladder.ladder} for ${ladder.gpu}…`)
+    const rungs = ['--rungs', Object.keys(ladder.gflops).join(',')]
+    const words = ['--ladder', ladder.ladder, ...rungs, '--target', `predicted:${ladder.gpu}`]
+    const session = await sessionOf([cli, 'run', ...words, ...optionsOf({ sizes: ladder.size })])
+    /** @type {PredictedRow[]} */
+    const rows = read(module.publishedPath)
+    const others = rows.filter((row) => row.ladder !== ladder.ladder)
+    await write(module.publishedPath, [...others, ...module.publishedRows(ladder, session)])
+  }
+}
+
+/** @param {string} pattern @param {Tables} module */
+async function compareRecorded(pattern, module) {
+  for (const recording of recordings(pattern)) {
+    const { name, gpu } = recording
+    say(`Predicting ${name}…`)
+    const { session, measured } = await predicted(recording)
+    const found = module.rowsOf(name, gpu, session, measured)
+    /** @type {PredictedRow[]} */
+    const rows = read(module.accuracyPath)
+    const others = rows.filter((row) => row.recording !== name)
+    await write(module.accuracyPath, [...others, ...found])
+  }
 }
 
 await runScript(async () => {
   await ensureInstalled()
   /** @type {{ module: Tables }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
-  const { accuracyPath, factorsPath } = module
-  /** @type {PredictedRow[]} */
-  let rows = read(accuracyPath)
   const words = process.argv.slice(2)
-  const ablates = words[0] === '--ablate'
-  const pattern = ablates ? (words[1] ?? module.ablatedRecordings) : words[0]
-  if (pattern !== undefined) await ensureBuilt(['cli'])
-  if (ablates && pattern !== undefined) await ablate(pattern, module)
-  else if (pattern !== undefined)
-    for (const recording of recordings(pattern)) {
-      const { name, gpu } = recording
-      say(`Predicting ${name}…`)
-      const { session, measured } = await predicted(recording)
-      const found = module.rowsOf(name, gpu, session, measured)
-      rows = [...rows.filter((row) => row.recording !== name), ...found]
-      await write(accuracyPath, rows)
-    }
-  writeFileSync(join(root, factorsPath), module.factorsText(rows))
+  const mode = words[0]?.startsWith('--') ? words.shift() : null
+  const [pattern = null] = words
+  if (mode !== null || pattern !== null) await ensureBuilt(['cli'])
+  if (mode === '--ablate') await ablate(pattern ?? module.ablatedRecordings, module)
+  else if (mode === '--published') await comparePublished(pattern ?? '', module)
+  else if (mode) throw new PlainError(`There is no option ${mode}: --ablate, --published.`, 2)
+  else if (pattern !== null) await compareRecorded(pattern, module)
+  /** @type {PredictedRow[]} */
+  const rows = read(module.accuracyPath)
+  writeFileSync(join(root, module.factorsPath), module.factorsText(rows))
   // The tables state ranges, which follow from the factors just written.
   /** @type {{ module: Tables }} */
   const fresh = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
-  const blocks = fresh.module.documentBlocks(rows)
+  const others = [read(module.ablationPath), read(module.publishedPath)]
+  const blocks = fresh.module.documentBlocks(rows, others[0], others[1])
   const document = await documentWith(module.accuracyDocument, blocks)
   writeFileSync(join(root, module.accuracyDocument), document)
   say(fresh.module.summary(rows))

@@ -7,15 +7,13 @@ export const ablationPath = 'test/captures/prediction/ablation.json'
 
 /** What `npm run prediction -- --ablate` predicts. */
 export const ablatedRecordings =
-  '^(gemm-fp32-h200-1024|gemm-bf16-h100-4096|reduction-h200|softmax-h200-4096x4096|transpose-h200)$'
+  '^(gemm-fp32-h200-1024|gemm-bf16-h100-4096|reduction-h200-4194304|softmax-h200-4096x4096|transpose-h200)$'
 
 export interface AblatedRow extends PredictedRow {
   without: Ablation
 }
 
 export interface AblationFile {
-  /** Of all its predictions. */
-  model: string
   rows: AblatedRow[]
 }
 

@@ -36,7 +36,7 @@ interface Stall {
   warps: number
 }
 
-interface Rung {
+export interface Rung {
   id: string
   timing?: { medianMs: number } | null
   predicted?: PredictedTime | null

@@ -6,11 +6,17 @@ import { documentWith } from '../../scripts/lib/document.mjs'
 import { predictionClasses } from '../../src-main/domain/prediction/prediction'
 import { rangeOf } from '../../src-main/domain/prediction/ranges'
 import {
+  ablatedRecordings,
+  ablationPath,
+  ablationTables,
+  type AblationFile,
+} from '../../scripts/lib/ablation-table'
+import { ablations } from '../../src-main/domain/prediction/ablation'
+import {
   classFactors,
   factorsPath,
   factorsText,
   heldOut,
-  rangesTable,
 } from '../../scripts/lib/prediction-ranges'
 import {
   accuracyPath,
@@ -19,19 +25,22 @@ import {
   stallsAgree,
   type PredictedRow,
 } from '../../scripts/lib/prediction-rows'
-import { accuracyDocument, accuracyTables } from '../../scripts/lib/prediction-table'
+import { publishedLadders, publishedPath } from '../../scripts/lib/prediction-published'
+import { documentBlocks } from '../../scripts/lib/prediction-document'
+import { accuracyDocument } from '../../scripts/lib/prediction-table'
 
 const root = join(import.meta.dirname, '../..')
 const rows = JSON.parse(readFileSync(join(root, accuracyPath), 'utf8')) as PredictedRow[]
 
+const published = JSON.parse(readFileSync(join(root, publishedPath), 'utf8')) as PredictedRow[]
+const ablation = JSON.parse(readFileSync(join(root, ablationPath), 'utf8')) as AblationFile
+
 describe('predictions of recorded rungs', () => {
   it('are tabulated in docs/evidence/prediction.md by `npm run prediction`', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
-    const blocks = [
-      ['accuracy', accuracyTables(rows)],
-      ['ranges', rangesTable(rows)],
-    ] as const
-    expect(await documentWith(accuracyDocument, blocks)).toBe(written)
+    expect(await documentWith(accuracyDocument, documentBlocks(rows, ablation, published))).toBe(
+      written,
+    )
   })
 
   it('without tensor cores are off by at most 10 % on average and 6 % in the middle', () => {
@@ -60,6 +69,39 @@ describe('predictions of recorded rungs', () => {
       expect(inside).toBeGreaterThanOrEqual(0.9 * rungs)
     },
   )
+})
+
+describe('the ablation', () => {
+  it('has the same rungs without each part of the model', () => {
+    const told = rows.filter(({ predicted }) => predicted !== null)
+    const named = ({ recording, rung }: PredictedRow): string => `${recording} ${rung}`
+    const whole = told
+      .filter(({ recording }) => new RegExp(ablatedRecordings).test(recording))
+      .map(named)
+      .toSorted()
+    for (const name of ablations) {
+      const own = ablation.rows.filter(({ without, predicted }) => without === name && predicted)
+      expect(own.map(named).toSorted()).toEqual(whole)
+    }
+  })
+
+  it('compares errors with those of the whole model at the same rungs', () => {
+    const row = rows.find(({ predicted }) => predicted !== null)!
+    const slower = { ...row, predicted: { ...row.predicted!, ms: 3 * row.measuredMs } }
+    const table = ablationTables([row], {
+      rows: ablations.map((without) => ({ ...slower, without })),
+    })
+    expect(table).toMatch(/without L1 replay +\| +1 +\| +200\.0 %/)
+  })
+})
+
+it('every published step of a GPU that was not measured is compared', () => {
+  const steps = publishedLadders(root).flatMap(({ ladder, gflops }) =>
+    Object.keys(gflops).map((rung) => `${ladder} ${rung}`),
+  )
+  expect(steps.length).toBeGreaterThan(0)
+  const compared = published.map(({ ladder, rung }) => `${ladder} ${rung}`)
+  expect(compared.toSorted()).toEqual(steps.toSorted())
 })
 
 describe('the figures', () => {

@@ -14,7 +14,8 @@ const queuedProducts = 2
 /** Returns the stall reason of a warp whose instruction's pipe accepts nothing. */
 export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
-  return action.kind === 'warpgroup' ? reasonAt.mio_throttle : reasonAt.math_pipe_throttle
+  // ncu counts a warp whose product waits behind others like one that waits for the end of its products.
+  return action.kind === 'warpgroup' ? reasonAt.barrier : reasonAt.math_pipe_throttle
 }
 
 /** The pipes' state. All times are in cycles. */
