@@ -38,8 +38,11 @@ interface Stall {
 
 export interface Rung {
   id: string
+  status?: string
   timing?: { medianMs: number } | null
   predicted?: PredictedTime | null
+  /** Of a failed rung. */
+  reason?: { key?: string } | string | null
   notPredicted?: { key?: string } | string
   metrics: Record<string, { value: number | null } | undefined>
 }
@@ -71,16 +74,11 @@ export function rowsOf(
         ? { stalls: { measured: there, predicted: here } }
         : {}),
     }
-    // A library runs no kernel of ours.
     if (time) return [row]
-    if (!own.notPredicted) return []
-    const { notPredicted } = own
-    return [
-      {
-        ...row,
-        refused: typeof notPredicted === 'string' ? notPredicted : (notPredicted.key ?? '?'),
-      },
-    ]
+    const why = own.notPredicted ?? (own.status === 'failed' ? own.reason : null)
+    // A library runs no kernel of ours.
+    if (!why) return []
+    return [{ ...row, refused: typeof why === 'string' ? why : (why.key ?? '?') }]
   })
 }
 
