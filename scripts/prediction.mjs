@@ -2,8 +2,8 @@
 /**
  * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings: it predicts the rungs of those
  * whose names match, at their recorded sizes on their GPU, and writes test/captures/prediction/accuracy.json, the ranges
- * of all classes, and the tables in docs/evidence/prediction.md. Without a pattern it only writes the ranges and tables. Needs
- * nvcc; a recording takes minutes.
+ * of all classes, and the tables in docs/evidence/prediction.md. Needs nvcc; a recording takes minutes. Without a pattern it
+ * only takes the measured times again, for recordings that were replaced, and writes the ranges and tables.
  *
  * `npm run prediction -- --ablate [PATTERN]` predicts them without each part of the model that can be left out, and writes
  * ablation.json beside it and its table. `npm run prediction -- --published [PATTERN]` predicts ladders for GPUs that were
@@ -72,6 +72,10 @@ async function sessionOf(command) {
   }
 }
 
+/** @param {string} name */
+const measuredSession = async (name) =>
+  JSON.parse(await program([cli, 'show', `recorded:${name}`, '--json']))
+
 /**
  * The predicted and the measured session.
  * @param {Recording} recording @param {string[]} [predictor] the program that predicts, of Node
@@ -83,8 +87,7 @@ async function predicted({ name, ladder, problem, gpu }, predictor = [cli]) {
   const wanted = { sizes, scalars: ladder === 'attention' ? scalars : {}, options: {} }
   if (ladder === 'softmax') wanted.options = options
   const session = await sessionOf([...predictor, 'run', ...words, ...optionsOf(wanted)])
-  const measured = JSON.parse(await program([cli, 'show', `recorded:${name}`, '--json']))
-  return { session, measured }
+  return { session, measured: await measuredSession(name) }
 }
 
 /** @param {string} path of a JSON file, from the root */
@@ -146,6 +149,27 @@ async function compareRecorded(pattern, module) {
   }
 }
 
+/** Takes the measured times of the recordings again. @param {Tables} module */
+async function measureAgain(module) {
+  /** @type {{ [path: string]: PredictedRow[] }} */
+  const files = {
+    [module.accuracyPath]: read(module.accuracyPath),
+    [module.ablationPath]: read(module.ablationPath).rows,
+  }
+  const names = new Set(Object.values(files).flatMap((rows) => rows.map((row) => row.recording)))
+  const measured = new Map()
+  for (const name of names) measured.set(name, await measuredSession(name))
+  for (const [path, rows] of Object.entries(files)) {
+    const fresh = [...names].flatMap((name) =>
+      module.measuredAgain(
+        rows.filter(({ recording }) => recording === name),
+        measured.get(name),
+      ),
+    )
+    await write(path, path === module.ablationPath ? { rows: fresh } : fresh)
+  }
+}
+
 await runScript(async () => {
   await ensureInstalled()
   /** @type {{ module: Tables }} */
@@ -153,11 +177,12 @@ await runScript(async () => {
   const words = process.argv.slice(2)
   const mode = words[0]?.startsWith('--') ? words.shift() : null
   const [pattern = null] = words
-  if (mode !== null || pattern !== null) await ensureBuilt(['cli'])
+  await ensureBuilt(['cli'])
   if (mode === '--ablate') await ablate(pattern ?? module.ablatedRecordings, module)
   else if (mode === '--published') await comparePublished(pattern ?? '', module)
   else if (mode) throw new PlainError(`There is no option ${mode}: --ablate, --published.`, 2)
   else if (pattern !== null) await compareRecorded(pattern, module)
+  else await measureAgain(module)
   /** @type {PredictedRow[]} */
   const rows = read(module.accuracyPath)
   writeFileSync(join(root, module.factorsPath), module.factorsText(rows))

@@ -10,6 +10,7 @@ import { z } from 'zod'
 import { formatMs, formatRatio } from '../../src-main/domain/metrics/units'
 import { CacheState, RungResult } from '../../src-main/domain/session/session'
 import { Problem, problemWord } from '../../src-main/domain/task/problem'
+import { currentId } from '../../src-main/domain/ladder/former-ids'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
 import type { LadderFile } from '../../src-main/domain/ladder/ladder'
 import { shippedLadders } from './recorded-ladders'
@@ -60,8 +61,9 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
   for (const line of lines.toString('utf8').trim().split('\n')) {
     const { document } = Run.parse(JSON.parse(line))
     const { ladder, problem, device, rungs, settings } = document
-    for (const { id: rung, timing } of rungs) {
+    for (const { id, timing } of rungs) {
       if (timing?.ratioToReference == null) continue
+      const rung = currentId(id)
       const key = JSON.stringify([ladder, problem, rung])
       const before = found.get(key) ?? {
         ...{ gpu, device: device.name, ladder, problem, rung, ms: timing.medianMs },

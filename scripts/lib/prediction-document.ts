@@ -9,7 +9,7 @@ export { ablations } from '../../src-main/domain/prediction/ablation'
 export { ablatedRecordings, ablationPath } from './ablation-table'
 export { publishedLadders, publishedPath, publishedRows } from './prediction-published'
 export { factorsPath, factorsText } from './prediction-ranges'
-export { accuracyPath, rowsOf } from './prediction-rows'
+export { accuracyPath, measuredAgain, rowsOf } from './prediction-rows'
 export { accuracyDocument, summary } from './prediction-table'
 
 export const documentBlocks = (

@@ -54,11 +54,17 @@ const stallsOf = ({ metrics }: Rung): Stall[] =>
     .sort((a, b) => b.warps - a.warps)
     .slice(0, 6)
 
+interface MeasuredSession {
+  rungs: Rung[]
+  ladder: string
+  settings: { cacheState?: string }
+}
+
 export function rowsOf(
   recording: string,
   gpu: string,
   predicted: { rungs: Rung[] },
-  measured: { rungs: Rung[]; ladder: string; settings: { cacheState?: string } },
+  measured: MeasuredSession,
 ): PredictedRow[] {
   return measured.rungs.flatMap((rung) => {
     const own = predicted.rungs.find(({ id }) => id === rung.id)
@@ -81,6 +87,25 @@ export function rowsOf(
     return [{ ...row, refused: typeof why === 'string' ? why : (why.key ?? '?') }]
   })
 }
+
+/** A recording's rows with the times and stalls that it has now; a recording may be made again. */
+export const measuredAgain = <Row extends PredictedRow>(
+  rows: readonly Row[],
+  measured: MeasuredSession,
+): Row[] =>
+  rows.flatMap((row) => {
+    const rung = measured.rungs.find(({ id }) => id === row.rung)
+    if (!rung?.timing) return []
+    const stalls = stallsOf(rung)
+    return [
+      {
+        ...row,
+        measuredMs: rung.timing.medianMs,
+        cache: measured.settings.cacheState ?? 'unknown',
+        ...(row.stalls && stalls.length > 1 ? { stalls: { ...row.stalls, measured: stalls } } : {}),
+      },
+    ]
+  })
 
 export type Told = PredictedRow & { predicted: PredictedTime }
 

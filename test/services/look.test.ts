@@ -62,7 +62,7 @@ describe('the counters of a copy', () => {
       'drafts.counters',
       edited((text) => text.replace('[BM + 4]', '[BM + 1]')),
     )
-    expect(said(answer.reason)).toMatch(/misaligned.*\.cu:\d+/i)
+    expect(said(answer.reason)).toMatch(/misaligned.*\.cuh?:\d+/i)
     await core.close()
   })
 

@@ -14,7 +14,7 @@ import { sweep, toggleChoice } from './sweep-figures'
 import { absence, commandFor } from './absence'
 
 const deep = recording('gemm-fp32-h200-4096-deep')
-const card = recording('gemm-fp32-h200-8192')
+const card = recording('gemm-fp32-h200-2048')
 const small = recording('gemm-fp32-h200-1024')
 const seed = recording('seed-rtx3090-h200-1024')
 
@@ -30,7 +30,7 @@ describe('what is missing', () => {
       sessionLevel: 'card',
     })
     expect(commandFor(card, 'standard')).toBe(
-      'kernel-ladder run --ladder gemm-fp32 --size 8192 --profile standard',
+      'kernel-ladder run --ladder gemm-fp32 --size 2048 --profile standard',
     )
   })
 
@@ -165,7 +165,7 @@ describe('a sweep', () => {
 
   it('orders them by size and joins their rungs', () => {
     const { sizes, rungs } = sweep([card, small], 'toReference')
-    expect(sizes).toEqual(['1024³', '8192³'])
+    expect(sizes).toEqual(['1024³', '2048³'])
     const fastest = rungs.find(({ id }) => id === '14_shape_dispatch')!
     const of = (own: typeof card) =>
       own.rungs.find(({ id }) => id === '14_shape_dispatch')!.timing!.ratioToReference

@@ -218,7 +218,7 @@ describe('against a baseline', () => {
   const cell = (id: string, index: number) => rowOf(comparison, id).cells[index]
 
   it('times have factors and verdicts, and so have the figures that follow from them', () => {
-    expect(cell('time', faster)).toMatchObject({ text: '0.832×', verdict: 'better' })
+    expect(cell('time', faster)).toMatchObject({ text: '0.833×', verdict: 'better' })
     expect(cell('time', slower)).toMatchObject({ verdict: 'worse' })
     expect(cell('throughput', faster)).toMatchObject({ text: '1.20×', verdict: 'better' })
     expect(cell('time', own)).toMatchObject({ verdict: null })
@@ -242,7 +242,7 @@ describe('against a baseline', () => {
   })
 
   it('shares have differences, and what has no better direction has no better', () => {
-    expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.8 pp', verdict: 'better' })
+    expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.6 pp', verdict: 'better' })
     const verdicts = new Set(
       rowOf(comparison, 'registersPerThread').cells.map(
         (one) => one.kind === 'value' && one.verdict,

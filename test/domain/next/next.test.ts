@@ -66,7 +66,7 @@ describe('the steps', () => {
 describe('the limit', () => {
   it('of a kernel at the DRAM limit is told with its share of the measured bandwidth', async () => {
     expect(await limit('reduction-h200', '10_last_block')).toMatch(
-      /^At the limit of DRAM \(9\d\.\d % of 4\.53 TB\/s\)\. Only fewer bytes would help\.$/,
+      /^At the limit of DRAM \(9\d\.\d % of 4\.48 TB\/s\)\. Only fewer bytes would help\.$/,
     )
   })
 

@@ -210,7 +210,7 @@ describe('one session', () => {
       const session = await readSession(join(recordingsDir, 'seed-rtx3060-h200-4096'))
       const [best, claim] = words(model({ session, sources: {} }).summary.best)
       expect(best).toMatch(/^Best rung: 52_wmma_warp_tile .*109 TFLOP\/s\.$/)
-      expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.198×.')
+      expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.199×.')
     })
 
     it('explains no step by the noise of a unit that does not work', async () => {

@@ -151,7 +151,7 @@ describe('a history', () => {
     const text = await runIn({}, ...words)
     expect(text.code, text.stderr).toBe(0)
     expect(text.stdout).toMatch(
-      /01_naive at 1024³ f32 on NVIDIA H200, L2 warm, driver \S+, nvcc \S+\n/,
+      /01_naive at 1024³ f32 on NVIDIA H200, L2 cold, driver \S+, nvcc \S+\n/,
     )
     expect(text.stdout).toMatch(/▁.*▇|▁.*█/)
     expect(text.stdout).toMatch(/2026-01-10 \+[34]\.\d\d %: .* from day-09 on; the same source\n/)
