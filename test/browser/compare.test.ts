@@ -201,7 +201,7 @@ it('the compare screen answers a stranger in three clicks: why, which lines, wha
   const why = page.getByRole('region', { name: 'Why' })
   await expect
     .poll(() => why.locator('ol > li').first().innerText())
-    .toMatch(/The FMA pipe is busy for 78\.9 % .*long scoreboard/s)
+    .toMatch(/The FMA pipe is busy for 78\.8 % .*long scoreboard/s)
   expect(clicks).toBe(1)
 
   await click(why.getByRole('link', { name: 'Open in the deep recording' }))

@@ -327,7 +327,7 @@ describe('ladders --json', () => {
     )
     const other = await run(['show', 'recorded:gemm-fp32-h200-1024', '--rung', '03_shared_tile'])
     expect(other.stdout).toContain(
-      'Recorded: NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096, L2 warm): time ',
+      'Recorded: NVIDIA H200 at 4096³ f32 after 02_coalesced (gemm-fp32-h200-4096, L2 cold): time ',
     )
     const own = await run(['show', 'recorded:gemm-fp32-h200-4096', '--rung', '03_shared_tile'])
     expect(own.stdout).not.toContain('Recorded: ')

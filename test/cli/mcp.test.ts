@@ -146,7 +146,7 @@ describe('an agent', () => {
     expect(document.rungs).toHaveLength(16)
     const compared = await call('compare', {
       a: 'recorded:gemm-fp32-h200-4096',
-      b: 'recorded:gemm-fp32-h200-4096-deep',
+      b: 'recorded:gemm-fp32-h200-4096',
     })
     expect(compared.summary).toMatch(/^Of the \d+ rungs in both sessions, /)
   })

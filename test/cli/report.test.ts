@@ -10,12 +10,12 @@ import { stretched } from '../services/report/samples'
 import { bundle, run } from './support'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
 
-const recorded = 'recorded:gemm-fp32-h200-4096'
+const recorded = 'recorded:gemm-fp32-h200-2048'
 
 /** Creates a changed copy of the recording on the disk. */
 async function session(dir: string, change: (session: Session) => void): Promise<string> {
   const folder = join(dir, 'changed')
-  const value = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
+  const value = await readSession(join(recordingsDir, 'gemm-fp32-h200-2048'))
   change(value)
   await mkdir(folder)
   await writeFile(join(folder, 'session.json'), JSON.stringify(value))
