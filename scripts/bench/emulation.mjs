@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Times that a machine without a GPU needs: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU, each
- * with nvcc's output in the cache. Besides wall time, reports the processor time of all threads and tools, which
+ * Times that a machine without a GPU needs: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU; predicted
+ * times of one rung at 512, of a lab check, and of the ladder at 4096. nvcc's output is in the cache. Besides wall time, reports the processor time of all threads and tools, which
  * other load affects less. For the ladder, also reports warp instructions per second of each.
  */
 import { spawnSync } from 'node:child_process'
@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { root } from '../lib/project.mjs'
 import { describe, inScratch, median } from './support.mjs'
 
+/** Of each figure. */
 const samples = 3
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const solution = join(root, 'cuda-kernels/labs/07-bank-conflicts/solution.cu')
@@ -55,9 +56,18 @@ export async function benchEmulation(judge) {
     }
     const ladder = ['run', '--ladder', 'gemm-fp32', '--target', 'emulated', '--size', '512']
     const lab = ['lab', 'check', '07-bank-conflicts', '--file', solution, '--target', 'emulated']
+    const predictedLab = [...lab.slice(0, -1), 'predicted']
+    const predicted = ['run', '--ladder', 'gemm-fp32', '--target', 'predicted:h200']
     for (const [budget, args, what] of /** @type {const} */ ([
       ['emulatedLadder', ladder, 'gemm-fp32 at 512, emulated'],
       ['emulatedLab', lab, 'Lab 07 checked, emulated'],
+      [
+        'predictedRung',
+        [...predicted, '--size', '512', '--rungs', '12_rasterized'],
+        'A rung of gemm-fp32 at 512, predicted',
+      ],
+      ['predictedLab', predictedLab, 'Lab 07 checked, predicted'],
+      ['predictedLadder', [...predicted, '--size', '4096'], 'gemm-fp32 at 4096, predicted'],
     ])) {
       const first = run([...args, '--out', join(folder, `${budget}-first`)])
       const runs = Array.from({ length: samples }, (_, index) =>
