@@ -375,8 +375,11 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
       }
     }
-    // An access without active lanes takes a turn in the load/store unit too.
-    if (passed === 0 && instruction.accesses) passed = pass(core, time, 1)
+    // An access without active lanes passes through the load/store unit too, and its result is waited for.
+    if (passed === 0 && instruction.accesses) {
+      passed = pass(core, time, 1)
+      complete(warp, instruction, passed + values.latencyShared - 1)
+    }
     if (passed > 0) read(warp, instruction, passed + operandCycles)
     else complete(warp, instruction, time + instruction.latency)
     return { blockedBy, blockedReason, resumes }
