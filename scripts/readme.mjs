@@ -18,7 +18,7 @@ import { ensureInstalled } from './lib/install.mjs'
 import { PlainError, root, runScript, say } from './lib/project.mjs'
 import { show, signedIn, startBrowser, startServer } from './lib/pictures.mjs'
 import { referenceDocs } from './lib/reference-docs.mjs'
-import { wordsOf } from './lib/screens.mjs'
+import { staged, wordsOf } from './lib/screens.mjs'
 import { emulatedOutput, figureDocs } from './lib/figure-docs.mjs'
 import { smaller } from './lib/png.mjs'
 
@@ -89,6 +89,7 @@ async function takePictures() {
       ready: '.cm-line',
       act: (page) => page.keyboard.press('s'),
     },
+    lab: staged['lab-recorded'],
   }
   const server = await startServer()
   const browser = await startBrowser()
@@ -107,7 +108,7 @@ async function takePictures() {
         )
       writeFileSync(join(root, `docs/images/${name}.png`), picture)
     }
-    say('Took the screenshots for README.md and docs/evidence/why.md.')
+    say('Took the screenshots for README.md, docs/evidence/why.md and docs/guides/labs.md.')
   } finally {
     await browser.close()
     await server.stop()
