@@ -89,7 +89,7 @@ async function takePictures() {
       ready: '.cm-line',
       act: (page) => page.keyboard.press('s'),
     },
-    lab: staged['lab-recorded'],
+    lab: /** @type {import('./lib/screens.mjs').Screen} */ (staged['lab-recorded']),
   }
   const server = await startServer()
   const browser = await startBrowser()
