@@ -16,6 +16,7 @@ export const remedies = {
   /** Remedy for work that can also run on another target, which most readers without a GPU want. */
   otherTarget: together(
     message('doctor.tryEmulated'),
+    message('doctor.tryPredicted'),
     message('doctor.tryRecorded'),
     message('doctor.tryStatic'),
     needsGpu,

@@ -26,18 +26,18 @@ const targetsIn = (text: string): string[] => [
 ]
 
 describe('without a GPU', () => {
-  it('run offers an emulated GPU first, then recordings, then builds', async () => {
+  it('run offers an emulated GPU first, then predictions, recordings, and builds', async () => {
     const { code, stderr } = await here('run', '--ladder', 'gemm-fp32')
     expect(code).toBe(3)
-    expect(targetsIn(stderr)).toEqual(['emulated', 'recorded', 'static'])
+    expect(targetsIn(stderr)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stderr).toMatch(/^ {2}`--target emulated`.*exact counters.*race checks.*no times\.$/m)
   })
 
   it('doctor offers the same under the GPU, once', async () => {
     const { stdout } = await here('doctor')
-    expect(targetsIn(stdout)).toEqual(['emulated', 'recorded', 'static'])
+    expect(targetsIn(stdout)).toEqual(['emulated', 'predicted', 'recorded', 'static'])
     expect(stdout.match(/--target emulated/g)).toHaveLength(1)
-    expect(stdout).toMatch(/✗ GPU: .*\n {4}`--target emulated`.*\n {4}`--target recorded`/)
+    expect(stdout).toMatch(/✗ GPU: .*\n {4}`--target emulated`.*\n {4}`--target predicted:h200`/)
   })
 
   it('init goes on with an emulated GPU, and where there is a GPU with that', async () => {

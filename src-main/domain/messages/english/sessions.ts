@@ -103,6 +103,8 @@ export const doctor = {
     'Or run on a machine that has it: `kernel-ladder machine add NAME --ssh HOST`, then `--target NAME`.',
   tryEmulated:
     '`--target emulated` needs no GPU: exact counters with `run`, race checks with `sanitize`, no times.',
+  tryPredicted:
+    '`--target predicted:h200` needs no GPU either: predicted times, each with its range.',
   tryRecorded: '`--target recorded` replays times and counters that were measured on a GPU before.',
   tryStatic:
     '`--target static:h200` compiles for a known GPU: registers, occupancy and machine code, nothing is run.',
