@@ -51,12 +51,13 @@ describe('a screen', () => {
   })
   afterAll(() => harness.stop())
 
-  it.each(Object.entries(screens))('%s stays where it is while it loads', async (_, screen) => {
+  it.each(Object.entries(screens))('%s stays where it is while it loads', async (name, screen) => {
     const { page } = await harness.open('/nowhere', { width: 1440 })
     await answerLate(page)
     await page.goto('about:blank')
     await page.goto(`${harness.origin}/#${screen.route}`)
     await page.locator(screen.ready).first().waitFor()
+    if (name === 'editor') await page.locator('.counters table').waitFor()
     await page.waitForLoadState('networkidle')
     await settled(page)
     expect(await shifts(page)).toEqual([])
