@@ -514,8 +514,8 @@ describe('the standard level', async () => {
           expect(metrics[definition.id]?.value, `${id} ${definition.id}`).toBeTypeOf('number')
     })
 
-    // Rungs of 78 to 669 ms take up to 250 times that under ncu there, and others a tenth of it.
-    const isFar = name === 'attention-h200-16384'
+    // Rungs of 39 to 669 ms take up to 250 times that under ncu there, and others a tenth of it.
+    const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
       'took at most eight passes a kernel, those that are estimated, and about that time',
       async () => {
