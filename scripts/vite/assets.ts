@@ -22,14 +22,20 @@ import { packedFolders } from '../lib/package-files.mjs'
 
 const moduleId = 'virtual:kernel-ladder-assets'
 
-/** Profiler reports are large, and their numbers are already in the recording's raw output. */
-const isLeftOut = (path: string): boolean => /\.(ncu-rep|map)$|(^|\/)\.[^/]*$/.test(path)
+/**
+ * Profiler reports are large, and their numbers are already in the recording's raw output. READMEs describe the folders
+ * of the repository.
+ */
+const isLeftOut = (path: string): boolean =>
+  /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /** Sessions of recordings, and the two builds of the UI, repeat each other; a window of 64 MiB spans the archive. */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LARGE_WINDOW]: 1,
   [constants.BROTLI_PARAM_LGWIN]: 26,
+  // A third of a percent smaller than with blocks of the default size.
+  [constants.BROTLI_PARAM_LGBLOCK]: 20,
 }
 
 export interface AssetPack {
