@@ -1,7 +1,14 @@
-/** The cost of atomics: those on one address are serialized in L2, whichever SM issues them. */
+/** The cost of atomics: those on one line are serialized in L2, whichever SM issues them. */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
 import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
+
+interface LineAtomics {
+  requests: number
+  lanes: number
+  /** Bits of the sectors that its requests touched. */
+  sectors: number
+}
 
 /** Returns the minimum cycles for a launch's atomics. `scale` is the ratio of all blocks to those in the trace. */
 export function hottestAtomics(
@@ -9,9 +16,8 @@ export function hottestAtomics(
   scale: number,
   values: ParameterValues,
 ): number {
-  /** Cycles by line. */
-  const byLine = new Map<number, number>()
-  let lanes = 0
+  const byLine = new Map<number, LineAtomics>()
+  let [requests, lanes] = [0, 0]
   for (const { warps } of blocks)
     for (const { events } of warps)
       for (let at = 0; at < events.length; at += eventWords(events, at)) {
@@ -20,15 +26,42 @@ export function hottestAtomics(
         const first = linesAt(events, at)
         const count = events[first]!
         const own = events[at + eventHead + 1]!
+        requests += count
         lanes += own
-        const lanesOfLine = own / count
-        // A single lane is one counter; many lanes of a line usually access different words.
-        const cycles =
-          lanesOfLine <= 1 ? values.atomicSameAddress : lanesOfLine * values.atomicSameLine
-        for (let place = first + 1; place < first + 1 + 2 * count; place += 2)
-          byLine.set(events[place]!, (byLine.get(events[place]!) ?? 0) + cycles)
+        for (let place = first + 1; place < first + 1 + 2 * count; place += 2) {
+          const line = byLine.get(events[place]!) ?? { requests: 0, lanes: 0, sectors: 0 }
+          line.requests++
+          line.lanes += own / count
+          line.sectors |= events[place + 1]! & allSectors
+          byLine.set(events[place]!, line)
+        }
       }
   if (lanes === 0) return 0
-  const hottest = Math.max(...byLine.values())
-  return scale * Math.max(hottest, lanes / values.atomicsPerCycle)
+  let hottest = 0
+  for (const line of byLine.values())
+    hottest = Math.max(
+      hottest,
+      certainShare(line.requests, requests / byLine.size) * cyclesOf(line, values),
+    )
+  return (
+    scale *
+    Math.max(hottest, lanes / values.atomicsPerCycle, requests / values.atomicRequestsPerCycle)
+  )
 }
+
+const allSectors = 15
+
+/** Cycles of a line's requests. */
+function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterValues): number {
+  const isOneSector = (sectors & (sectors - 1)) === 0
+  // One lane per request, always in the same sector: a counter, whose requests L2 combines.
+  if (isOneSector && lanes <= requests) return requests * values.atomicSameAddress
+  return Math.max(requests * values.atomicLineRequest, lanes * values.atomicSameLine)
+}
+
+/**
+ * Returns the share of a line's requests that is no accident of the sample. The most frequent of many lines has more
+ * than its share; two standard deviations less is a careful estimate, but no line has fewer than the mean.
+ */
+const certainShare = (requests: number, mean: number): number =>
+  Math.max(mean, requests - 2 * Math.sqrt(requests)) / requests

@@ -105,6 +105,18 @@ const atomicLane =
     return scaled(lines.read('atomics.global', wanted, 'nsPerWarp'), cycles, 'per lane, in cycles')
   }
 
+/** Uses 128 lines, so that a warp's lanes rarely share one: each line gets a request from this fraction of the warps. */
+const scatteredAddresses = 4096
+const requestsOfLine = 1 - (1 - 32 / scatteredAddresses) ** 32
+const lineRequest: Fit = (lines) => {
+  const wanted = { what: 'red.int', places: 'random', addresses: scatteredAddresses, lanes: 32 }
+  return scaled(
+    lines.read('atomics.global', wanted, 'nsPerWarp'),
+    clock(lines) / 1000 / requestsOfLine,
+    'per request on one of its 128 lines, in cycles',
+  )
+}
+
 /** Uses enough addresses that no two lanes collide. */
 const lanesPerCycle =
   (places: string): Fit =>
@@ -374,6 +386,7 @@ const fits: Record<ParameterId, Fit> = {
   atomicSameAddress: atomicLane('red.int', 1),
   atomicSameAddressFloat: atomicLane('red.float', 1),
   atomicSameLine: atomicLane('red.int', 32),
+  atomicLineRequest: lineRequest,
   atomicRequestsPerCycle: lanesPerCycle('random'),
   atomicSharedConflict: perStep(
     'latency.atomic.shared',

@@ -62,6 +62,12 @@ export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
   return numbers.filter((number) => number < shape.blocks)
 }
 
+/** Returns the blocks of clusters, cluster by cluster. */
+export const blocksOfClusters = (clusters: readonly number[], clusterBlocks: number): number[] =>
+  clusters.flatMap((cluster) =>
+    Array.from({ length: clusterBlocks }, (_, rank) => cluster * clusterBlocks + rank),
+  )
+
 /** Returns the SM that runs a block, if all blocks of a wave start together. */
 export const smOfBlock = ({ sms, shape: { clusterBlocks } }: LaunchPlan, block: number): number =>
   (Math.floor(block / clusterBlocks) % (sms / clusterBlocks)) * clusterBlocks +

@@ -147,6 +147,12 @@ export const parameterTable = {
   ),
   atomicSameAddressFloat: row('cycles', 0.01, 1000, 'The same of 32-bit floats'),
   atomicSameLine: row('cycles', 0.01, 1000, 'Each lane of atomics at random in one line, GPU-wide'),
+  atomicLineRequest: row(
+    'cycles',
+    0.01,
+    1000,
+    'Each request of few lanes, at random words of a line, on that line',
+  ),
   atomicRequestsPerCycle: row(
     '1/cycle',
     0.1,

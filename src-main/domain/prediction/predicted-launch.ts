@@ -4,7 +4,8 @@ import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
 import type { SmLimits } from '../gpu/sm-limits'
 import { atomicDependence } from './data-dependence'
-import { blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
+import { compareClusters, spreadClusters, type BlockWork } from './block-sample'
+import { blocksOfClusters, blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
 import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
 import type {
@@ -27,10 +28,8 @@ const simulatedSteps = 1.5e6
 /** Warp instructions of all blocks of a wave when examining what they share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
-/** Limit of warp instructions of all compared blocks, if more than two are compared. */
-const comparedInstructions = 1e6
-/** Relative difference of instruction counts up to which blocks count as alike. */
-const alike = 0.02
+/** Relative standard error of the mean work of a block above which no time is predicted. */
+const mostUneven = 0.25
 /** Fraction of L2 that a wave's reads may fill so that the next wave still finds them. */
 const keptShare = 0.8
 
@@ -106,7 +105,21 @@ export function predictLaunch(
   const draws = drawsWork(device, launch, options, firstCluster.result.instructions)
   if (draws && plan.resident > 1) throw new Refused('uneven', launch.kernel)
   const clusters = Math.min(plan.clustersOfSm, Math.max(plan.resident, affordable))
-  const { result, trace } = clusters === 1 ? firstCluster : record(blocksOfFirstSm(plan, clusters))
+  const { clusterBlocks } = plan.shape
+  const allClusters = plan.shape.blocks / clusterBlocks
+  const work = draws
+    ? null
+    : compareClusters(allClusters, firstCluster.result.instructions, (cluster) => {
+        const blocks = blocksOfClusters([cluster], clusterBlocks)
+        return runLaunch(device, { ...launch, blocks }, options).instructions
+      })
+  if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
+  // Blocks of one SM are often of one column of the grid, which is no sample of uneven ones.
+  const { result, trace } = work?.differ
+    ? record(blocksOfClusters(spreadClusters(allClusters, clusters), clusterBlocks))
+    : clusters === 1
+      ? firstCluster
+      : record(blocksOfFirstSm(plan, clusters))
   const simulated = Math.floor(trace.blocks.length / plan.shape.clusterBlocks)
 
   const waveBytes =
@@ -133,24 +146,24 @@ export function predictLaunch(
   // The rest proceeds at the rate of the last blocks.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
   // Blocks that draw work from a counter have drawn all of it, since the others did not run.
-  const uneven = draws
-    ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
-    : unevenness(device, launch, options, plan, result.instructions / simulated)
+  const workFactor = work
+    ? workRatio(work, plan, trace, result.instructions / simulated)
+    : clusterBlocks / plan.shape.blocks
   const startCycles = plan.shape.blocks / values.blocksPerCycle
   const atomics = hottestAtomics(
     trace,
-    (uneven.factor * plan.shape.blocks) / trace.blocks.length,
+    (workFactor * plan.shape.blocks) / trace.blocks.length,
     values,
   )
   const runCyclesOf = (result: SmResult): number => {
     const period = rest === 0 ? 0 : periodOf(result, simulated, plan)
-    return Math.max((result.cycles + rest * period) * uneven.factor, startCycles, atomics)
+    return Math.max((result.cycles + rest * period) * workFactor, startCycles, atomics)
   }
   const runCycles = runCyclesOf(sm)
   const cycles = setting.overheadCycles + runCycles
   const predicted = describe({
     ...{ plan, sm, cycles, runCycles, atomics, setting },
-    scale: (uneven.factor * (simulated + rest)) / simulated,
+    scale: (workFactor * (simulated + rest)) / simulated,
   })
   const without = setting.removes
     ? Object.fromEntries(
@@ -165,7 +178,7 @@ export function predictLaunch(
   return {
     result,
     warnings: [
-      ...(uneven.differ ? (['uneven-blocks'] as const) : []),
+      ...(!work || work.differ ? (['uneven-blocks'] as const) : []),
       ...(Math.abs(waveBytes / values.l2Bytes - 1) < 0.25 ? (['near-cache-size'] as const) : []),
       ...(atomics > 0.1 * runCycles ? (['atomics'] as const) : []),
     ],
@@ -240,33 +253,26 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 }
 
 /**
- * Compares instruction counts of blocks across the grid with those of the simulated ones, `simulated` per cluster. If
- * all blocks run at the same time, the longest one decides; otherwise the SMs share them.
+ * Returns the ratio of all clusters' work to the simulated ones', which have `simulated` instructions each. If all run at
+ * the same time, the longest one decides; otherwise the SMs share them.
  */
-function unevenness(
-  device: Device,
-  launch: Launch,
-  options: LaunchOptions,
-  { shape, clustersOfSm, resident }: LaunchPlan,
+function workRatio(
+  work: BlockWork,
+  { clustersOfSm, resident, shape: { clusterBlocks } }: LaunchPlan,
+  { blocks }: LaunchTrace,
   simulated: number,
-): Unevenness {
-  if (shape.blocks === shape.clusterBlocks) return { factor: 1, differ: false }
-  const last = shape.blocks / shape.clusterBlocks - 1
-  const shares = 4 * simulated > comparedInstructions ? [0.5, 1] : [0.25, 0.5, 0.75, 1]
-  const counts = shares.map((share) => {
-    const block = Math.floor(share * last) * shape.clusterBlocks
-    return runLaunch(device, { ...launch, blocks: [block] }, options).instructions / simulated
-  })
-  if (counts.every((count) => Math.abs(count - 1) <= alike)) return { factor: 1, differ: false }
-  const together = clustersOfSm <= resident
-  const mean = counts.reduce((sum, count) => sum + count, 0) / counts.length
-  return { factor: together ? Math.max(1, ...counts) : mean, differ: true }
-}
-
-interface Unevenness {
-  /** Factor for the time. */
-  readonly factor: number
-  readonly differ: boolean
+): number {
+  if (!work.differ) return 1
+  if (clustersOfSm > resident) return work.mean / simulated
+  let longest = 1
+  for (let first = 0; first < blocks.length; first += clusterBlocks) {
+    const cluster = blocks.slice(first, first + clusterBlocks)
+    longest = Math.max(
+      longest,
+      cluster.reduce((sum, { instructions }) => sum + instructions, 0),
+    )
+  }
+  return Math.max(1, work.longest / longest)
 }
 
 interface Described {

@@ -13,7 +13,7 @@ import type { ParameterValues } from './parameter-table'
 export * from '../session/prediction-words'
 
 /** Changes whenever a prediction may change. */
-export const predictionModel = 'scoreboard 2'
+export const predictionModel = 'scoreboard 3'
 
 export interface PredictedInstruction {
   /** Warp instructions of the whole launch. */

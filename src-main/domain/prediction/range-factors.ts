@@ -3,11 +3,11 @@ import type { PredictionClass } from './prediction'
 
 /** The factor up and down within which the time of each class is stated. */
 export const rangeFactors: Readonly<Record<PredictionClass, number>> = {
-  compute: 1.18,
-  memory: 1.18,
-  latency: 1.38,
-  tensor: 1.38,
-  pipeline: 1.38,
-  atomics: 2.5,
-  tiny: 1.38,
+  compute: 1.2,
+  memory: 1.2,
+  latency: 1.27,
+  tensor: 1.21,
+  pipeline: 1.43,
+  atomics: 1.43,
+  tiny: 1.43,
 }
