@@ -5,6 +5,7 @@
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch-types'
 import { readsClock } from '../emulator/code-facts'
+import { spreadOver } from '../emulator/spread'
 import { linkRung, type RungLaunch, type RungWork } from '../emulator/rung'
 import type { Finding } from '../emulator/site'
 import type { Counts } from '../emulator/warp'
@@ -48,7 +49,7 @@ export interface EmulationJob extends RungWork {
   limit: number
   /** Memory size of the emulated GPU. */
   memoryBytes: number
-  /** Runs only the middle block of each launch, to estimate the whole. */
+  /** Runs only a few blocks of each launch, to estimate the whole. */
   sample?: true
   /** Runs only these blocks of each launch, by linear index. */
   blocks?: { first: number; count: number }
@@ -59,6 +60,8 @@ export interface EmulatedKernel {
   kernel: string
   instructions: number
   barriers: number
+  /** The number of blocks that ran. */
+  blocks: number
   counts: Counts
   findings: Finding[]
   /** Whether its code reads clock64 or globaltimer, which do not measure time here. */
@@ -103,10 +106,10 @@ export interface EmulationAnswer {
 /** Printf calls kept; a GPU's 1 MiB printf buffer holds a few thousand. */
 const mostPrinted = 4096
 
-const middle = ({ grid }: RungLaunch) => ({
-  first: Math.floor((grid[0] * grid[1] * grid[2]) / 2),
-  count: 1,
-})
+/** Blocks of each launch from which the counts of all are estimated. */
+const sampledBlocks = 8
+const sampleOf = ({ grid: [x, y, z] }: RungLaunch): number[] =>
+  spreadOver(x * y * z, sampledBlocks).toSorted((a, b) => a - b)
 
 /** Whether two buffers are equal. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
@@ -169,7 +172,7 @@ export function emulate(
       symbols: job.symbols,
       ...(job.stackBytes === null ? {} : { stackBytes: job.stackBytes }),
       options: {
-        limit: job.limit,
+        limit: job.sample ? sampledBlocks * job.limit : job.limit,
         checks: job.checks,
         written: [
           ...(workspace && job.zeroWorkspace ? [workspace] : []),
@@ -187,15 +190,15 @@ export function emulate(
           if (answer.prints++ < mostPrinted) answer.printed.push({ ...printed, launch })
         },
       },
-      ...(job.sample ? { blocksOf: middle } : {}),
+      ...(job.sample ? { blocksOf: sampleOf } : {}),
       ...(blocks ? { blocksOf: () => blocks } : {}),
       onLaunch: () => {
         launch += 1
       },
       onResult({ launch: { kernel }, code, result }) {
-        const { instructions, barriers, counts, findings } = result
+        const { instructions, barriers, blocks, counts, findings } = result
         recordTo?.push({
-          ...{ kernel, instructions, barriers, counts, findings: [...findings] },
+          ...{ kernel, instructions, barriers, blocks, counts, findings: [...findings] },
           readsClock: readsClock(code),
         })
       },
@@ -222,7 +225,7 @@ export function emulate(
     if (job.prepared) {
       for (const index of job.buffers.keys()) device.bytes(places.get(index + 1)!).fill(unwritten)
       launch = job.launches.length - 1
-      rung.prepare(job.sample ? middle : undefined)
+      rung.prepare(job.sample ? sampleOf : undefined)
     }
     const repeats = job.sample !== true && isRepeated(job)
     if (repeats) {

@@ -69,6 +69,7 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
     kernel: kernels[0]!.kernel,
     instructions: all(({ instructions }) => instructions),
     barriers: all(({ barriers }) => barriers),
+    blocks: all(({ blocks }) => blocks),
     counts: Object.fromEntries(
       names.map((name) => [name, sum(kernels.map(({ counts }) => counts[name]))]),
     ) as unknown as Counts,

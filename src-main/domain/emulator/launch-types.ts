@@ -59,4 +59,6 @@ export interface LaunchResult {
   readonly counts: Counts
   readonly findings: readonly Finding[]
   readonly barriers: number
+  /** The number of blocks that ran. */
+  readonly blocks: number
 }

@@ -290,7 +290,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
 
   const total = launch.grid[0] * launch.grid[1] * launch.grid[2]
-  let barriers = 0
+  let [barriers, blocks] = [0, 0]
   for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
     // Each block has its own clock, so results do not depend on the number of threads that emulate blocks.
@@ -300,6 +300,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     // Warps may wait for those that the trace ended.
     runCluster(cluster, code, runSplit, options.trace?.endsWarps ?? false)
     for (const { meetings } of cluster.blocks) barriers += meetings
+    blocks += together
   }
 
   for (const [index, site] of fastSites)
@@ -316,5 +317,5 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     counts.threads[index] = threadsExecuting
     if (guards[index] === null) counts.on[index] = threadsExecuting
   }
-  return { instructions, counts, findings, barriers }
+  return { instructions, counts, findings, barriers, blocks }
 }

@@ -1,4 +1,5 @@
 /** Samples the blocks of a launch, to learn whether they do the same amount of work and how much it is. */
+import { spreadOver } from '../emulator/spread'
 
 /** Relative difference of instruction counts up to which blocks count as alike. */
 const alike = 0.02
@@ -6,20 +7,6 @@ const alike = 0.02
 const [fewestFirst, mostFirst, firstInstructions] = [2, 12, 1e6]
 /** Clusters compared if those differ, at least and at most, within a limit of warp instructions. */
 const [fewest, most, comparedInstructions] = [4, 24, 6e6]
-
-const goldenRatio = (Math.sqrt(5) - 1) / 2
-
-/**
- * Returns `count` different cluster numbers spread evenly over the grid. Steps of the golden ratio are out of step with
- * the rows of any grid: equal steps of a 64 × 16 grid would all reach the same column.
- */
-export function spreadClusters(clusters: number, count: number): number[] {
-  if (count >= clusters) return Array.from({ length: clusters }, (_, cluster) => cluster)
-  const numbers = new Set<number>()
-  for (let step = 1; numbers.size < count; step++)
-    numbers.add(Math.floor(((step * goldenRatio) % 1) * clusters))
-  return [...numbers]
-}
 
 export interface BlockWork {
   readonly differ: boolean
@@ -40,7 +27,7 @@ export function compareClusters(
   instructionsOf: (cluster: number) => number,
 ): BlockWork {
   const first = Math.min(mostFirst, Math.max(fewestFirst, Math.floor(firstInstructions / known)))
-  const sample = spreadClusters(clusters, most)
+  const sample = spreadOver(clusters, most)
   const counts: number[] = []
   let compared = 0
   const take = (cluster: number): void => {

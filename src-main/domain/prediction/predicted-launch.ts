@@ -4,7 +4,8 @@ import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
 import type { SmLimits } from '../gpu/sm-limits'
 import { atomicDependence } from './data-dependence'
-import { compareClusters, spreadClusters, type BlockWork } from './block-sample'
+import { spreadOver } from '../emulator/spread'
+import { compareClusters, type BlockWork } from './block-sample'
 import { blocksOfClusters, blocksOfFirstSm, planLaunch, type LaunchPlan } from './launch-plan'
 import type { Ablation } from './ablation'
 import type { ParameterValues } from './parameter-table'
@@ -61,6 +62,9 @@ export interface LaunchPrediction {
   readonly warnings: readonly PredictionWarning[]
 }
 
+/** Sorts block or cluster numbers as the GPU starts them. */
+const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
+
 /** Returns the cost of simulating blocks: their instructions, and the lines that they access. */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
@@ -116,7 +120,7 @@ export function predictLaunch(
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
   // Blocks of one SM are often of one column of the grid, which is no sample of uneven ones.
   const { result, trace } = work?.differ
-    ? record(blocksOfClusters(spreadClusters(allClusters, clusters), clusterBlocks))
+    ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
       ? firstCluster
       : record(blocksOfFirstSm(plan, clusters))

@@ -274,14 +274,14 @@ export function placesOf(
   )
 }
 
-/** Estimates the rung's warp instructions from one block of each launch; `Infinity` if that does not end. */
+/** Estimates the rung's warp instructions from a few blocks of each launch; `Infinity` if those do not end. */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
   if (stop) return stop.kind === 'too-long' ? Infinity : 0
   const launches = [...job.launches, ...(job.prepared?.launches ?? [])]
-  return [...kernels, ...prepared].reduce((sum, { instructions }, index) => {
+  return [...kernels, ...prepared].reduce((sum, { instructions, blocks }, index) => {
     const [x, y, z] = launches[index]!.grid
-    return sum + instructions * x * y * z
+    return sum + (instructions * x * y * z) / blocks
   }, 0)
 }
 

@@ -43,20 +43,20 @@ const times = (counts: Counts, factor: number): Counts =>
     ]),
   ) as unknown as Counts
 
-/** Estimates the counts of each launch from its middle block; null if that block does not finish. */
+/** Estimates the counts of each launch from a few of its blocks; null if those do not finish. */
 export async function sampledCounts(
   { pool }: EmulationSettings,
   { job }: ReadyRung,
 ): Promise<Counts[] | null> {
   const { kernels, stop }: EmulationAnswer = await pool.run({ ...job, sample: true })
   if (stop) return null
-  return kernels.map(({ counts }, index) => {
+  return kernels.map(({ counts, blocks }, index) => {
     const [x, y, z] = job.launches[index]!.grid
-    return times(counts, x * y * z)
+    return times(counts, (x * y * z) / blocks)
   })
 }
 
-/** Marks counters that were extrapolated from one emulated block. */
+/** Marks counters that were extrapolated from a few emulated blocks. */
 export const extrapolated = (
   metrics: Readonly<Record<string, MetricValue>>,
 ): Record<string, MetricValue> =>

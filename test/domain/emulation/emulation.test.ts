@@ -104,11 +104,18 @@ describe('a job', () => {
     expect(lineHeat(profile, 'sharedWavefrontsExcess')[0]!.value).toBe(127472)
   })
 
-  it('of which one block is run is a fraction of the whole', () => {
-    const sample = emulateJob({ ...job, sample: true })
+  it.each([
+    ['blocks', 1],
+    ['clusters of a row of blocks', job.launches[0]!.grid[0]],
+  ])('of which a few %s are run gives the work of the whole', (_, clusterBlocks) => {
+    const launches = job.launches.map((launch) => ({ ...launch, clusterBlocks }))
+    const sample = emulateJob({ ...job, launches, sample: true })
     const [x, y, z] = job.launches[0]!.grid
-    const whole = sample.kernels[0]!.instructions * x * y * z
-    expect(whole / answer.kernels[0]!.instructions).toBeCloseTo(1, 0)
+    expect(sample.stop).toBeNull()
+    const { instructions, blocks } = sample.kernels[0]!
+    expect(blocks % clusterBlocks).toBe(0)
+    const whole = (instructions * x * y * z) / blocks
+    expect(whole / answer.kernels[0]!.instructions).toBeCloseTo(1, 1)
     expect(sample.outputs.size).toBe(0)
   })
 

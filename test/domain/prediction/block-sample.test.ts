@@ -1,11 +1,12 @@
 /** Tests the sampling of blocks whose work differs across the grid. */
 import { describe, expect, it } from 'vitest'
-import { compareClusters, spreadClusters } from '../../../src-main/domain/prediction/block-sample'
+import { spreadOver } from '../../../src-main/domain/emulator/spread'
+import { compareClusters } from '../../../src-main/domain/prediction/block-sample'
 
 describe('clusters spread over a grid', () => {
   it('reach all columns of a grid whose rows divide it', () => {
     const [columns, rows] = [64, 16]
-    const reached = spreadClusters(columns * rows, 24).map((cluster) => cluster % columns)
+    const reached = spreadOver(columns * rows, 24).map((cluster) => cluster % columns)
     const quarters = new Set(reached.map((column) => Math.floor(column / (columns / 4))))
     expect(quarters.size).toBe(4)
     const mean = reached.reduce((sum, column) => sum + column, 0) / reached.length
@@ -14,8 +15,8 @@ describe('clusters spread over a grid', () => {
   })
 
   it('are different ones, and all if there are few', () => {
-    expect(new Set(spreadClusters(100, 99)).size).toBe(99)
-    expect(spreadClusters(3, 24)).toEqual([0, 1, 2])
+    expect(new Set(spreadOver(100, 99)).size).toBe(99)
+    expect(spreadOver(3, 24)).toEqual([0, 1, 2])
   })
 })
 

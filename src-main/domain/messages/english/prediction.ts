@@ -9,7 +9,7 @@ export const prediction = {
   counted:
     'The timing model predicts stalls and cycles. Counters come from the emulator; no GPU was used.',
   at: 'Predicted at {at}.',
-  sampled: 'Extrapolated from the middle block of each launch.',
+  sampled: 'Extrapolated from eight blocks of each launch.',
   noGpuParameters: 'The timing model has no parameters of {gpu}.',
   gpusWithParameters: 'It has parameters of: {gpus}. `kernel-ladder machine calibrate` adds a GPU.',
   spins:
