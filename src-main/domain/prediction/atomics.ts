@@ -1,15 +1,21 @@
-/** The cost of atomics: those on one address are serialized in L2, whichever SM issues them. */
+/**
+ * The cost of atomics. L2 serializes atomics on the same address, regardless of the SM that issues
+ * them.
+ */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
 import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
 
-/** Returns the minimum cycles for a launch's atomics. `scale` is the ratio of all blocks to those in the trace. */
+/**
+ * Returns the minimum cycles for a launch's atomics. `scale` is the number of all blocks divided by
+ * the number of blocks in the trace.
+ */
 export function hottestAtomics(
   { blocks }: LaunchTrace,
   scale: number,
   values: ParameterValues,
 ): number {
-  /** Cycles by line. */
+  /** Cycles of atomics by memory line. */
   const byLine = new Map<number, number>()
   let lanes = 0
   for (const { warps } of blocks)
@@ -22,7 +28,8 @@ export function hottestAtomics(
         const own = events[at + eventHead + 1]!
         lanes += own
         const lanesOfLine = own / count
-        // A single lane is one counter; many lanes of a line usually access different words.
+        // A single lane usually updates a counter. Many lanes of a line usually access different
+        // words.
         const cycles =
           lanesOfLine <= 1 ? values.atomicSameAddress : lanesOfLine * values.atomicSameLine
         for (let place = first + 1; place < first + 1 + 2 * count; place += 2)

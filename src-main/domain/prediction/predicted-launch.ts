@@ -1,4 +1,7 @@
-/** Predicts one launch: runs some of its blocks, replays them on one SM, and extrapolates to the rest. */
+/**
+ * Predicts one launch. It runs some of the blocks, replays them on one SM, and extrapolates to the
+ * other blocks.
+ */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -22,16 +25,21 @@ import { timedCode } from './timed-code'
 import { createRecorder, type LaunchTrace } from './warp-trace'
 import { hottestAtomics } from './atomics'
 
-/** Limit of simulated steps per launch, if more blocks are simulated than fit on an SM at the same time. */
+/**
+ * Maximum number of simulated steps per launch. It applies if more blocks are simulated than fit on
+ * an SM at the same time.
+ */
 const simulatedSteps = 1.5e6
-/** Warp instructions of all blocks of a wave when examining what they share. */
+/** Maximum number of warp instructions in a wave for determining which data its blocks share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
-/** Limit of warp instructions of all compared blocks, if more than two are compared. */
+/** Maximum number of warp instructions for comparing more than two blocks. */
 const comparedInstructions = 1e6
 /** Relative difference of instruction counts up to which blocks count as alike. */
 const alike = 0.02
-/** Fraction of L2 that a wave's reads may fill so that the next wave still finds them. */
+/**
+ * Maximum fraction of L2 for a wave's reads. Above it, the next wave does not find the data in L2.
+ */
 const keptShare = 0.8
 
 export class Refused extends Error {
@@ -50,9 +58,12 @@ export interface LaunchSetting {
   readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
-  /** Whether to simulate again without each cause. */
+  /** Whether to simulate again without each cause of stalls. */
   readonly removes: boolean
-  /** Cycles between events for a separate launch, or for one that follows another. */
+  /**
+   * Cycles between events for an empty launch. The value differs for launches that follow another
+   * one.
+   */
   readonly overheadCycles: number
 }
 
@@ -130,9 +141,10 @@ export function predictLaunch(
     })
   const sm = simulate()
 
-  // The rest proceeds at the rate of the last blocks.
+  // The other clusters proceed at the rate of the last simulated ones.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
-  // Blocks that draw work from a counter have drawn all of it, since the others did not run.
+  // If blocks take work from a counter, the simulated blocks did all the work, because no other
+  // blocks ran.
   const uneven = draws
     ? { factor: plan.shape.clusterBlocks / plan.shape.blocks, differ: true }
     : unevenness(device, launch, options, plan, result.instructions / simulated)
@@ -173,10 +185,10 @@ export function predictLaunch(
   }
 }
 
-/** As if memory answered at once, at its usual rate. */
+/** Memory parameters without latency. Memory still has its normal throughput. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
-/** The stall reasons that each cause brings about. */
+/** Stall reasons that each cause produces. */
 const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   conflicts: ['short_scoreboard', 'mio_throttle'],
   sectors: ['long_scoreboard', 'lg_throttle'],
@@ -209,7 +221,10 @@ function lookAtSharing(
   return sharingOf(plan, firstWave, secondWave)
 }
 
-/** Returns the cycles between the ends of two consecutive clusters, once all slots have been reused. */
+/**
+ * Returns the cycles between the ends of two consecutive clusters, after all slots have been
+ * reused.
+ */
 function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: LaunchPlan): number {
   if (simulated <= resident) return cycles / simulated
   const sorted = ends.slice(0, simulated).sort((a, b) => a - b)
@@ -218,7 +233,8 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
 }
 
 /**
- * Allocations of up to this many bytes, such as counters and flags, are restored between examinations of a launch.
+ * Maximum size in bytes of allocations that are restored before a launch is run again. Counters and
+ * flags are examples of such allocations.
  */
 const mostState = 2 ** 20
 
@@ -231,7 +247,10 @@ function keepState(device: Device): () => void {
   }
 }
 
-/** Whether blocks draw their work from a counter: after a block that ran alone, the next one finds none. */
+/**
+ * Returns whether blocks take their work from a counter. If so, a block that runs after another one
+ * finds no work.
+ */
 function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
   const blocks = product(launch.grid)
   if (blocks === 1 || !atomicDependence(launch.code).branches) return false
@@ -240,8 +259,9 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 }
 
 /**
- * Compares instruction counts of blocks across the grid with those of the simulated ones, `simulated` per cluster. If
- * all blocks run at the same time, the longest one decides; otherwise the SMs share them.
+ * Compares instruction counts of blocks across the grid with the simulated blocks. `simulated` is
+ * the count per simulated cluster. If all blocks run at the same time, the longest block determines
+ * the time. Otherwise, the average block does.
  */
 function unevenness(
   device: Device,
@@ -264,7 +284,7 @@ function unevenness(
 }
 
 interface Unevenness {
-  /** Factor for the time. */
+  /** Factor that scales the time. */
   readonly factor: number
   readonly differ: boolean
 }
@@ -288,7 +308,8 @@ const busyEnough = 0.6
 function describe({ plan, sm, cycles, runCycles, atomics, scale, setting }: Described) {
   const { values } = setting
   const { clusterBlocks } = plan.shape
-  // Converts counts of the simulated clusters to all of the SM's, per cycle of the launch.
+  // This factor converts counts of the simulated clusters to all clusters of the SM, per cycle of
+  // the launch.
   const perCycle = scale / (runCycles * clusterBlocks)
   const ofPipe = (busy: number): number => (busy * perCycle) / subCores
   const { pipeBusy } = sm
