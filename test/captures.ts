@@ -1,4 +1,4 @@
-/** Real output of real tools, below test/captures: calls with their argv, and rows of packed files. */
+/** Reads real tool output from test/captures: calls with their argv, and rows of packed files. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync, brotliCompressSync, constants } from 'node:zlib'
@@ -12,20 +12,22 @@ const root = join(import.meta.dirname, 'captures')
 
 interface Call {
   argv: string
-  /** Compiled sources, by file name. */
+  /** The compiled sources by file name. */
   sources?: Record<string, string>
   exit?: number
   stdout: string
   stderr?: string
-  /** The content of its log file. */
+  /** The content of the log file. */
   log?: string
-  /** The content of the file that it saved. */
+  /** The content of the saved output file. */
   saved?: string
 }
 
 let calls: Record<string, Record<string, Call>> | undefined
 
-/** Returns the calls of a tool, from `calls.json`: `captures('ncu/2025.3.1-h200')`. */
+/**
+ * Returns the captured calls of a tool from `calls.json`, such as `captures('ncu/2025.3.1-h200')`.
+ */
 export function captures(tool: string): Record<string, Call> {
   calls ??= JSON.parse(readFileSync(join(root, 'calls.json'), 'utf8')) as typeof calls
   const of = calls?.[tool]
@@ -33,7 +35,7 @@ export function captures(tool: string): Record<string, Call> {
   return of
 }
 
-/** Returns a tool's call with its result: `capture('ncu/2025.3.1-h200/no-kernels')`. */
+/** Returns one captured call, such as `capture('ncu/2025.3.1-h200/no-kernels')`. */
 export function capture(name: string): Call {
   const call = captures(dirname(name))[basename(name)]
   if (!call) throw new Error(`test/captures/calls.json has no ${name}.`)
@@ -45,21 +47,24 @@ export const ncuCapture = (name: string): string => capture(`ncu/2025.3.1-h200/$
 export const ncuReportFile = (name: string): string =>
   join(root, 'ncu/2025.3.1-h200', `${name}.ncu-rep`)
 
-/** Captures of whole programs under ncu: `programs/deep-twelve`. */
+/** ncu captures of whole programs, such as `programs/deep-twelve`. */
 const programs = 'ncu/2025.3.1-h200-programs'
 
 export const programCapture = (name: string): Call => capture(`${programs}/${name}`)
 
-/** Captures of ranges, threads and graphs under ncu: a program of three small kernels on an H100. */
+/**
+ * ncu captures of ranges, threads and graphs. The program has three small kernels and ran on an
+ * H100.
+ */
 const ranges = 'ncu/2025.3.1-h100-ranges'
 
 export const rangesCapture = (name: string): string => capture(`${ranges}/import-${name}`).stdout
 
-/** Returns a report as ncu wrote it, except that two folder names were replaced by names of the same length. */
+/** Returns a report as ncu wrote it. Two folder names were replaced by names of the same length. */
 export const rangesReport = (name: string): Uint8Array =>
   new Uint8Array(brotliDecompressSync(readFileSync(join(root, ranges, `${name}.ncu-rep.br`))))
 
-/** Returns a report of ncu; large ones are stored compressed. */
+/** Returns an ncu report. Large reports are stored compressed. */
 export function ncuReport(name: string): Uint8Array {
   const [, ofPrograms] = /^programs\/(.*)$/.exec(name) ?? []
   const path =
@@ -74,9 +79,11 @@ export function nvccCapture(name: string): string {
   return `${stderr ?? ''}\n${stdout}`
 }
 
-// gemm-fp32 at 1024 at the standard level, which no shipped recording has.
+// The capture has gemm-fp32 at 1024 at the standard level. No shipped recording has that level.
 
-/** Returns ncu's counts, the metrics of the level at that time, and the metrics requested from ncu. */
+/**
+ * Returns ncu's counts, the metrics that the level had then, and the metrics requested from ncu.
+ */
 export function standardMix() {
   const { argv, stdout } = capture('ncu/2025.3.1-h200/standard-mix')
   const metrics = metricsAsked('standard', argv.split(/\s+/))
@@ -84,7 +91,7 @@ export function standardMix() {
   return { launches: parseNcuRawCsv(stdout).launches, metrics, asked }
 }
 
-/** Returns a session with recorded times, and the counters of another run of the same rungs. */
+/** Returns a session with recorded times. Its counters are from another run of the same rungs. */
 export async function standardSession(): Promise<Session> {
   const { launches, asked } = standardMix()
   const recorded = await readSession(join(root, '../../resources/recordings/gemm-fp32-h200-1024'))
@@ -98,16 +105,16 @@ export async function standardSession(): Promise<Session> {
   }
 }
 
-// Packed captures: a file of JSON lines, each with a name and Brotli-compressed bytes in base64. A row may have the
-// source text of its bytes as `source`.
+// A row of a packed capture file. The file has one JSON line per capture, with a name and
+// Brotli-compressed base64 bytes. A row may also have the source text of its bytes as `source`.
 
 interface Row {
   name: string
   source?: string
   brotli: string
   /**
-   * By kernel, ncu's counts per instruction: times executed, threads, active threads, divergent branches; from the
-   * calls in `argv`.
+   * ncu's counts per instruction, by kernel: executions, threads, active threads and divergent
+   * branches. `argv` has the calls.
    */
   counted?: Record<string, number[][]>
   argv?: string[]
@@ -131,14 +138,14 @@ export function packedRow(file: string, name: string) {
   return { bytes, source: row.source ?? '', counted: row.counted ?? {} }
 }
 
-/** Adds a row to the file, or replaces the one with its name. */
+/** Adds a row to the file. If the file has a row with the same name, replaces it. */
 export function pack(
   file: string,
   name: string,
   bytes: string | Uint8Array,
   source?: string,
 ): void {
-  // Repetitions may be far apart.
+  // Use the largest Brotli window, because repetitions may be far apart.
   const params = { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS }
   const brotli = brotliCompressSync(bytes, { params }).toString('base64')
   const rows = packedRows(file).filter((row) => row.name !== name)

@@ -1,6 +1,6 @@
 /**
- * Kernels with ncu's counts of each of their instructions on a GPU, to compare with the emulator.
- * `scripts/lib/keep-emulation.ts` makes them from sessions with deep profiles.
+ * Reads kernels with ncu's counts per instruction on a GPU, for comparison with the emulator.
+ * `scripts/lib/keep-emulation.ts` makes the captures from sessions with deep profiles.
  */
 import { createDevice, type Allocation } from '../src-main/domain/emulator/device'
 import { fillBuffer, type FillRule } from '../src-main/domain/emulator/fills'
@@ -12,10 +12,10 @@ import type { EmulationJob } from '../src-main/domain/emulation/job'
 import { packedRow, packedRows } from './captures'
 import { waitingLoops } from '../src-main/domain/emulator/spin-loops'
 
-/** The file's name in test/captures. */
+/** The name of the capture file in test/captures. */
 export const captureFile = 'emulation.jsonl'
 
-/** The counts per instruction, in this order. */
+/** The counters of each instruction, in the file's order. */
 export const counted = [
   'executed',
   'threads',
@@ -31,14 +31,14 @@ export interface CapturedBuffer {
   name: string
   dtype: string
   bytes: number
-  /** Null for a buffer that a rung has to write first. */
+  /** The fill rule. It is null if a rung must write the buffer first. */
   fill: FillRule | null
   stream: number
 }
 
 export interface CapturedRung {
   id: string
-  /** In hexadecimal, so that compression finds what rungs have in common. */
+  /** The cubins in hexadecimal, so that content shared by rungs compresses well. */
   cubins: string[]
   launches: {
     kernel: string
@@ -56,14 +56,17 @@ export interface CapturedRung {
     bytes: number
   }[]
   workspaceBytes: number
-  /** Buffers in the order of the launch struct. */
+  /** The buffers in the order of the launch struct. */
   buffers: CapturedBuffer[]
-  /** One entry per kernel: its name and, for each of `counted`, the figure of each instruction. */
+  /**
+   * One entry per kernel: the name, and the counts of each instruction for each counter in
+   * `counted`.
+   */
   kernels: { name: string; counts: number[][] }[]
 }
 
 export interface Capture {
-  /** Such as `gemm-fp32, 130 x 258 x 70, NVIDIA H200`. */
+  /** The title, such as `gemm-fp32, 130 x 258 x 70, NVIDIA H200`. */
   title: string
   seed: number
   rungs: CapturedRung[]
@@ -120,13 +123,13 @@ export function emulate(
 }
 
 /**
- * Figures of one kernel, summed over its launches as in ncu's report of a rung. Instructions in waiting loops do not
- * count as unequal.
+ * Figures of one kernel, summed over its launches like ncu's report of a rung. Differences in
+ * waiting loops do not count as unequal.
  */
 export interface KernelComparison {
   kernel: string
   instructions: number
-  /** By counter: the totals of the kernel, and the number of instructions that differ. */
+  /** Per counter, the kernel's totals and the number of instructions that differ. */
   totals: Record<
     Counted,
     { emulated: number; measured: number; unequal: number; opcodes: readonly string[] }
@@ -139,7 +142,10 @@ const sum = (values: ArrayLike<number>): number => {
   return total
 }
 
-/** Compares launches with the measured kernels, in order: a rung's kernels were profiled one by one. */
+/**
+ * Compares the emulated launches with the measured kernels in order. Each rung's kernels were
+ * profiled one by one.
+ */
 export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): KernelComparison[] {
   return rung.kernels.map(({ name, counts }, index) => {
     const launch = launches[index]
@@ -171,7 +177,7 @@ export function compareKernels(rung: CapturedRung, launches: EmulatedLaunch[]): 
   })
 }
 
-/** Returns the instructions whose counts differ from the GPU's, outside waiting loops. */
+/** Returns the instructions whose counts differ from the GPU's. Waiting loops are excluded. */
 export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
   kernels.flatMap(({ kernel, totals }) =>
     counted
@@ -179,7 +185,7 @@ export const unequalOf = (kernels: readonly KernelComparison[]): string[] =>
       .map((what) => `${kernel}: ${what} of ${JSON.stringify(totals[what])}`),
   )
 
-// Returns a captured rung as a job for the emulator, as a run creates it.
+// Returns a captured rung as the emulator job that a run would create.
 
 export const capturedJob = (rung: CapturedRung, seed: number): EmulationJob => ({
   machineCode: rung.cubins.map((cubin) => readCubin(Buffer.from(cubin, 'hex'))),

@@ -1,6 +1,6 @@
 /**
- * The published schemas as a reader uses them, and in a closed form in which a field missing from a schema is a
- * fault.
+ * Validates documents against the published schemas. The closed form of a schema also rejects
+ * fields that the schema does not list.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ export const publishedNames = readdirSync(schemasDir).map((file) => file.replace
 export const publishedText = (name: string): string =>
   readFileSync(join(schemasDir, `${name}.json`), 'utf8')
 
-/** Makes every object with named properties reject others. */
+/** Returns a schema in which every object with named properties rejects other properties. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed)
   if (typeof node !== 'object' || node === null) return node
@@ -25,7 +25,7 @@ function closed(node: unknown): unknown {
 }
 
 function validator(schema: object): ValidateFunction {
-  // Each validator is used a few times, so optimizing its code would not pay off.
+  // Each validator is used only a few times, so optimizing its code does not pay off.
   const ajv = new Ajv2020({ allowUnionTypes: true, code: { optimize: false } })
   addFormats(ajv)
   return ajv.compile(schema)
@@ -40,11 +40,11 @@ function keptValidator(key: string, make: () => object): ValidateFunction {
   return known
 }
 
-/** Whether a reader of the document would accept it. */
+/** Returns whether a document matches the schema that readers use. */
 export const isValid = (name: string, value: unknown): boolean =>
   keptValidator(name, () => schemaOf(name))(value)
 
-/** Returns a document's faults by its closed schema, in which every field must be listed. */
+/** Returns a document's faults by the closed schema, which must list every field. */
 export function faultsOf(name: string, value: unknown): string[] {
   const validate = keptValidator(`${name}, closed`, () => closed(schemaOf(name)) as object)
   validate(value)

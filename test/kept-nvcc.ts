@@ -1,15 +1,15 @@
 /**
- * Stored output of a real nvcc for shipped code, by content, in test/captures/nvcc. The same source, headers, flags
- * and compiler version give the same output, so nothing is compiled twice. Other code is compiled if there is an
- * nvcc, and cached in .cache until it changes.
+ * Stored output of a real nvcc for shipped code, by content, in test/captures/nvcc. The same
+ * source, headers, flags and compiler version give the same output, so nothing is compiled twice.
+ * Other code is compiled if there is an nvcc, and cached in .cache until it changes.
  *
- * A file of stored outputs belongs to one test file. After a change to kernels or flags, with an nvcc of the stored
- * version:
+ * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
+ * nvcc of the stored version:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
- * With `artifacts`, the builds are stored too, so that they can be inspected and run without an nvcc, together with
- * the probe's output for their launches. Otherwise the probe runs.
+ * With `artifacts`, the builds and the probe's output for their launches are also stored. The
+ * builds can then be inspected and run without an nvcc. Otherwise the probe runs.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -33,22 +33,22 @@ import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 
-/** The version whose outputs are stored with the code. */
+/** The nvcc version whose outputs are stored with the code. */
 const keptVersion = '13.0.88'
 
 interface Kept {
-  /** A description for readers of the file. */
+  /** A description for people who read the file. */
   what: string
   stdout: string
   stderr: string
-  /** In hexadecimal, so that compression finds what builds have in common. */
+  /** The artifact in hexadecimal, so that content shared by builds compresses well. */
   artifact?: string
 }
 
 const localIncludes = (text: string): string[] =>
   [...text.matchAll(/^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]/gm)].map(([, name]) => name!)
 
-/** Returns a text as the compiler sees it: without comments and layout. */
+/** Returns a source text as the compiler sees it: without comments and layout. */
 const asCompiled = (text: string): string =>
   text
     .replaceAll(
@@ -61,8 +61,8 @@ const asCompiled = (text: string): string =>
     .join('\n')
 
 /**
- * Returns a source and everything that it includes from its own folder, by path. System headers belong to the
- * compiler.
+ * Returns a source and every file that it includes from its own folder, by path. System headers
+ * belong to the compiler.
  */
 async function closure(
   inputs: readonly string[],
@@ -93,13 +93,18 @@ async function keyOf({ args, cwd = '.' }: ProcessCall, version: string): Promise
 }
 
 export interface KeptNvcc {
-  /** Returns a compiler that replays stored builds: there is no artifact to load, only a placeholder file. */
+  /** Returns a compiler that replays stored builds. The artifact is only a placeholder file. */
   compiler(): Promise<Compiler>
-  /** Returns this machine with that compiler and separate folders; for outputs stored with artifacts. */
+  /**
+   * Returns this machine with the replaying compiler and its own folders. The outputs must be
+   * stored with artifacts.
+   */
   machine(): Promise<HostMachine>
-  /** Builds that are not stored although this machine's nvcc has the stored version. */
+  /** Builds that are not stored, although this machine's nvcc has the stored version. */
   stale: readonly string[]
-  /** Replaces the stored outputs with this run's; the whole test file must have run. */
+  /**
+   * Replaces the stored outputs with the outputs of this run. The whole test file must have run.
+   */
   save(): void
 }
 
@@ -108,10 +113,10 @@ const ended = (stdout: string, stderr: string): ProcessResult => ({
   ...{ stdout, stderr },
 })
 
-/** There is something to compile, but no compiler. */
+/** Thrown if code must be compiled but there is no compiler. */
 class NotKept extends Error {}
 
-/** Skips a test if its inputs have changed since they were stored, and there is no nvcc. */
+/** Skips a test if its inputs have changed since they were stored and there is no nvcc. */
 export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
   work.catch((error: unknown) => {
     if (error instanceof NotKept) test.skip(error.message)
@@ -121,13 +126,13 @@ export const orSkip = <T>(test: TestContext, work: Promise<T>): Promise<T> =>
 const release = async (nvcc: string): Promise<string> =>
   nvccRelease((await runProcess({ file: nvcc, args: ['--version'] })).stdout) ?? 'unknown'
 
-/** Returns the words that follow a word in a call. */
+/** Returns the arguments that directly follow this word in a call. */
 const after = ({ args }: ProcessCall, word: string): string[] =>
   args.filter((_, index) => args[index - 1] === word)
 
 /**
- * Runs the reference of a task once per case: the probe writes the expected results into files, and many rungs are
- * compared with them.
+ * Returns a function that runs a task's reference once per case. The probe writes the expected
+ * results into files. Many rungs are compared with these results.
  */
 function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   interface Expected {
@@ -161,7 +166,7 @@ function onceExpected(): (call: ProcessCall) => Promise<ProcessResult> {
   }
 }
 
-/** Whether stored programs run on this machine. */
+/** Whether stored programs can run on this machine. */
 export const keptRunsHere = process.platform === 'linux' && process.arch === 'x64'
 
 /** Whether this run stores its outputs. */
@@ -184,7 +189,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   const said: Record<string, Kept> = {}
   const expect = onceExpected()
   const hashes = new Map<string, Promise<string>>()
-  /** Returns the hash of a build, whose path identifies its inputs. */
+  /** Returns the hash of a build. The build's path identifies its inputs. */
   const hashOf = (path: string): Promise<string> => {
     const found = hashes.get(path) ?? readFile(path).then(sha256)
     hashes.set(path, found)
@@ -224,7 +229,9 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
     return answer(texts)
   }
 
-  /** Returns the launches of a library, which depend only on the probe, the library and the request. */
+  /**
+   * Returns the launches of a library. They depend only on the probe, the library and the request.
+   */
   async function launches(call: ToolCall): Promise<ProcessResult> {
     const [library] = after(call, '--library')
     const words = call.args.filter((word) => word !== library)
@@ -284,7 +291,7 @@ export async function keptNvcc(name: string, { artifacts = false } = {}): Promis
   }
 }
 
-/** Returns this machine's nvcc; its builds are cached in .cache unless another place is given. */
+/** Returns this machine's nvcc. Builds are cached in .cache by default. */
 export async function realCompiler(
   cache: BuildCache = diskBuildCache(join(root, '.cache', 'build-of-tests')),
 ): Promise<Compiler> {

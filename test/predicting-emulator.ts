@@ -1,4 +1,4 @@
-/** An emulator whose timing model returns a test's answers; the emulation is real. */
+/** Replaces the timing model with a model that returns a test's results. The emulation is real. */
 import { EventEmitter } from 'node:events'
 import type { EmulatorRequest, StartEmulator } from '../src-main/adapters/tools/emulator'
 import { emulate, type EmulationJob } from '../src-main/domain/emulation/job'
@@ -26,7 +26,10 @@ export const emulatorWith =
     }
   }
 
-/** Returns a parameter file whose values are in the middle of their plausible ranges, except given ones. */
+/**
+ * Returns a parameter file. Each value is in the middle of its plausible range unless the test sets
+ * it.
+ */
 export const parametersText = (over: object = {}, validated = true): string =>
   JSON.stringify({
     ...{ kernel_ladder_gpu: 1, name: 'h200', gpu: 'NVIDIA H200', computeCapability: '9.0' },
@@ -46,7 +49,7 @@ const someParameters = (): Record<ParameterId, number> =>
     }),
   ) as Record<ParameterId, number>
 
-/** Returns a launch whose cycles are all spent at one instruction. */
+/** Returns a predicted launch that spends all cycles on one instruction. */
 export const launchOf = (
   { kernel }: { kernel: string },
   ms: number,
@@ -63,7 +66,7 @@ export const launchOf = (
   ...over,
 })
 
-/** Returns a prediction whose range is a factor up and down. */
+/** Returns a prediction whose range extends by a factor up and down. */
 export const predictionOf = (
   launches: readonly PredictedLaunch[],
   factor = 1.1,

@@ -1,4 +1,4 @@
-/** Runs once per test file; imported state is shared within the file. */
+/** Runs once per test file. Imported state is shared within the file. */
 import { afterEach } from 'vitest'
 import { cleanUp } from './support'
 

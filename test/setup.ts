@@ -1,18 +1,19 @@
 /**
- * Keeps tests from saving and caching in the user's own folders. Programs started by tests share a cache of compiled
- * scripts: they start some hundred times, and compiling takes a third of a start.
+ * Keeps tests from saving and caching in the user's own folders. Programs started by tests share a
+ * cache of compiled scripts. The tests start programs some hundred times, and compiling takes a
+ * third of a start.
  */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Limit of disk space used by tests at a time, with a large margin. */
+/** The limit of disk space that tests use at a time, with a large margin. */
 const mostBytes = 2 ** 31
 
 /**
- * Creates a folder in memory, where a new file takes a fortieth of a disk's time. Null if there is none from which
- * programs can run.
+ * Creates a folder in memory, where creating a file takes a fortieth of the time on disk. Returns
+ * null if programs cannot run from such a folder.
  */
 function folderInMemory(): string | null {
   const place = '/dev/shm'
@@ -34,7 +35,7 @@ function folderInMemory(): string | null {
 
 export default function setup(): () => void {
   const folder = folderInMemory() ?? mkdtempSync(join(tmpdir(), 'kl-'))
-  // Some tests run as another user.
+  // Some tests run as another user, who must be able to read the folder.
   chmodSync(folder, 0o755)
   // Everything left behind by a test or its programs is removed with the folder.
   process.env['TMPDIR'] = folder

@@ -1,4 +1,4 @@
-/** Helpers for tests of every layer: cleanup, a problem of the matrix product, and messages as text. */
+/** Helpers for tests of every layer: cleanup, matrix-product problems, and messages as text. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../src-main/domain/task/problem'
@@ -12,7 +12,7 @@ import { rungOf, type Session } from '../src-main/domain/session/session'
 import { conflictMetrics } from '../src-main/domain/metrics/bank-conflict-metrics'
 import { parseTask } from '../src-main/parsers/kernels/task-file'
 
-/** Cleanup to run when a test ends, last one first. */
+/** Cleanup functions that run when a test ends, last one first. */
 const waiting: (() => unknown)[] = []
 
 export const afterTest = (cleanup: () => unknown): void => {
@@ -23,7 +23,7 @@ export async function cleanUp(): Promise<void> {
   for (let next = waiting.pop(); next; next = waiting.pop()) await next()
 }
 
-// The shipped task, and problems of it.
+// Load the shipped matrix-product task and create problems for it.
 
 const file = join(import.meta.dirname, '..', 'cuda-kernels', 'gemm', 'task.yaml')
 
@@ -36,9 +36,9 @@ export const gemmProblem = (
   { alpha = 1, beta = 0, dtype = 'f32' } = {},
 ): Problem => ({ sizes: { m, n, k }, scalars: { alpha, beta }, options: { dtype } })
 
-// A value with every statement in English, for tests.
+// Convert values to a form with every statement in English.
 
-/** The same shape with statements replaced by texts. */
+/** The same shape with each statement replaced by its text. */
 export type Said<T> = T extends string | number | boolean | null | undefined
   ? T
   : Exclude<Statement, string> extends T
@@ -60,7 +60,7 @@ export function said<T>(value: T): Said<T> {
   return told(value) as Said<T>
 }
 
-/** Matches a statement whose English contains the text, or matches the pattern. */
+/** Matches a statement whose English contains the text or matches the pattern. */
 export const saying = (wanted: string | RegExp): unknown => ({
   asymmetricMatch: (value: unknown) => {
     const text = value === undefined ? undefined : inEnglish(value as Statement)
@@ -69,10 +69,10 @@ export const saying = (wanted: string | RegExp): unknown => ({
   toString: () => `saying ${wanted}`,
 })
 
-// Recordings and captures contain only the metrics that their runs requested. Metrics added to the registry later are
-// not missing from them.
+// Recordings and captures contain only the metrics that their runs requested. Metrics added to the
+// registry later do not count as missing.
 
-/** Returns the metrics of a level that follow from what an ncu call requested. */
+/** Returns the metrics of a level that follow from the ncu call's requested metrics. */
 export function metricsAsked(level: ProfileLevel, argv: readonly string[]): MetricDefinition[] {
   const names = metricsIn(argv)
   const isAsked = ({ ncu, derived }: MetricDefinition): boolean =>
@@ -82,7 +82,10 @@ export function metricsAsked(level: ProfileLevel, argv: readonly string[]): Metr
   return metricsAtLevel(level).filter(isAsked)
 }
 
-/** Returns a device without modes that the saved session does not have, since older versions did not read them. */
+/**
+ * Returns a device without the modes that the saved session lacks. Older versions did not read the
+ * modes.
+ */
 function withModesOf(device: Session['device'], saved: Session['device']): Session['device'] {
   if (device === null || saved === null || saved.ecc !== undefined) return device
   const { ecc: _ecc, mig: _mig, ...rest } = device
@@ -90,8 +93,8 @@ function withModesOf(device: Session['device'], saved: Session['device']): Sessi
 }
 
 /**
- * Whether a figure is missing because it was added to the registry after the session was saved: not requested, or not
- * yet summed over instructions.
+ * Returns whether a figure is missing because it was added to the registry after the session was
+ * saved. The run did not request it, or did not yet sum it over instructions.
  */
 const isLater = (id: string, reason: Statement | undefined): boolean =>
   says(reason, 'records.notAsked') ||

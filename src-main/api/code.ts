@@ -1,28 +1,28 @@
-/** A kernel's machine code in this library's form: instructions, lines and advice, with their counters. */
+/** The machine code of a kernel as instructions, source lines and ncu's advice, with counters. */
 
-/** What was counted at an instruction, or on a source line. Null: not collected; 0: counted, and zero. */
+/** Counters of one instruction or source line. Null means not collected; 0 is a measured zero. */
 export interface Counters {
-  /** Times a warp executed it. */
+  /** Number of times that warps executed the instruction or line. */
   executed: number | null
-  /** Times a thread executed it. */
+  /** Number of times that threads executed the instruction or line. */
   threadExecuted: number | null
-  /** Warp samples that found a warp here. */
+  /** Number of samples in which a warp was at this instruction or line. */
   samples: number | null
-  /** The same by ncu's stall reason, such as `long_sb`. */
+  /** Number of samples per stall reason. Keys are ncu's names, such as `long_sb`. */
   stalls: Readonly<Record<string, number>> | null
-  /** Wavefronts of shared memory; `ideal` is what they would be without bank conflicts. */
+  /** Shared-memory wavefronts. The `Ideal` field is the count without bank conflicts. */
   sharedWavefronts: number | null
   sharedWavefrontsIdeal: number | null
-  /** 32-byte sectors of global memory; `ideal` is what they would be if every access were coalesced. */
+  /** 32-byte sectors of global memory. The `Ideal` field is the count with full coalescing. */
   globalSectors: number | null
   globalSectorsIdeal: number | null
 }
 
 export interface Instruction extends Counters {
-  /** Bytes from the start of the kernel. */
+  /** Offset in bytes from the start of the kernel. */
   offset: number
   sass: string
-  /** Null without line information (`nvcc -lineinfo`). */
+  /** Source file; null without line information (`nvcc -lineinfo`). */
   file: string | null
   line: number | null
 }
@@ -30,19 +30,19 @@ export interface Instruction extends Counters {
 export interface SourceLine extends Counters {
   file: string
   line: number
-  /** Null if the report does not hold the source (`ncu --import-source yes`). */
+  /** Source text; null if the report does not contain it (`ncu --import-source yes`). */
   text: string | null
 }
 
-/** A piece of ncu's own advice. */
+/** One recommendation from ncu. */
 export interface Advice {
   rule: string
   text: string
-  /** In percent; null if ncu gives none. */
+  /** ncu's estimate in percent; null if ncu gives none. */
   estimatedSpeedup: number | null
 }
 
-/** The machine code of one launch. */
+/** Machine code of one launch. */
 export interface Code {
   instructions: Instruction[]
   lines: SourceLine[]

@@ -1,4 +1,4 @@
-/** Compares two reports by pairs of kernels. */
+/** Compares two reports kernel by kernel. */
 import { compareUnits } from '../domain/programs/compare-sessions'
 import { sayKernels, sayRefusal } from '../domain/programs/say-comparison'
 import { inEnglish } from '../domain/text/english'
@@ -8,14 +8,20 @@ import type { Kernel, Report } from './report'
 export interface KernelPair {
   a: Kernel
   b: Kernel
-  /** In what both agree: `function+template+grid+block`, say, with `order` among equals. */
+  /**
+   * Properties that both kernels share, such as `function+template+grid+block`. `order` pairs
+   * otherwise equal kernels.
+   */
   by: string
-  /** Time of b over a; null unless both were timed. */
+  /** Time of `b` divided by time of `a`; null unless both were timed. */
   ratio: number | null
   verdict: 'faster' | 'slower' | 'same' | 'unresolved'
 }
 
-/** Kernels that became fewer, or more. They are in no pair, and in neither `onlyA` nor `onlyB`. */
+/**
+ * A group of kernels that was fused into fewer kernels or split into more. These kernels are not
+ * listed in `pairs`, `onlyA` or `onlyB`.
+ */
 export interface FusedKernels {
   from: Kernel[]
   to: Kernel[]
@@ -26,18 +32,19 @@ export interface FusedKernels {
 }
 
 export interface Comparison {
-  /** What the reports differ in, in sentences: fusions first, then the whole. */
+  /** Differences as sentences: fusions first, then the total. */
   answer: string[]
   fused: FusedKernels[]
   pairs: KernelPair[]
   onlyA: Kernel[]
   onlyB: Kernel[]
-  /** Milliseconds in all; null if nothing was timed. */
+  /** Total milliseconds; null if no kernel was timed. */
   total: { msA: number | null; msB: number | null; ratio: number | null }
 }
 
 /**
- * Pairs the kernels of two reports by what they are, never by their place in the list alone.
+ * Pairs the kernels of two reports by their properties. List position alone never pairs two
+ * kernels.
  *
  * @example
  * ```js
@@ -87,8 +94,8 @@ export function compareReports(a: Report, b: Report): Comparison {
 }
 
 /**
- * Returns the figures that reports have under these names; without them, grid, block and time distinguish equal
- * kernels.
+ * Returns the work counters in the report. Kernels without them are matched by grid, block and
+ * time.
  */
 function workOf({ metrics }: Kernel): Unit['work'] {
   const executed = metrics['smsp__inst_executed.sum']?.value

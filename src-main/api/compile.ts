@@ -1,19 +1,24 @@
 /** Compiles a .cu file to machine code for `emulate`. */
 import { buildCubin } from '../adapters/tools/cubin-build'
 
-/** How nvcc compiles a file. */
+/** Options for nvcc. */
 export interface CompileOptions {
-  /** As in `sm_90a`, without the prefix; `90` if absent. What is emulated was validated on 90 and 90a. */
+  /**
+   * Target architecture without the `sm_` prefix, such as `90a`. The default is `90`. The emulator
+   * was validated on 90 and 90a.
+   */
   architecture?: string
-  /** More of nvcc's own, such as `-I` and `-D`. `-std=c++17 -O3 -lineinfo` are given. */
+  /** Extra nvcc flags such as `-I` and `-D`. `-std=c++17 -O3 -lineinfo` are always passed. */
   flags?: readonly string[]
 }
 
 /**
- * Compiles the kernels of a .cu file with the nvcc of this machine, which needs no GPU. nvcc runs the file's includes and nothing of its code.
+ * Compiles the kernels of a .cu file with the local nvcc. Needs no GPU and runs none of the file's
+ * code.
  *
  * @returns a cubin
- * @throws {KernelLadderError} `missing` without nvcc, `failed` with nvcc's first error where it does not compile
+ * @throws {KernelLadderError} `missing` without nvcc; `failed` with nvcc's first error if the file
+ * does not compile
  * @example
  * ```js
  * import { compileCubin, emulate } from 'kernel-ladder'

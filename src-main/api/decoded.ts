@@ -1,4 +1,4 @@
-/** Caches the decoded code of this library's kernels, so that lines are ranked as everywhere else. */
+/** Caches decoded machine code per kernel object. */
 import type { DeepKernel, Work } from '../domain/session/deep'
 import type { Code, Counters } from './code'
 
@@ -12,7 +12,8 @@ export const decodesBy = (kernel: object, decode: Decode): void => {
 }
 
 /**
- * Returns a kernel's code, or null if it has none. Throws for an object that is not one of this library's kernels.
+ * Returns the decoded code of a kernel, or null if the kernel has none. Throws a type error for an
+ * object that this library did not return.
  */
 export function deepOf(kernel: object): DeepKernel | null {
   const known = decoded.get(kernel)

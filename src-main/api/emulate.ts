@@ -1,4 +1,4 @@
-/** Runs kernels on an emulated GPU: executes nvcc's machine code on the CPU and counts. */
+/** Runs kernels on an emulated GPU: executes their machine code on the CPU and counts events. */
 import { emulate as runJob, type EmulatedBuffer } from '../domain/emulation/job'
 import { recordsOf, stopReason, type LaunchPlaces } from '../domain/emulation/findings'
 import type { Counts } from '../domain/emulator/warp'
@@ -14,7 +14,7 @@ import { emulatedProfile } from '../domain/emulation/emulated-profile'
 import { staticProfile } from '../domain/sass/static-profile'
 import { cubinsOf } from '../parsers/cubin/fat-binary'
 
-/** One argument of a kernel: a number of its parameter's type, or the address of a buffer. */
+/** One kernel argument: a number of the parameter's type, or the address of a buffer. */
 export type KernelArgument =
   | { buffer: string }
   | { i32: number }
@@ -23,13 +23,13 @@ export type KernelArgument =
   | { f32: number }
   | { f64: number }
 
-/** One launch, as `kernel<<<grid, block, dynamicSharedBytes>>>(arguments)`. */
+/** One launch, like `kernel<<<grid, block, dynamicSharedBytes>>>(arguments)`. */
 export interface EmulatedLaunch {
-  /** Its mangled name, or a part that only one kernel has. */
+  /** Mangled kernel name, or a part of it that matches only one kernel. */
   kernel: string
-  /** Blocks along x, y and z; those left out are 1. */
+  /** Blocks along x, y and z. Missing dimensions are 1. */
   grid: readonly number[]
-  /** Threads along x, y and z; those left out are 1. */
+  /** Threads along x, y and z. Missing dimensions are 1. */
   block: readonly number[]
   dynamicSharedBytes?: number
   arguments: readonly KernelArgument[]
@@ -37,26 +37,29 @@ export interface EmulatedLaunch {
 
 export interface Emulation {
   /**
-   * A kernel for each launch that ran to its end, with its code counted. Their metrics are those of docs/reference/metrics.md
-   * that code and shape determine, by registry id.
+   * One kernel per completed launch, with counters per instruction. Metrics are keyed by the ids in
+   * docs/reference/metrics.md. Only metrics that code and launch shape determine are included.
    */
   kernels: Kernel[]
-  /** Accesses outside of a buffer and misaligned ones; with `checks`, reads of what nothing wrote and races too. */
+  /**
+   * Out-of-bounds and misaligned accesses. With `checks`, also races and reads of uninitialized
+   * memory.
+   */
   findings: Finding[]
-  /** Why a launch did not run to its end; null if all did. */
+  /** Reason that a launch stopped early; null if all launches completed. */
   stopped: string | null
-  /** What the buffers hold at the end, by name. */
+  /** Final buffer contents by name. */
   buffers: Readonly<Record<string, Uint8Array>>
 }
 
-/** What is emulated: launches in order, over buffers in the memory of one GPU. */
+/** Launches to emulate, in order, and the buffers that they share. */
 export interface EmulationRequest {
   launches: readonly EmulatedLaunch[]
-  /** Contents by name; a number of bytes is a buffer that nothing has written to. */
+  /** Initial contents by name. A number creates an uninitialized buffer of that many bytes. */
   buffers: Readonly<Record<string, Uint8Array | number>>
-  /** Looks for races and for reads of what nothing wrote; several times slower. */
+  /** Detects races and reads of uninitialized memory. Emulation is several times slower. */
   checks?: boolean
-  /** Warp instructions that a launch may execute; 100 million if absent. */
+  /** Maximum warp instructions per launch. The default is 100 million. */
   limit?: number
 }
 
@@ -92,7 +95,7 @@ function write(view: DataView, at: number, argument: KernelArgument, names: read
   else view.setFloat64(at, argument.f64, true)
 }
 
-/** Returns the parameters of a launch, at the offsets that the compiler chose. */
+/** Returns the parameter bytes of a launch, laid out at the compiler's offsets. */
 function argumentBytes(
   { name, parameters: { list, size } }: MachineKernel,
   given: readonly KernelArgument[],
@@ -115,12 +118,15 @@ function argumentBytes(
 }
 
 /**
- * Executes kernels without a GPU and counts what ncu would: instructions, shared wavefronts, sectors and tags. They were
- * checked against compute capability 9.0 only. Nothing is timed. docs/evidence/emulation.md says what was compared with a GPU.
+ * Executes kernels without a GPU and counts instructions, shared wavefronts, sectors and tags as
+ * ncu does. Counts were validated against compute capability 9.0 only. Nothing is timed.
+ * docs/evidence/emulation.md lists the comparisons with a GPU.
  *
- * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or program that nvcc built, with cubins in it
+ * @param code a cubin (`compileCubin`, or `nvcc -arch=sm_90 -lineinfo -cubin`), or a library or
+ * program that nvcc built and that contains cubins
  * @throws {KernelLadderError} if the machine code is damaged
- * @throws {RangeError} if there is none, for a launch of what is not in it, or with arguments that do not fit
+ * @throws {RangeError} if the code has no cubin or lacks a requested kernel, or if arguments do not
+ * fit
  * @example
  * ```js
  * import { readFile } from 'node:fs/promises'

@@ -1,13 +1,13 @@
 /** The error that this package's functions throw for invalid input. */
 import { KernelLadderError as Thrown } from '../domain/errors'
 
-/** What the readers throw. */
+/** The error that the readers throw. */
 export interface KernelLadderError extends Error {
   readonly name: 'KernelLadderError'
-  /** `input`: what was given cannot be read. */
+  /** `input` means that the given data cannot be read. */
   readonly kind: 'usage' | 'input' | 'missing' | 'failed' | 'cancelled' | 'internal'
 }
 
-/** Whether a reader refused what it was given, rather than failed itself. */
+/** Returns whether an error was caused by invalid input, rather than by a bug in the library. */
 export const isKernelLadderError = (error: unknown): error is KernelLadderError =>
   error instanceof Thrown

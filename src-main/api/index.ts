@@ -1,6 +1,6 @@
 /**
- * Reads what CUDA's profilers write, and computes what they would count: for Node.js, without a GPU, and without any
- * package besides this one. Everything is pure, bytes or text in, values out, but for `compileCubin`, which runs nvcc.
+ * Reads the output of CUDA's profilers and computes their counters without a GPU. Runs on Node.js
+ * and has no dependencies. All functions are pure, except `compileCubin`, which runs nvcc.
  *
  * @packageDocumentation
  */

@@ -8,22 +8,22 @@ import { wavesOf } from '../domain/gpu/waves'
 export interface Gpu {
   id: string
   name: string
-  /** `9.0` */
+  /** Compute capability, such as `9.0`. */
   computeCapability: string
-  /** Null if NVIDIA has not published it. */
+  /** Number of SMs; null if NVIDIA has not published it. */
   smCount: number | null
 }
 
-/** What one block of a kernel takes. */
+/** Resources that one block of a kernel uses. */
 export interface KernelResources {
   /** Threads per block. */
   threads: number
   /** Registers per thread. */
   registers: number
-  /** Shared memory per block in bytes, without what CUDA reserves. */
+  /** Shared memory per block in bytes, excluding the part that CUDA reserves. */
   staticSharedBytes: number
   dynamicSharedBytes: number
-  /** Barriers per block; 1 if absent. */
+  /** Barriers per block. The default is 1. */
   barriers?: number
 }
 
@@ -33,36 +33,36 @@ export interface Occupancy {
   blocksPerSm: number
   warpsPerSm: number
   warpsPerSmMax: number
-  /** Resident warps as a share of what an SM can hold, percent. */
+  /** Resident warps in percent of the SM's maximum. */
   percent: number
-  /** Blocks that an SM could hold if this were the only limit; null if it does not limit. */
+  /** Maximum blocks per SM under each limit alone; null for a resource that does not limit. */
   limits: Readonly<Record<OccupancyLimiter, number | null>>
-  /** The limits reached first; empty if not even one block fits. */
+  /** The tightest limits. The list is empty if not even one block fits. */
   limiters: readonly OccupancyLimiter[]
-  /** Why no block can run, as a sentence; absent if one can. */
+  /** Reason that no block can run, as a sentence. The field is absent if a block fits. */
   unlaunchable?: string
 }
 
 export interface Waves {
   /** Blocks that run at the same time on the whole GPU. */
   slots: number
-  /** The same as ncu's `launch__waves_per_multiprocessor`. */
+  /** Number of waves, equal to ncu's `launch__waves_per_multiprocessor`. */
   waves: number
-  /** Waves, counting the last one as a full one. */
+  /** Number of waves, counting a partial last wave as one. */
   wholeWaves: number
-  /** Share of the slots used in the last wave, above 0 and at most 1. */
+  /** Fraction of block slots used in the last wave, above 0 and at most 1. */
   lastWaveFill: number
-  /** Share of the slot time that is used over the whole run, 0 to 1, if all blocks take equally long. */
+  /** Fraction of slot time used over the whole run, 0 to 1, assuming equal block durations. */
   efficiency: number
 }
 
-/** GPUs whose number of SMs and compute capability are known. */
+/** GPUs with known SM count and compute capability. */
 export const gpus: readonly Gpu[] = knownGpus
 
 /**
- * Theoretical occupancy of a kernel on GPUs of a compute capability, such as `9.0`.
+ * Returns the theoretical occupancy of a kernel for a compute capability such as `9.0`.
  *
- * @throws {RangeError} for an unknown compute capability, or counts that are not whole numbers
+ * @throws {RangeError} for an unknown compute capability or non-integer counts
  * @example
  * ```js
  * import { occupancy } from 'kernel-ladder'
@@ -85,11 +85,11 @@ export function occupancy(computeCapability: string, kernel: KernelResources): O
 }
 
 /**
- * How often a grid fills the GPU. Null if no block fits, or there are none.
+ * Returns how many waves a grid takes. Returns null if no block fits or the grid is empty.
  *
- * @param blocks of the grid
- * @param smCount of the GPU
- * @param blocksPerSm as `occupancy` says
+ * @param blocks number of blocks in the grid
+ * @param smCount number of SMs of the GPU
+ * @param blocksPerSm blocks per SM as returned by `occupancy`
  * @example
  * ```js
  * import { waves } from 'kernel-ladder'

@@ -5,25 +5,25 @@ import { warpSize } from '../domain/gpu/sm-limits'
 export interface SharedCost {
   /** Passes through shared memory. */
   wavefronts: number
-  /** What they would be without bank conflicts. */
+  /** Wavefronts without bank conflicts. */
   ideal: number
 }
 
 export interface GlobalCost {
-  /** Distinct 32-byte sectors. */
+  /** Number of distinct 32-byte sectors. */
   sectors: number
-  /** What they would be if the lanes' bytes were next to each other. */
+  /** Number of sectors if the lanes' bytes were contiguous. */
   ideal: number
-  /** Distinct 128-byte lines. */
+  /** Number of distinct 128-byte lines. */
   tags: number
 }
 
 export interface Access {
-  /** Byte address by lane, 32 of them; of a lane outside of `mask` it is not looked at. */
+  /** Byte address per lane (32 entries). Addresses of lanes outside `mask` are ignored. */
   addresses: readonly number[]
-  /** Bytes of each lane: 1, 2, 4, 8 or 16. */
+  /** Bytes per lane: 1, 2, 4, 8 or 16. */
   bytes: number
-  /** One bit a lane; all lanes if absent. */
+  /** Active lanes, one bit per lane. All lanes are active if absent. */
   mask?: number
 }
 
@@ -40,7 +40,7 @@ function checked({ addresses, bytes, mask = 0xffffffff }: Access): Required<Acce
 }
 
 /**
- * Wavefronts of a shared-memory access. More than ideal are bank conflicts.
+ * Returns the wavefronts of a shared-memory access. Wavefronts above `ideal` are bank conflicts.
  *
  * @example
  * ```js
@@ -56,7 +56,7 @@ export function sharedAccess(kind: 'load' | 'store' | 'atomic', access: Access):
 }
 
 /**
- * Sectors and tags of a global-memory access. More sectors than ideal are uncoalesced.
+ * Returns the sectors and tags of a global-memory access. Sectors above `ideal` are uncoalesced.
  *
  * @example
  * ```js

@@ -1,5 +1,6 @@
 /**
- * Reads reports of Nsight Compute: kernels with every metric, and their code with counters by line and instruction.
+ * Reads Nsight Compute reports: kernels with every metric, and their code with counters per line
+ * and instruction.
  */
 import { lineHeat, type DeepKernel } from '../domain/session/deep'
 import { inEnglish } from '../domain/text/english'
@@ -9,9 +10,9 @@ import { parseNcuRep } from '../parsers/ncu/ncu-rep'
 import type { Code } from './code'
 import { codeOf, decodesBy, deepOf } from './decoded'
 
-/** A figure of ncu, in its base unit: `ns`, `byte`, `inst`, `%`, or empty if it has none. */
+/** One ncu metric. The unit is ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
 export interface Metric {
-  /** Null if ncu had no figure for this launch. */
+  /** Metric value; null if ncu has none for this launch. */
   value: number | string | null
   unit: string
 }
@@ -21,24 +22,27 @@ export interface Kernel {
   name: string
   grid: [number, number, number] | null
   block: [number, number, number] | null
-  /** The innermost NVTX range that it was launched in. */
+  /** Innermost NVTX range around the launch. */
   range: string | null
-  /** Milliseconds under ncu; null if the time was not collected. */
+  /** Time under ncu in milliseconds; null if not collected. */
   ms: number | null
-  /** `9.0`; null if the report does not say. */
+  /** Compute capability, such as `9.0`; null if the report does not state it. */
   computeCapability: string | null
-  /** By ncu's name, such as `sm__throughput.avg.pct_of_peak_sustained_elapsed`. */
+  /** Metrics by ncu's name, such as `sm__throughput.avg.pct_of_peak_sustained_elapsed`. */
   metrics: Readonly<Record<string, Metric>>
-  /** Decodes the machine code with its counters, anew at each call; null if the report has none. */
+  /**
+   * Decodes the machine code and its counters on every call. Returns null if the report has no
+   * code.
+   */
   code(): Code | null
 }
 
 export interface Report {
-  /** In launch order. */
+  /** Kernels in launch order. */
   kernels: Kernel[]
-  /** What could not be read, each as a sentence. */
+  /** Parts of the report that could not be read, one sentence each. */
   notes: string[]
-  /** `2025.3.1.0`; null if the file does not say. */
+  /** ncu version, such as `2025.3.1.0`; null if the file does not state it. */
   ncuVersion: string | null
   createdAt: Date | null
 }
@@ -62,9 +66,9 @@ function kernelOf(launch: NcuLaunch, decode: () => DeepKernel | null): Kernel {
 }
 
 /**
- * Reads a `.ncu-rep` file. A truncated file gives the launches before the cut, and a note.
+ * Reads a `.ncu-rep` file. For a truncated file, returns the complete launches and a note.
  *
- * @throws {KernelLadderError} if the bytes are not a report of ncu
+ * @throws {KernelLadderError} if the bytes are not an ncu report
  * @example
  * ```js
  * import { readFile } from 'node:fs/promises'
@@ -87,9 +91,10 @@ export function readNcuRep(bytes: Uint8Array): Report {
 }
 
 /**
- * Reads the CSV that `ncu --import FILE --page raw --csv` prints. It has metrics and no code.
+ * Reads the CSV that `ncu --import FILE --page raw --csv` prints. The CSV has metrics but no
+ * code.
  *
- * @throws {KernelLadderError} if there is no table of ncu in the text
+ * @throws {KernelLadderError} if the text contains no ncu table
  * @example
  * ```js
  * import { readFile } from 'node:fs/promises'
@@ -110,7 +115,7 @@ export function readNcuCsv(text: string): Report {
   }
 }
 
-/** A counter that lines can be ranked by; an excess is what a counter has above its ideal. */
+/** A counter for ranking lines. Names ending in `Excess` rank by the counter minus its ideal. */
 export type LineCounter =
   | 'samples'
   | 'executed'
@@ -133,12 +138,15 @@ export interface HotLine {
   line: number
   text: string | null
   value: number
-  /** Of the whole kernel, from 0 to 1; inlined code counts for its own line and the line that calls it. */
+  /**
+   * Fraction of the kernel's total, 0 to 1. Inlined code counts for its own line and for the
+   * calling line.
+   */
   share: number
 }
 
 /**
- * The source lines of a kernel by a counter, hottest first; empty if the report has no code.
+ * Returns the source lines of a kernel, highest counter first. Empty if the report has no code.
  *
  * @example
  * ```js

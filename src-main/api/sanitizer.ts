@@ -8,31 +8,34 @@ export interface Place {
 }
 
 export interface Finding {
-  /** The tool's own word: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
+  /** The tool's name for the finding: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
   kind: string
   severity: 'error' | 'warning' | 'info'
   message: string
   place: Place
-  /** The second access of a race, and the kinds of both. */
+  /** For a race, the second access and the kinds of both accesses. */
   conflict: { place: Place; first: string; second: string } | null
-  /** Hazards of a race, else 1. */
+  /** Number of hazards for a race, otherwise 1. */
   count: number
   thread: readonly [number, number, number] | null
   block: readonly [number, number, number] | null
-  /** As the tool wrote it, `0x7f81a5400100`. */
+  /** Address as printed by the tool, such as `0x7f81a5400100`. */
   address: string | null
 }
 
 export interface Findings {
   records: Finding[]
-  /** False if the tool did not finish: then no findings do not mean that there are none. */
+  /**
+   * False if the tool did not finish. An incomplete report without findings does not prove correct
+   * code.
+   */
   complete: boolean
 }
 
 /**
- * Reads what `compute-sanitizer --xml --save FILE` saved.
+ * Reads a file written by `compute-sanitizer --xml --save FILE`.
  *
- * @throws {KernelLadderError} if the text is not a report of the tool
+ * @throws {KernelLadderError} if the text is not a compute-sanitizer report
  * @example
  * ```js
  * import { readFile } from 'node:fs/promises'

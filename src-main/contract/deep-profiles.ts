@@ -9,5 +9,5 @@ export const DeepRequest = z.object({
   rung: Identifier,
 })
 
-/** Null if the session, or this rung of it, was not profiled at the deep level. */
+/** Deep profile of a rung; null if it has none. */
 export const DeepAnswer = DeepProfile.nullable()

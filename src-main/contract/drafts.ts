@@ -10,14 +10,14 @@ import { SessionRef } from '../domain/session/session-ref'
 /** A rung of a session. */
 const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
-/** The edited copy. `savedAt` is the version that the edit started from; null if there was none. */
+/** The edited copy. `savedAt` is the version that the edit started from; null for a new draft. */
 const EditedDraft = Draft.omit({ schema: true })
 
 const DraftSummary = Draft.omit({ schema: true, source: true, params: true })
 
 type DraftSummary = z.infer<typeof DraftSummary>
 
-/** Where a session's rung is edited: as a copy, or in the ladder folder that it came from. */
+/** The location where a session's rung is edited: a copy, or the ladder folder. */
 export const EditingPlace = z.discriminatedUnion('at', [
   z.object({ at: z.literal('copy') }),
   z.object({ at: z.literal('folder'), path: FolderPath, file: z.string() }),
@@ -33,11 +33,12 @@ const BuildDraft = z.object({
 
 export const draftCalls = {
   'drafts.place': { input: OpenDraft, output: EditingPlace },
-  /** Returns the saved copy of this rung, else a new, unsaved one. */
+  /** Returns the saved copy of this rung, or a new unsaved copy. */
   'drafts.open': { input: OpenDraft, output: Draft },
   'drafts.list': { input: z.object({}), output: z.array(DraftSummary) },
   /**
-   * Saves a copy. If another version was saved in the meantime, saves nothing and returns that version as `other`.
+   * Saves a copy. If the stored copy changed since the edit started, nothing is saved and `other`
+   * is the stored copy.
    */
   'drafts.save': {
     input: EditedDraft,
@@ -46,6 +47,6 @@ export const draftCalls = {
   'drafts.delete': { input: z.object({ id: DraftId }), output: z.object({}) },
   /** Builds a copy. Requires nvcc but no GPU. */
   'drafts.build': { input: BuildDraft, output: RungBuild },
-  /** Builds a copy and counts it. A later call cancels the current one. */
+  /** Builds a copy and counts its events on an emulated GPU. A new call cancels a running one. */
   'drafts.counters': { input: BuildDraft, output: RungCounters },
 } as const

@@ -1,4 +1,4 @@
-/** Calls about ladder folders: opening, editing in place, building, and running again on every save. */
+/** Calls about ladder folders: opening, editing in place, building, and rerunning on every save. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Build, Diagnostic } from '../domain/session/session'
@@ -25,13 +25,13 @@ const FolderFileName = z
     error: 'A file is named from its folder on, without "..".',
   })
 
-/** SHA-256 of a file's bytes, in hex; null if there is no such file. */
+/** SHA-256 of a file in hex; null if the file does not exist. */
 const FileVersion = z.string().length(64).nullable()
 
-/** Limit of a file's text, below the hosts' limit for a call. */
+/** Maximum length of a file's text. It is below the hosts' limit for a call. */
 const maxText = 300_000
 
-/** A fault in a folder, with its location if known; lines and columns from 1. */
+/** A fault in a folder, with its location if known. Lines and columns count from 1. */
 export const FolderFault = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -45,7 +45,7 @@ export const FolderFile = z.object({
   kind: z.enum(['ladder', 'reference', 'rung', 'header']),
   text: z.string(),
   version: FileVersion,
-  /** Why the file is read-only here, as a sentence. */
+  /** Reason that the file is read-only, as a sentence. */
   locked: z.string().nullable(),
 })
 export type FolderFile = z.infer<typeof FolderFile>
@@ -53,10 +53,10 @@ export type FolderFile = z.infer<typeof FolderFile>
 export const FolderView = z.object({
   path: FolderPath,
   trusted: z.boolean(),
-  /** null if a fault makes the whole ladder unusable. */
+  /** The ladder; null if a fault makes it unusable. */
   ladder: Ladder.nullable(),
   faults: z.array(FolderFault),
-  /** The ladder file is first. */
+  /** All files, with the ladder file first. */
   files: z.array(FolderFile),
 })
 export type FolderView = z.infer<typeof FolderView>
@@ -64,7 +64,7 @@ export type FolderView = z.infer<typeof FolderView>
 export const RecentFolder = z.object({
   path: FolderPath,
   openedAt: z.string(),
-  /** `gone`: the path no longer contains a ladder file. */
+  /** `gone` means that the path no longer contains a ladder file. */
   state: z.enum(['ready', 'faulty', 'gone']),
   trusted: z.boolean(),
   ladder: Ladder.nullable(),
@@ -73,14 +73,17 @@ export type RecentFolder = z.infer<typeof RecentFolder>
 
 export const SaveAnswer = z.discriminatedUnion('state', [
   z.object({ state: z.literal('saved'), version: FileVersion }),
-  /** Another program has changed the file, so nothing was saved. `text` is its current text, null if removed. */
+  /**
+   * Another program changed the file, so nothing was saved. `text` is the current text; null if the
+   * file was removed.
+   */
   z.object({ state: z.literal('changed'), version: FileVersion, text: z.string().nullable() }),
 ])
 export type SaveAnswer = z.infer<typeof SaveAnswer>
 
 /** The result of compiling one of the folder's sources. */
 export const BuiltSource = z.object({
-  /** The file's name in the folder, and the id of its rung; null for the reference. */
+  /** File name in the folder, and the id of its rung. The id is null for the reference. */
   file: z.string(),
   rung: Identifier.nullable(),
   built: z.boolean(),
@@ -93,24 +96,27 @@ export type BuiltSource = z.infer<typeof BuiltSource>
 export const FolderBuild = z.object({
   /** The target architecture, such as `sm_90`. */
   architecture: z.string(),
-  /** false if there is no GPU, and the code was compiled for the recordings' GPU. */
+  /** False if no GPU was found. The code is then compiled for the GPU of the recordings. */
   ownGpu: z.boolean(),
   sources: z.array(BuiltSource),
 })
 export type FolderBuild = z.infer<typeof FolderBuild>
 
-/** `waiting` for the next save, `running` since the last one; `gone`: the folder does not exist at the moment. */
+/**
+ * State of watching a folder. `waiting` waits for the next save, `running` runs the last save, and
+ * `gone` means that the folder is missing.
+ */
 export const WatchState = z.discriminatedUnion('on', [
   z.object({ on: z.literal(false) }),
   z.object({
     on: z.literal(true),
     path: FolderPath,
     phase: z.enum(['waiting', 'running', 'gone', 'faulty', 'failed']),
-    /** The reason if `faulty` or `failed`. */
+    /** Reason for `faulty` or `failed`. */
     error: ErrorShape.nullable(),
     /** Number of rounds so far. */
     rounds: z.number().int(),
-    /** Each rung's time in the last round and the one before. */
+    /** Time of each rung in the last two rounds. */
     rungs: z.array(WatchedRung),
     session: SessionRef.nullable(),
   }),
@@ -125,7 +131,7 @@ export const folderCalls = {
   'folders.list': { input: none, output: z.object({ folders: z.array(RecentFolder) }) },
   /** Reads the ladder file and the files it names, without building or running anything. */
   'folders.open': { input: one, output: FolderView },
-  /** Removes the folder from the list, not from the disk. */
+  /** Removes the folder from the list but keeps the files. */
   'folders.forget': { input: one, output: none },
   /** Records that the user has reviewed the files and allows building and running them. */
   'folders.trust': { input: one, output: none },
@@ -146,14 +152,20 @@ export const folderCalls = {
     }),
     output: SaveAnswer,
   },
-  /** Builds from the files on disk; all sources if the file is not a source. Requires nvcc but no GPU. */
+  /**
+   * Builds from the files on disk. If the named file is not a source, all sources are built.
+   * Requires nvcc but no GPU.
+   */
   'folders.build': { input: one.extend({ file: FolderFileName }), output: FolderBuild },
-  /** Counts an edited rung of a trusted folder before it is saved. A later call cancels the current one. */
+  /**
+   * Counts the events of an edited, unsaved rung in a trusted folder. A new call cancels a running
+   * one.
+   */
   'folders.counters': {
     input: one.extend({ file: FolderFileName, text: z.string().max(maxText) }),
     output: RungCounters,
   },
-  /** Runs the request now and on every save until stopped. Each is a normal run. */
+  /** Starts a run now and after every save until stopped. Each run is a normal run. */
   'watch.start': { input: RunRequest, output: none },
   'watch.stop': { input: none, output: none },
   'watch.current': { input: none, output: WatchState },

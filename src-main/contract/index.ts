@@ -1,6 +1,6 @@
 /**
- * The typed calls and events between a UI and the core. Every host validates incoming messages with these schemas,
- * and every client derives its types from them.
+ * The typed calls and events between a UI and the core. Every host validates incoming messages with
+ * these schemas, and every client derives its types from them.
  */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
@@ -37,7 +37,7 @@ export const DoctorCheck = z.object({
   id: z.enum(['gpu', 'driver', 'nvcc', 'ncu', 'counters', 'cublas', 'compute-sanitizer', 'node']),
   label: z.string(),
   status: z.enum(['ok', 'warning', 'missing', 'unknown']),
-  /** The finding, or the problem. */
+  /** The finding or the problem. */
   detail: Statement,
   remedy: Statement.optional(),
 })
@@ -46,9 +46,9 @@ export type DoctorCheck = z.infer<typeof DoctorCheck>
 export const DoctorReport = z.object({
   checks: z.array(DoctorCheck),
   gpus: z.array(z.object({ name: z.string(), memoryTotalBytes: z.number().nullable() })),
-  /** Whether rungs can be built, verified and timed. */
+  /** Whether this machine can build, verify and time rungs. */
   canRun: z.boolean(),
-  /** Whether the counters of rungs can be read too. */
+  /** Whether this machine can also read the counters of rungs. */
   canProfile: z.boolean(),
 })
 export type DoctorReport = z.infer<typeof DoctorReport>
@@ -62,15 +62,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     type: z.literal('started'),
     ladder: Identifier,
     target: z.string(),
-    /** Together with the problem and the GPU, determines which throughput is shown. */
+    /** The task; problem and GPU also affect which throughput is shown. */
     task: Task.nullable(),
-    /** null for a ladder of programs. */
+    /** The problem; null for a ladder of programs. */
     problem: Problem.nullable(),
     rungs: z.array(z.object({ id: Identifier, title: z.string() })),
   }),
-  /** The GPU that rungs run on; sent again once its ceilings have been measured. */
+  /** The GPU that rungs run on. The event is sent again once the ceilings have been measured. */
   z.object({ type: z.literal('gpu'), device: Device, ceilings: Ceilings.nullable() }),
-  /** `done` of `total`, in the stage's own steps; `total` is 0 while unknown. */
+  /** Progress within a stage, counted in the stage's own steps. `total` is 0 while unknown. */
   z.object({
     type: z.literal('stage'),
     stage: RunStage,
@@ -84,15 +84,15 @@ export const RunEvent = z.discriminatedUnion('type', [
     state: z.enum(['running', 'done', 'failed', 'skipped']),
     detail: z.string().optional(),
   }),
-  /** The current result of a rung, which replaces the previous one. */
+  /** The current result of a rung. It replaces the rung's previous result. */
   z.object({ type: z.literal('result'), result: RungResult }),
   /** The estimated cost of profiling, sent before it starts. */
   z.object({ type: z.literal('profile-plan'), plan: ProfilePlan }),
-  /** The actual cost. */
+  /** The actual cost of profiling. */
   z.object({ type: z.literal('profile-cost'), cost: ProfileCost }),
   /**
-   * Whether the connection to a remote run is up. While it is down, the last messages are stale; missed ones follow
-   * once it is up again.
+   * Whether the connection to a remote run is up. During an outage the last messages are stale.
+   * Missed messages arrive after reconnecting.
    */
   z.object({ type: z.literal('link'), machine: z.string(), up: z.boolean(), at: z.iso.datetime() }),
   z.object({ type: z.literal('log'), level: z.enum(['info', 'warning']), message: Statement }),
@@ -105,25 +105,30 @@ export const RunEvent = z.discriminatedUnion('type', [
 ])
 export type RunEvent = z.infer<typeof RunEvent>
 
-/** A message to a client: an event of a run, numbered from 0 so that gaps and repeats are detected. */
+/**
+ * A message to a client: an event of a run. Numbers start at 0, so clients detect gaps and
+ * duplicates.
+ */
 export const RunMessage = z.object({ runId: RunId, seq: z.number().int(), event: RunEvent })
 export type RunMessage = z.infer<typeof RunMessage>
 
 export const AppInfo = z.object({
   version: z.string(),
-  /** `report`: a file with frozen sessions and no core. */
+  /** `report` is an exported file with saved sessions and no core. */
   host: z.enum(['electron', 'web', 'report']),
-  /** The session to open first. */
+  /** The session that the UI opens first. */
   defaultSession: SessionRef,
-  /** Whether a GPU was found, which makes `local` the default target. */
+  /** Whether a GPU was found. If so, `local` is the default target. */
   hasGpu: z.boolean(),
-  /** Whether nvcc was found, so that rungs can be built, even for an absent GPU. */
+  /** Whether nvcc was found. Rungs can then be built even without a GPU. */
   hasCompiler: z.boolean(),
   /** GPUs with predicted times; absent in a report. */
   predictedGpus: z.array(z.string()).optional(),
-  /** Whether the user has set an editor, on the program's machine, that can open source lines. */
+  /**
+   * Whether the user has configured an editor that can open source lines on the program's machine.
+   */
   hasEditor: z.boolean(),
-  /** Names of the user's other machines that runs can be sent to; absent in a report. */
+  /** Names of the user's remote machines; absent in a report. */
   machines: z.array(z.string()).optional(),
 })
 export type AppInfo = z.infer<typeof AppInfo>
@@ -131,7 +136,7 @@ export type AppInfo = z.infer<typeof AppInfo>
 const call = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O) => ({ input, output })
 
 export const calls = {
-  /** Opens a line of a rung's source in the user's editor. The page cannot choose the command. */
+  /** Opens a source line of a rung in the user's editor. The page cannot choose the command. */
   'editor.open': call(
     z.object({
       session: SessionRef,
@@ -146,24 +151,27 @@ export const calls = {
     z.object({}),
     z.object({
       ladders: z.array(Ladder),
-      /** Unreadable ladders or rungs, each as a sentence. */
+      /** Unreadable ladders or rungs, one sentence each. */
       problems: z.array(z.string()),
     }),
   ),
   /** Returns the recorded measurements of the ladder's rungs, by rung id. */
   'ladders.measured': call(z.object({ ladder: Identifier }), z.record(z.string(), RungMeasured)),
   'sessions.list': call(z.object({}), z.array(SessionSummary)),
-  /** Returns the history of a ladder over the timed sessions of the store; null selects the ladder timed last. */
+  /**
+   * Returns the history of a ladder over the store's timed sessions. Null selects the most recently
+   * timed ladder.
+   */
   'sessions.history': call(
     z.object({ ladder: Identifier.nullable() }),
     z.object({ ladders: z.array(Identifier), history: z.object(historyShape).nullable() }),
   ),
   'sessions.get': call(z.object({ ref: SessionRef }), Session),
-  /** Returns source text by rung id, as compiled. */
+  /** Returns the compiled source text by rung id. */
   'sessions.sources': call(z.object({ ref: SessionRef }), z.record(z.string(), z.string())),
   'sessions.deep': call(DeepRequest, DeepAnswer),
   'sessions.rename': call(RenameRequest, z.object({})),
-  /** Moves a session to the store's trash, from which it can be restored for thirty days. */
+  /** Moves a session to the store's trash. It can be restored for thirty days. */
   'sessions.delete': call(RefRequest, z.object({})),
   'sessions.restore': call(RefRequest, z.object({})),
   'sessions.deleted': call(z.object({}), z.array(DeletedSession)),
@@ -171,7 +179,7 @@ export const calls = {
   'report.current': call(z.object({}), ReportProgress),
   'run.start': call(RunRequest, z.object({ runId: RunId })),
   'run.cancel': call(z.object({ runId: RunId }), z.object({})),
-  /** Returns the current or last run with all its messages so far, for a UI that was reloaded. */
+  /** Returns the current or last run with all its messages, for a UI that was reloaded. */
   'run.current': call(
     z.object({}),
     z.object({ messages: z.array(RunMessage), active: z.boolean() }),
@@ -193,24 +201,25 @@ export type CallOutput<N extends CallName> = z.output<Calls[N]['output']>
 
 export const isCallName = (name: string): name is CallName => Object.hasOwn(calls, name)
 
-/** The reply to a call on every transport: a value or a typed error, never a bare failure. */
+/** The reply to a call on every transport: a value or a typed error. */
 export type Reply<T> = { ok: true; value: T } | { ok: false; error: ErrorShape }
 
 /** The interface of the core for hosts. */
 export interface Core {
   call<N extends CallName>(name: N, input: z.output<Calls[N]['input']>): Promise<CallOutput<N>>
-  /** Returns a function that ends the subscription. */
+  /** Subscribes to messages of runs and returns a function that ends the subscription. */
   subscribe(listener: (message: RunMessage) => void): () => void
   /**
-   * Imports a file of this machine. Not a call of the contract: a host gets the file directly from the user, so that
-   * a page cannot name a path.
+   * Imports a file of this machine. Only hosts can call it, because a page must not choose a path.
    */
   importFile(path: string): Promise<ImportAnswer>
-  /** Cancels running work and waits for its process tree to end. */
+  /** Cancels running work and waits until its process tree has ended. */
   close(): Promise<void>
 }
 
-/** Validates an incoming message and answers it. All hosts use it, so that none can skip validation. */
+/**
+ * Validates an incoming message and answers it. All hosts use it, so no host can skip validation.
+ */
 export async function dispatch(core: Core, name: string, input: unknown): Promise<Reply<unknown>> {
   try {
     if (!isCallName(name))

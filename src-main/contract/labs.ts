@@ -1,4 +1,4 @@
-/** Labs: what a student sees, and what the core saves of the student's work. */
+/** Calls and data for labs: the student's view, and the work that the core saves. */
 import { CacheState } from '../domain/session/session'
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
@@ -8,7 +8,10 @@ import { LabTarget } from '../domain/targets/targets'
 import { Sizes } from '../domain/task/problem'
 import { Identifier } from '../domain/ladder/rung'
 
-/** A shipped lab by its id, or `own:<id>` for an added third-party lab. */
+/**
+ * A lab reference: the id of a built-in lab, or `own:<id>` for a third-party lab that the user
+ * added.
+ */
 const LabRef = z.string().regex(/^(own:)?[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/)
 const AttemptId = z.string().regex(/^\d{8}-\d{6}-[0-9a-f]{4}(-\d{1,3})?$/)
 const Source = z.string().max(1024 * 1024)
@@ -16,7 +19,7 @@ const Source = z.string().max(1024 * 1024)
 /** The user's progress in a lab. */
 export const LabStanding = z.object({
   progress: z.enum(['new', 'started', 'passed']),
-  /** Passed only on an emulated GPU, so that no time was judged. */
+  /** Whether the lab was passed only on an emulated GPU, which cannot judge times. */
   emulatedOnly: z.boolean(),
   attempts: z.number().int(),
   /** Time of the last attempt. */
@@ -31,20 +34,20 @@ export const LabSummary = z.object({
   summary: z.string(),
   minutes: z.number(),
   needs: z.array(Identifier),
-  /** Whether some of the lab's checks need counters. */
+  /** Whether any check of the lab needs counters. */
   counters: z.boolean(),
   trusted: z.boolean(),
   ...LabStanding.shape,
 })
 export type LabSummary = z.infer<typeof LabSummary>
 
-/** The lab's files whose outcome can be recorded. */
+/** The lab files that can have recorded outcomes. */
 export const recordable = ['starter', 'solution'] as const
-/** Whose code was checked: a file of the lab, byte for byte, or the student's own. */
+/** The checked code: an unchanged file of the lab, or the student's own code. */
 export const LabCode = z.enum([...recordable, 'own'])
 export type LabCode = z.infer<typeof LabCode>
 
-/** A shipped outcome, for the target `recorded`; `gpu` is the name of the GPU it was measured on. */
+/** A built-in outcome for the target `recorded`. `gpu` names the GPU that it was measured on. */
 export const RecordedOutcome = z.object({ which: z.enum(recordable), gpu: z.string() })
 export type RecordedOutcome = z.infer<typeof RecordedOutcome>
 
@@ -53,20 +56,20 @@ export const AttemptSummary = z.object({
   createdAt: z.string(),
   code: LabCode,
   status: LabOutcome.shape.status,
-  /** Whether the lab counts as passed with this attempt. */
+  /** Whether this attempt completes the lab. */
   completes: z.boolean(),
   checksPassed: z.number().int(),
   checks: z.number().int(),
   target: LabOutcome.shape.target,
   timeMs: z.number().nullable(),
-  /** What L2 contained when the attempt was timed; null without a time. */
+  /** L2 state when the attempt was timed; null without a time. */
   cacheState: CacheState.nullable(),
   /** The attempt's session; null if nothing was measured. */
   session: z.string().nullable(),
 })
 export type AttemptSummary = z.infer<typeof AttemptSummary>
 
-/** The lab without hints, answers and the solution until the student has reached them. */
+/** A lab as shown to the student. Hints, answers and the solution are absent until unlocked. */
 export const LabView = LabFile.pick({
   title: true,
   summary: true,
@@ -78,9 +81,9 @@ export const LabView = LabFile.pick({
   ref: LabRef,
   id: Identifier,
   size: Sizes,
-  /** Markdown. */
+  /** Lab text as Markdown. */
   body: z.string(),
-  /** `data:` URIs by the path used in the text. */
+  /** Pictures as `data:` URIs, by the path used in the text. */
   pictures: z.record(z.string(), z.string()),
   checks: z.array(
     z.object({
@@ -104,32 +107,37 @@ export const LabView = LabFile.pick({
     z.object({ id: z.string(), ask: z.string(), unit: z.string(), explain: z.string().nullable() }),
   ),
   source: LabSource.nullable(),
-  /** Shown once predictions are locked. */
+  /** Text shown once predictions are locked. */
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
-  /** When the draft was last saved; null if it never was. */
+  /** Time of the last draft save; null without a saved draft. */
   draftAt: z.string().nullable(),
   answers: LabAnswers,
-  /** Whether code other than the starter was measured, which locks predictions. A reset unlocks them. */
+  /**
+   * Whether code other than the starter was measured. If so, predictions are locked until a reset.
+   */
   predictionsSealed: z.boolean(),
   hints: z.object({ total: z.number().int(), shown: z.array(z.string()) }),
   solution: z.string().nullable(),
-  /** Number of requests for the solution. It is shown after passing, or on the second request. */
+  /**
+   * Number of times that the student requested the solution. It is shown after passing, or on the
+   * second request.
+   */
   solutionAsked: z.number().int(),
   recorded: z.array(RecordedOutcome),
-  /** Oldest first. */
+  /** All attempts, oldest first. */
   attempts: z.array(AttemptSummary),
   trusted: z.boolean(),
   contentHash: z.string(),
-  /** The full text of every file, until the lab is trusted. */
+  /** Full text of every file, until the user trusts the lab. */
   files: z.array(z.object({ path: z.string(), text: z.string() })),
   folder: z.string().nullable(),
 })
 export type LabView = z.infer<typeof LabView>
 
 export const LabBuildReport = LabOutcome.shape.build.extend({
-  /** false if there is no GPU, and the code was compiled for the recordings' GPU. */
+  /** False if no GPU was found. The code is then compiled for the GPU of the recordings. */
   ownGpu: z.boolean(),
 })
 export type LabBuildReport = z.infer<typeof LabBuildReport>
@@ -144,8 +152,8 @@ export const labCalls = {
   },
   'labs.get': { input: one, output: LabView },
   /**
-   * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If another version
-   * was saved in the meantime, the draft is not saved and `other` is that version.
+   * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If
+   * another version was saved since, the draft is not saved and `other` is that version.
    */
   'labs.save': {
     input: one.extend({
@@ -154,18 +162,18 @@ export const labCalls = {
     }),
     output: z.object({ draftAt: z.string().nullable(), other: z.string().nullable() }),
   },
-  /** Reveals one more hint; returns all revealed ones. */
+  /** Reveals one more hint and returns all revealed hints. */
   'labs.hint': { input: one, output: z.object({ shown: z.array(z.string()) }) },
   'labs.solution': {
     input: one,
     output: z.object({ asked: z.number().int(), solution: z.string().nullable() }),
   },
-  /** Resets draft and answers; attempts are kept. */
+  /** Resets the draft and the answers. Attempts are kept. */
   'labs.reset': { input: one, output: none },
   'labs.build': { input: one.extend({ source: Source }), output: LabBuildReport },
   /**
-   * Runs as a normal run, with events, cancellation and a session. The attempt is in the view afterwards. The draft
-   * does not change.
+   * Runs the lab's checks as a normal run with events, cancellation and a session. The view then
+   * includes the attempt. The draft does not change.
    */
   'labs.check': {
     input: one.extend({ source: Source, target: LabTarget }),
@@ -175,7 +183,7 @@ export const labCalls = {
     input: one.extend({ id: AttemptId }),
     output: z.object({ outcome: LabOutcome, answers: LabAnswers, source: z.string() }),
   },
-  /** Adds a third-party lab to the list, without building or running anything. */
+  /** Adds a third-party lab to the list without building or running anything. */
   'labs.add': { input: z.object({ folder: z.string().min(1).max(4096) }), output: one },
   /** Records that the user has reviewed these files and allows their use. */
   'labs.trust': { input: one.extend({ contentHash: z.string() }), output: none },

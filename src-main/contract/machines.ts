@@ -1,4 +1,4 @@
-/** Calls about remote machines that runs can be sent to. */
+/** Calls about remote machines that can execute runs. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
 import { SlurmOptions } from '../domain/remote/machine-file'
@@ -9,20 +9,23 @@ const Host = z.string().min(1).max(255)
 
 const ListedMachine = z.object({
   name: Name,
-  /** The host as after `ssh`; null for Slurm on this machine. */
+  /** Host name or alias for `ssh`; null for Slurm on this machine. */
   ssh: z.string().nullable(),
-  /** Options of sbatch, as one text; null without Slurm. */
+  /** sbatch options as one string; null without Slurm. */
   slurm: z.string().nullable(),
 })
 
 type ListedMachine = z.infer<typeof ListedMachine>
 
-/** Where ssh would connect to, and the host's key. */
+/** The host that ssh would connect to, and its key. */
 const LookedAtHost = z.object({
   hostname: z.string(),
   user: z.string(),
   port: z.string(),
-  /** `ssh-ed25519 SHA256:…`; null if the connection ended earlier. */
+  /**
+   * Fingerprint of the host key, such as `ssh-ed25519 SHA256:…`; null if the connection failed
+   * before the key exchange.
+   */
   fingerprint: z.string().nullable(),
   /** Whether ssh already trusts the key. */
   known: z.boolean(),
@@ -33,16 +36,19 @@ type LookedAtHost = z.infer<typeof LookedAtHost>
 export const machineCalls = {
   'machines.list': {
     input: z.object({}),
-    /** `error`: machines.yaml has a fault. */
+    /** All configured machines. `error` reports a fault in machines.yaml. */
     output: z.object({ machines: z.array(ListedMachine), error: ErrorShape.nullable() }),
   },
-  /** Tests whether the machine can be reached, without sending anything. */
+  /** Tests whether the machine is reachable. Copies nothing to the machine. */
   'machines.check': {
     input: z.object({ name: Name }),
     output: z.object({ error: ErrorShape.nullable() }),
   },
   'machines.look': { input: z.object({ host: Host }), output: LookedAtHost },
-  /** Adds a machine. `fingerprint` is the one that the user saw and trusts; null for a host whose key is known. */
+  /**
+   * Adds a machine. `fingerprint` is the key that the user accepted; null if ssh already trusts the
+   * host.
+   */
   'machines.add': {
     input: z.object({
       name: z.string().max(200),

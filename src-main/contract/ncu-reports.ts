@@ -1,4 +1,4 @@
-/** Calls about ncu's own report of a session, which may still be on the machine that made it. */
+/** Calls about the ncu report of a session, which may still be on the remote machine. */
 import { z } from 'zod'
 import { ErrorShape } from '../domain/errors'
 import { SessionRef } from '../domain/session/session-ref'
@@ -9,21 +9,24 @@ export const ncuReportCalls = {
   'ncuReport.state': {
     input: Ref,
     output: z.object({
-      /** `there`: on the machine that made it; `fetching`: being fetched. */
+      /** `there`: on the remote machine only. `fetching`: download in progress. */
       state: z.enum(['none', 'here', 'there', 'fetching']),
       bytes: z.number().int(),
-      /** Bytes that have been fetched. */
+      /** Number of bytes downloaded. */
       done: z.number().int(),
       machine: z.string().nullable(),
-      /** Why the last fetch failed. */
+      /** Error of the last download. */
       error: ErrorShape.nullable(),
     }),
   },
-  /** Starts to fetch it, resuming an interrupted fetch. */
+  /** Starts or resumes the download of the report. */
   'ncuReport.fetch': { input: Ref, output: z.object({}) },
-  /** Opens it in Nsight Compute on the program's machine. */
+  /** Opens the report in Nsight Compute on the program's machine. */
   'ncuReport.open': { input: Ref, output: z.object({}) },
-  /** Returns as many of its bytes from `from` on as fit into an answer; `bytes` is its size. */
+  /**
+   * Returns part of the report, starting at byte `from`, as large as one reply allows. `bytes` is
+   * the report's total size.
+   */
   'ncuReport.part': {
     input: Ref.extend({ from: z.number().int().nonnegative() }),
     output: z.object({ base64: z.string(), bytes: z.number().int() }),

@@ -1,4 +1,4 @@
-/** The calls for what to change next in a rung. */
+/** Calls for recommendations on what to change next in a rung. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { FirstStep } from '../domain/next/first-step'
@@ -7,7 +7,7 @@ import { SessionRef } from '../domain/session/session-ref'
 
 export const NextRequest = z.object({ ref: SessionRef, rung: Identifier })
 
-/** Maximum number of rungs in one request; a table shows fewer at a time. */
+/** Maximum number of rungs in one request. Tables show fewer rungs at a time. */
 export const mostFirstSteps = 100
 
 export const FirstStepsRequest = z.object({
@@ -17,6 +17,6 @@ export const FirstStepsRequest = z.object({
 
 export const nextCalls = {
   'sessions.next': { input: NextRequest, output: Next },
-  /** By rung id; rungs that the session lacks are absent. */
+  /** First steps by rung id. Rungs that are not in the session are absent. */
   'sessions.firstSteps': { input: FirstStepsRequest, output: z.record(Identifier, FirstStep) },
 } as const

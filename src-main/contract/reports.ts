@@ -1,4 +1,4 @@
-/** Calls for reports on one session, or on two side by side, to be saved as a file. */
+/** Calls that create a report on one session, or on two sessions side by side. */
 import { z } from 'zod'
 import { Identifier } from '../domain/ladder/rung'
 import { ReportSection } from '../domain/report/frozen-report'
@@ -7,48 +7,52 @@ import { SessionRef } from '../domain/session/session-ref'
 
 export const ReportRequest = z.object({
   ref: SessionRef,
-  /** A second session to show side by side with the first. */
+  /** A second session to compare with the first. */
   compare: SessionRef.optional(),
   format: z.enum(reportFormats),
-  /** CSV with one row per rung instead of one row per figure. */
+  /** Writes CSV with one row per rung instead of one row per figure. */
   wide: z.boolean().optional(),
-  /** All by default; the summary and the provenance are in every report. */
+  /** Sections to include; all by default. Every report contains the summary and the provenance. */
   sections: z.array(ReportSection).optional(),
-  /** All by default. */
+  /** Rungs to include; all by default. */
   rungs: z.array(Identifier).min(1).optional(),
-  /** Markdown: with its pictures, all in one zip. */
+  /** Writes Markdown and its pictures into one zip file. */
   pictures: z.boolean().optional(),
-  /** Replaces the default title, which then becomes a subtitle. */
+  /** Replaces the default title. The default title becomes a subtitle. */
   title: z.string().trim().min(1).max(300).optional(),
   /** The author's paragraphs below the title. */
   notes: z.array(z.string().trim().min(1).max(5000)).max(50).optional(),
   /**
-   * Charts of the Charts screen such as `roofline:l2`, `throughput`, and counters as bars; a few of each by default.
+   * Charts to include, such as `roofline:l2`, `throughput`, or a counter's bar chart. By default, a
+   * few of each kind.
    */
   charts: z.array(z.string().min(1).max(200)).min(1).max(100).optional(),
-  /** Captions by chart word. */
+  /** Captions by chart id. */
   captions: z.record(z.string(), z.string().trim().min(1).max(2000)).optional(),
-  /** A date to print, such as 2026-11-21. */
+  /** Date to print, such as 2026-11-21. */
   date: z.iso.date().optional(),
 })
 
 export type ReportRequest = z.infer<typeof ReportRequest>
 
-/** The stage of a report in progress: its content, the draft that determines its pages, or the print. */
+/**
+ * Stages of creating a report: collecting its content, a draft layout that determines the pages,
+ * and printing.
+ */
 const reportStages = ['content', 'layout', 'print'] as const
 
 export const ReportStage = z.enum(reportStages)
 
 export type ReportStage = z.infer<typeof ReportStage>
 
-/** Null if no report is in progress. */
+/** Progress of the current report. The stage is null if no report is being created. */
 export const ReportProgress = z.object({ stage: ReportStage.nullable() })
 
 export const ReportAnswer = z.object({
   /** The suggested file name. */
   name: z.string(),
   mediaType: z.string(),
-  /** The encoding of `content`: the text itself, or bytes. */
+  /** Encoding of `content`: plain text, or base64 for bytes. */
   encoding: z.enum(['text', 'base64']),
   content: z.string(),
 })

@@ -8,7 +8,7 @@ import { Build, Diagnostic } from '../domain/session/session'
 
 export const RungBuild = z.object({
   built: z.boolean(),
-  /** Why the rung was not built. */
+  /** Reason that the rung was not built. */
   reason: Statement.nullable(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
@@ -18,22 +18,25 @@ export const RungBuild = z.object({
 
 export type RungBuild = z.infer<typeof RungBuild>
 
-/** Counters at a small size, so that counting takes seconds. */
+/** Counters of an edited rung at a small problem size that the emulator finishes within seconds. */
 export const RungCounters = RungBuild.extend({
-  /** The emulated GPU. */
+  /** Name of the emulated GPU. */
   gpu: z.string(),
-  /** The size, such as `256³`. */
+  /** Problem size of the emulated launch, such as `256³`. */
   at: z.string(),
-  /** Metrics by id; null if the rung was not built or did not finish, as `reason` explains. */
+  /**
+   * Metrics by id. The value is null if the rung was not built or did not finish; `reason` explains
+   * why.
+   */
   metrics: z.record(z.string(), MetricValue).nullable(),
   /** Metrics of the original rung. */
   before: z.record(z.string(), MetricValue).nullable(),
-  /** The timing model's predictions for the edited and the original rung; null if there is none. */
+  /** Predicted times of the edited and the original rung; null without a prediction. */
   predicted: PredictedTime.nullable(),
   predictedBefore: PredictedTime.nullable(),
-  /** The predicted size, such as `512³`; null without a prediction. */
+  /** Problem size of the prediction, such as `512³`; null without a prediction. */
   predictedAt: z.string().nullable(),
-  /** The machine code, with counters. */
+  /** Machine code with counters. */
   profile: DeepProfile.nullable(),
 })
 

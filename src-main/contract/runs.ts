@@ -1,4 +1,4 @@
-/** The request for a run, from every host. */
+/** The request for a run, shared by all hosts. */
 import { z } from 'zod'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { ProfileLevel } from '../domain/metrics/metric-definition'
@@ -7,34 +7,39 @@ import { TargetText } from '../domain/targets/targets'
 import { DraftId } from '../domain/ladder/draft'
 import { At } from '../domain/task/problem-request'
 
-/** A ladder as named in a request: the id of a shipped one, or the path of a ladder folder. */
+/** A ladder as named in a request: the id of a built-in ladder, or the path of a ladder folder. */
 export const LadderName = z.string().min(1).max(4096)
 
-/** The limit is above any machine's number of GPUs. */
+/** Index of a GPU. The limit is above the number of GPUs in any machine. */
 const GpuNumber = z.number().int().min(0).max(255)
 
 export const RunRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; all rungs of the ladder by default. The reference always runs with them. */
+  /** Rung ids; all rungs of the ladder by default. The reference always runs too. */
   rungs: z.array(Identifier).min(1).optional(),
   /** One value for all sizes of the ladder's task. */
   size: z.number().int().optional(),
-  /** Sizes, scalars and options by name; the ladder's by default. */
+  /** Sizes, scalars and options by name. Defaults are the ladder's values. */
   at: At.optional(),
   params: Parameters.default({}),
   target: TargetText,
   profile: ProfileLevel.default('card'),
-  /** What is timed besides single launches: bursts take about six seconds per rung, sustained launches three. */
+  /**
+   * Extra timing besides single launches. Bursts take about six seconds per rung, sustained
+   * launches three.
+   */
   timing: TimingWay.optional(),
-  /** What L2 holds when a launch is timed; cold by default. */
+  /** L2 state before each timed launch; cold by default. */
   cacheState: CacheState.extract(['cold', 'warm']).optional(),
-  /** Index of the GPU from 0 among this machine's visible ones; CUDA's first by default. */
+  /**
+   * Index of the GPU among this machine's visible GPUs, from 0. The default is CUDA's first GPU.
+   */
   gpu: GpuNumber.optional(),
-  /** An edited copy, run as a rung after its original. */
+  /** An edited copy that runs as a rung after its original. */
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),
-  /** Skip profiling of rungs that are expected to take longer than this, in seconds. */
+  /** Skips profiling of rungs with an expected profiling time above this many seconds. */
   profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>

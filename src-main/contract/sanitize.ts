@@ -1,4 +1,4 @@
-/** Calls about compute-sanitizer: one job at a time, observed by polling. */
+/** Calls about compute-sanitizer. One job runs at a time, and clients poll its state. */
 import { z } from 'zod'
 import { Identifier, Parameters } from '../domain/ladder/rung'
 import { SanitizeTarget } from '../domain/targets/targets'
@@ -10,21 +10,21 @@ import { LadderName } from './runs'
 
 export const SanitizeRequest = z.object({
   ladder: LadderName,
-  /** Rung ids; all except the reference by default. */
+  /** Rung ids; all rungs except the reference by default. */
   rungs: z.array(Identifier).min(1).optional(),
   tools: z
     .array(SanitizerTool)
     .min(1)
     .default([...sanitizerTools]),
   /**
-   * One value for all sizes of the ladder's task. Without it and without sizes in `at`, the task's small ragged
-   * shape.
+   * One value for all sizes of the ladder's task. The default is the task's small ragged shape,
+   * unless `at` has sizes.
    */
   size: z.number().int().optional(),
-  /** The task's sizes, scalars and options by name; the ladder's by default. */
+  /** The task's sizes, scalars and options by name. Defaults are the ladder's values. */
   at: At.optional(),
   params: Parameters.default({}),
-  /** This machine's GPU by default. */
+  /** Target of the job; this machine's GPU by default. */
   target: SanitizeTarget.optional(),
 })
 
@@ -32,18 +32,18 @@ export type SanitizeRequest = z.infer<typeof SanitizeRequest>
 
 export const SanitizeProgress = z.object({
   stage: z.enum(['prepare', 'build', 'check']),
-  /** In the stage's own steps; `total` is 0 while unknown. */
+  /** Completed steps of the stage. `total` is 0 while unknown. */
   done: z.number().int(),
   total: z.number().int(),
   tool: SanitizerTool.nullable(),
   rung: Identifier.nullable(),
-  /** Why the job is waiting, as a sentence. */
+  /** Reason that the job is waiting, as a sentence. */
   notice: Statement.optional(),
 })
 
 export type SanitizeProgress = z.infer<typeof SanitizeProgress>
 
-/** The current or last job; `idle` before the first. */
+/** State of the current or last job. The state is `idle` before the first job. */
 export const SanitizeState = z.discriminatedUnion('state', [
   z.object({ state: z.literal('idle') }),
   z.object({

@@ -1,6 +1,6 @@
 /**
- * Every user-visible failure carries a sentence that names the thing, a remedy if there is one, and a kind that
- * determines the CLI's exit code. Hosts turn it into `ErrorShape` for transport.
+ * Errors with a user-visible message. Each error has a message, an optional remedy, and a kind that
+ * determines the CLI's exit code. Hosts convert errors to `ErrorShape` for transport.
  */
 import { z } from 'zod'
 import { inLines, message, messageOf, Statement } from './messages/message'
@@ -12,7 +12,7 @@ export type ErrorKind = (typeof errorKinds)[number]
 export const ErrorShape = z.object({
   kind: z.enum(errorKinds),
   message: Statement,
-  /** What the reader can do about it, as a sentence. */
+  /** The user's next step to fix the problem, as a sentence. */
   remedy: Statement.optional(),
 })
 export type ErrorShape = z.infer<typeof ErrorShape>
@@ -20,7 +20,7 @@ export type ErrorShape = z.infer<typeof ErrorShape>
 export class KernelLadderError extends Error {
   override readonly name = 'KernelLadderError'
   readonly kind: ErrorKind
-  /** `message` as a statement, for translation. */
+  /** The error message as a statement, so that UIs can translate it. */
   readonly statement: Statement
   readonly remedy: Statement | undefined
 
@@ -40,17 +40,17 @@ export class KernelLadderError extends Error {
   }
 }
 
-/** Bad usage or input: exit code 2. */
+/** Returns an error for invalid usage or input (exit code 2). */
 export const inputError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('input', message, remedy)
 
-/** Combines several faults of an input into one error, one per line. */
+/** Combines several faults of an input into one error, one fault per line. */
 export const inputErrors = ([first, ...more]: readonly [
   Statement,
   ...Statement[],
 ]): KernelLadderError => inputError(first, more.length === 0 ? undefined : inLines(more))
 
-/** Something is missing on this machine: exit code 3. */
+/** Returns an error for something missing on this machine (exit code 3). */
 export const missingError = (message: Statement, remedy?: Statement): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)
 
@@ -66,11 +66,14 @@ export function schemaFault({ issues }: z.ZodError): string {
   return `${inEnglish(messageOf(text)).replace(/^Invalid input: /, '')}${place === '' ? '' : `, at ${place}`}${more}.`
 }
 
-/** Whether the process or the system has reached its limit of open files. */
+/** Returns whether the process or the system has reached its limit of open files. */
 const isOutOfFiles = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'EMFILE' || error.code === 'ENFILE')
 
-/** Converts any thrown value to a shape that can cross a transport; a foreign error is `internal`. */
+/**
+ * Converts a thrown value to a shape that can cross a transport. Errors of other types become
+ * `internal`.
+ */
 export function toErrorShape(error: unknown): ErrorShape {
   if (error instanceof KernelLadderError) return error.toShape()
   if (isOutOfFiles(error))
@@ -81,7 +84,9 @@ export function toErrorShape(error: unknown): ErrorShape {
   return { kind: 'internal', message: errorText(error) }
 }
 
-/** The CLI contract: 0 done, 1 failed, 2 bad usage or input, 3 missing on this machine. */
+/**
+ * Exit codes of the CLI: 0 success, 1 failure, 2 invalid usage or input, 3 missing on this machine.
+ */
 export const exitCodes: Record<ErrorKind, 1 | 2 | 3> = {
   usage: 2,
   input: 2,

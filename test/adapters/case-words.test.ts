@@ -6,7 +6,7 @@ import { gemm, gemmProblem } from '../support'
 const line = (words: readonly string[]) => words.join(' ').replaceAll(' --', '\n--').split('\n')
 
 describe('a case in the runner’s words', () => {
-  it('is the launch struct, the buffers, the reference and the check, as numbers', () => {
+  it('has the launch struct, the buffers, the reference and the check, as numbers', () => {
     expect(
       line(
         caseWords(
@@ -36,7 +36,7 @@ describe('a case in the runner’s words', () => {
     ])
   })
 
-  it('fills what is read before a launch, and has what a flag turns on', () => {
+  it('fills the inputs before a launch, and includes the buffers that a flag enables', () => {
     const own = caseOf(gemmProblem(8, 16, 32, { alpha: 1.5, beta: 0.5, dtype: 'bf16' }), {
       flags: ['bias', 'relu'],
     })
@@ -58,7 +58,7 @@ describe('a case in the runner’s words', () => {
     )
   })
 
-  it('is the struct alone for the probe, and names no reference where nothing is checked', () => {
+  it('has only the struct for the probe, and no reference if nothing is checked', () => {
     const own = caseOf(gemmProblem(8))
     expect(launchWords(gemm, own)).not.toContain('--buffer')
     expect(caseWords(gemm, own, null, null).some((word) => /--(reference|check)/.test(word))).toBe(

@@ -1,4 +1,4 @@
-/** Tests that builds shipped for machines without nvcc match exactly the current sources. */
+/** Tests that the builds shipped for machines without nvcc match the current sources. */
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -85,7 +85,7 @@ describe.skipIf(!shippedPlatform())('builds that ship', () => {
       expect(checks.find(({ id }) => id === 'right')?.status).toBe('passed')
     })
 
-    it('are not used for another source, which is answered with what to do', async () => {
+    it('are not used for another source, and the error says what to do', async () => {
       const folder = join(await tempDir(), 'changed')
       await cp(join(root, 'resources/templates/blank'), folder, { recursive: true })
       const { code, stderr } = await run(

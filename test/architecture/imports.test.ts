@@ -20,7 +20,7 @@ describe('the source', () => {
 })
 
 describe('the command line', () => {
-  it('loads what a command does when it is run, so that help and completion start at once', () => {
+  it("loads each command's code only when it runs, so that help and completion start at once", () => {
     const definitions = [
       'src-main/hosts/cli/program.ts',
       'src-main/hosts/cli/commands/lab-commands.ts',
@@ -31,13 +31,13 @@ describe('the command line', () => {
         !typeOnly &&
         /-command$|services\/(?!version)/.test(specifier),
     )
-    // Modules loaded later are loaded by a call of import() in a function.
+    // Modules that load on demand are imported by an import() call inside a function.
     const text = readFileSync(join(root, definitions[0]!), 'utf8')
     for (const { specifier } of eager) expect(text).toContain(`await import('${specifier}')`)
   })
 })
 
-describe('rings of rooms', () => {
+describe('cycles of rooms', () => {
   const edge = (from: string, specifier: string) => ({ from, specifier, typeOnly: true })
 
   it('are named with the imports that close them', () => {
@@ -61,7 +61,7 @@ describe('rings of rooms', () => {
     ).toHaveLength(1)
   })
 
-  it('are found among files of one room, of types too, but not through an import on demand', () => {
+  it('are found among files of one room, including type imports, but not through dynamic imports', () => {
     const back = edge('src-main/services/run/b.ts', './index')
     const there = edge('src-main/services/run/index.ts', './b')
     expect(fileCycles([there, back])).toEqual([
@@ -72,7 +72,7 @@ describe('rings of rooms', () => {
     expect(fileCycles([there, { ...back, onDemand: true }])).toEqual([])
   })
 
-  it('are none within a room, between layers, or where two rooms use a third', () => {
+  it('do not exist within a room, between layers, or if two rooms use a third', () => {
     expect(
       roomCycles([
         edge('src-main/services/run/a.ts', './b'),

@@ -1,23 +1,26 @@
-/** The sources, and their import graph compared with what each layer may use. */
+/** Reads the sources and checks their import graph against the rules for each layer. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { isBuiltin } from 'node:module'
 import ts from 'typescript'
 
-// The program's text, for rules that the import graph cannot express.
+// Read the source text for rules that the import graph cannot express.
 
 const root = new URL('../..', import.meta.url).pathname
 
 export interface SourceFile {
-  /** Relative to the repository's root. */
+  /** The file path relative to the repository root. */
   path: string
   text: string
 }
 
-/** Whether a file is a test. Component tests are next to their components and not part of the program. */
+/**
+ * Returns whether a file is a test. Component tests are next to their components and are not part
+ * of the program.
+ */
 export const isTest = (path: string): boolean => path.endsWith('.test.ts')
 
-/** Returns the program's files below these folders. */
+/** Returns the program's source files in these folders. */
 export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
   folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -26,7 +29,7 @@ export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
       .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') })),
   )
 
-/** Returns each line that matches one of the patterns, with its location. */
+/** Returns each line that matches one of the patterns, with its file and line number. */
 export const linesWith = (files: readonly SourceFile[], patterns: readonly RegExp[]): string[] =>
   files.flatMap(({ path, text }) =>
     text
@@ -38,17 +41,17 @@ export const linesWith = (files: readonly SourceFile[], patterns: readonly RegEx
       ),
   )
 
-// Rules for imports between layers. `readImports` reads the import graph from the source. `violations` judges a graph
-// without reading files, so that its tests can invent graphs.
+// Rules for imports between layers. `readImports` reads the import graph from the sources.
+// `violations` checks a graph without reading files, so tests can pass made-up graphs.
 
 export interface Import {
-  /** The importing file, relative to the repository's root. */
+  /** The importing file, relative to the repository root. */
   from: string
-  /** The specifier as written. */
+  /** The import specifier as written in the source. */
   specifier: string
-  /** Whether it is `import type`, `export type`, or `import('…')` in a type. */
+  /** Whether the import is `import type`, `export type`, or `import('…')` in a type. */
   typeOnly: boolean
-  /** Whether it is a call of import() or require(). */
+  /** Whether the import is an import() or require() call. */
   onDemand?: true
 }
 
@@ -77,10 +80,15 @@ const mayImport: Record<Layer, readonly Layer[]> = {
   outside: [],
 }
 
-/** Other kinds of hosts that a host may import, besides `shared`: `serve` is a command that starts the web host. */
+/**
+ * Host kinds that each host may import in addition to `shared`. The CLI's `serve` command starts
+ * the web host.
+ */
 const mayStart: Record<string, readonly string[]> = { cli: ['web', 'mcp'] }
 
-/** The only importers of a library or virtual module: a file, or a folder ending in `/`. */
+/**
+ * The only importers of a library or virtual module. An entry is a file, or a folder ending in `/`.
+ */
 const owners: Record<string, readonly string[]> = {
   execa: ['src-main/adapters/tools/process.ts'],
   'fast-xml-parser': ['src-main/parsers/'],
@@ -105,7 +113,10 @@ const owners: Record<string, readonly string[]> = {
   'reka-ui': ['src-renderer/'],
 }
 
-/** Layers with a complete list of allowed libraries. Other layers may use any library without an owner. */
+/**
+ * Layers with a complete list of allowed libraries. Other layers may import any library that has no
+ * owner.
+ */
 const libraries: Partial<Record<Layer, readonly string[]>> = {
   domain: ['zod', 'intl-messageformat'],
   contract: ['zod'],
@@ -113,7 +124,7 @@ const libraries: Partial<Record<Layer, readonly string[]>> = {
   preload: ['electron'],
 }
 
-/** Parsers use only their arguments. */
+/** The only Node built-ins that parsers may import. Parsers depend only on their arguments. */
 const pureBuiltins = ['node:buffer', 'node:string_decoder', 'node:util', 'node:zlib']
 
 const builtins: Record<Layer, 'any' | 'none' | 'pure'> = {
@@ -194,7 +205,7 @@ function judgeFile(one: Import, layer: Layer): string | undefined {
   return `${layer} may not import ${targetLayer} (${target})`
 }
 
-/** Returns every forbidden import as a sentence. */
+/** Returns one sentence per forbidden import. */
 export function violations(imports: readonly Import[]): string[] {
   return imports.flatMap((one) => {
     const layer = layerOf(one.from)
@@ -208,7 +219,10 @@ export function violations(imports: readonly Import[]): string[] {
   })
 }
 
-/** Returns the part of the source that is divided into rooms, and the file's room. */
+/**
+ * Returns the room of a file and the folder that contains the room. A room is a unit in the cycle
+ * check.
+ */
 function roomOf(path: string): { within: string; room: string } {
   const parts = path.split('/')
   const depth = path.startsWith('src-renderer/features/') ? 2 : path.startsWith('src-main/') ? 2 : 1
@@ -216,8 +230,8 @@ function roomOf(path: string): { within: string; room: string } {
 }
 
 /**
- * Returns the graph of rooms, with the first import for each edge. A folder is a room, and so is a file next to
- * folders.
+ * Returns the graph of rooms with the first import for each edge. A room is a folder or a file next
+ * to folders.
  */
 function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>> {
   const graph = new Map<string, Map<string, string>>()
@@ -225,7 +239,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
     if (!specifier.startsWith('.')) continue
     const target = posix.join(posix.dirname(from), specifier.replace(/\?.*$/, ''))
     let [own, other] = [roomOf(from), roomOf(target)]
-    // For files next to the screens, all screens are one room.
+    // For files outside the feature folders, all features count as one room.
     const features = 'src-renderer/features'
     if (own.within === features && other.within === 'src-renderer')
       own = { within: 'src-renderer', room: features }
@@ -239,7 +253,7 @@ function roomGraph(imports: readonly Import[]): Map<string, Map<string, string>>
   return graph
 }
 
-/** Returns the cycles of a graph with labeled edges, as texts. */
+/** Returns the cycles of a graph with labeled edges, one text per cycle. */
 function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): string[] {
   const found: string[] = []
   const done = new Set<string>()
@@ -259,10 +273,13 @@ function ringsOf(graph: ReadonlyMap<string, ReadonlyMap<string, string>>): strin
   return found
 }
 
-/** Returns cycles between rooms of one layer, one sentence each with the imports that close it. */
+/**
+ * Returns the cycles between rooms of one layer. Each sentence names the imports that close the
+ * cycle.
+ */
 export const roomCycles = (imports: readonly Import[]): string[] => ringsOf(roomGraph(imports))
 
-/** Returns cycles between files, including type imports; dynamic imports do not count. */
+/** Returns the import cycles between files. Type imports count; dynamic imports do not. */
 export function fileCycles(imports: readonly Import[]): string[] {
   const files = new Set(imports.map(({ from }) => from))
   const graph = new Map<string, Map<string, string>>()
@@ -278,7 +295,7 @@ export function fileCycles(imports: readonly Import[]): string[] {
   return ringsOf(graph)
 }
 
-/** Returns the scripts of a Vue component, with `src` attributes as imports. */
+/** Returns the script code of a Vue component. A `src` attribute becomes an import. */
 const vueScripts = (text: string): string =>
   [...text.matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)]
     .map(([, attributes = '', body = '']) => {
@@ -323,7 +340,7 @@ export function importsIn(from: string, text: string): Import[] {
 
 let known: Import[] | undefined
 
-/** Returns the imports of all sources, read once for all tests. */
+/** Returns the imports of all sources. They are read once and shared by all tests. */
 export const readImports = (): readonly Import[] =>
   (known ??= ['src-main', 'src-renderer'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })

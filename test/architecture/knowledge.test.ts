@@ -1,4 +1,7 @@
-/** Tests that some knowledge stays in one part of the program: creating a machine, kinds of targets, the task. */
+/**
+ * Tests that some knowledge stays in one part of the program, such as machine creation, target
+ * kinds and the task.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -41,30 +44,30 @@ describe('kinds of targets', () => {
     .join('|')
 
   const comparisons = [
-    // Comparisons with a kind, or with a target's text.
+    // These patterns match comparisons with a target kind or a target's text.
     new RegExp(`[!=]==? ['"\`](${kinds}|${words})['"\`:]`),
     new RegExp(`['"\`](${kinds}|${words})['"\`] [!=]==? `),
     /\b[tT]arget(\.value)?\??\.kind [!=]==/,
     new RegExp(`\\bcase ['"\`](${kinds}|${words})['"\`]`),
-    // Parsing of such a text.
+    // These patterns match code that parses a target's text.
     new RegExp(`(startsWith|split|includes|match|slice)\\(['"\`](${kinds}|${words})`),
     new RegExp(`\\/\\^?\\(?(${words}):`),
   ]
 
-  /** Other things whose kind is one of these words. */
+  /** Code in which the same words are not target kinds. */
   const others = [
-    // A lab check that only examines the build.
+    // Lab checks of kind `static` examine only the build.
     /\b(check|item)\.kind === 'static'/,
     /case 'static':/,
-    // The source of a figure.
+    // Here the word is the source of a figure.
     /evidence === '(emulated|predicted)'/,
-    // The clock of a time.
+    // Here the word is the clock of a time.
     /clock !== 'predicted'/,
-    // A memory space.
+    // Here the word is a memory space.
     /space === 'local'/,
-    // The view of machine code in Compare.
+    // Here the word is the machine-code view in Compare.
     /\bview(?:\.value)? [!=]== 'machine'/,
-    // The scope of an ncu rule's speedup.
+    // Here the word is the scope of an ncu rule's speedup.
     /speedupType === 'local'|text === 'global' \|\| text === 'local'/,
   ]
 
@@ -75,7 +78,7 @@ describe('kinds of targets', () => {
   ]
 
   describe('the source', () => {
-    it('compares no kinds of targets outside of their table', () => {
+    it('compares target kinds only in their table', () => {
       const files = sourcesIn('src-main', 'src-renderer').filter(
         ({ path }) => !places.some((place) => path.startsWith(place)),
       )
@@ -104,7 +107,7 @@ describe('kinds of targets', () => {
 describe('the task', () => {
   const root = join(import.meta.dirname, '../..')
 
-  /** The places of the whole program, apart from the kernels of one task and its shipped data. */
+  /** Program files to check, except the kernels of one task and its shipped data. */
   const places = [
     'src-main',
     'src-renderer',
@@ -113,7 +116,7 @@ describe('the task', () => {
     'cuda-kernels/probe',
   ]
 
-  /** Words that only the folder of the matrix product may use. */
+  /** Words that only the folder of the matrix-product task may use. */
   const words: readonly [string, RegExp][] = [
     ['one of its sizes', /\.[mnk]\b(?!\s*\()|[{,(]\s*[mk]\s*[:,})=]|\bm, n(?:,| and) k\b|\{[mk]\}/],
     ['one of its scalars', /\b(?:alpha|beta)\b/i],
@@ -123,7 +126,7 @@ describe('the task', () => {
     ['the library it is measured against', /cublas/i],
   ]
 
-  /** Exceptions that may use one of these words, with the reason. */
+  /** Files that may use one of these words, with the reason. */
   const allowed: readonly [RegExp, RegExp, string][] = [
     [
       /doctor\/doctor\.ts$|contract\/index\.ts$|english\/sessions\.ts$|locales\/[^/]+\/(?:screens|statements)\.json$/,
@@ -152,7 +155,7 @@ describe('the task', () => {
       .filter(({ name }) => !isTest(name))
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length + 1))
 
-  /** Returns the same lines without comments. */
+  /** Returns the text without comments. Line numbers do not change. */
   const withoutComments = (text: string): string =>
     text
       .replaceAll(/\/\*[\s\S]*?\*\/|<!--[\s\S]*?-->/g, (comment) =>
@@ -160,7 +163,7 @@ describe('the task', () => {
       )
       .replaceAll(/^(\s*)\/\/.*$/gm, '$1')
 
-  /** Returns violations as `file:line: the knowledge: the line`. */
+  /** Returns one `file:line: knowledge: source line` entry per violation. */
   function knowing(file: string, text: string): string[] {
     return withoutComments(text)
       .split('\n')
@@ -215,7 +218,7 @@ describe('the task', () => {
       'const ms = 1',
       '// m, n and k',
       'a.match(b)',
-    ])('lets %s be', (line) => expect(knowing('src-main/a.ts', line)).toEqual([]))
+    ])('accepts %s', (line) => expect(knowing('src-main/a.ts', line)).toEqual([]))
   })
 })
 
@@ -228,8 +231,8 @@ describe('styles', () => {
     [...text.matchAll(/\bclass="([^"]+)"/g)].flatMap(([, names]) => names!.split(/\s+/))
 
   /**
-   * Returns class names styled globally by a component that other components use too: once loaded, global styles
-   * apply to every screen.
+   * Returns class names that one component styles globally and another component uses. Once loaded,
+   * global styles apply to every screen.
    */
   const takenTwice = (files: readonly SourceFile[]): string[] =>
     files.flatMap((styling) =>
@@ -241,13 +244,13 @@ describe('styles', () => {
       ),
     )
 
-  it('that hold for all screens name what is on no other', () => {
+  it('that apply to all screens name only their own elements', () => {
     const components = sourcesIn('src-renderer').filter(({ path }) => path.endsWith('.vue'))
     expect(components.flatMap(styledForAll)).toContain('help-sheet')
     expect(takenTwice(components)).toEqual([])
   })
 
-  it('are told from those of their own component', () => {
+  it('are distinguished from those of their own component', () => {
     const user = { path: 'labs/Help.vue', text: '<div class="help narrow" />' }
     const style = (kind: string) => `<style${kind}>\n.help {\n  top: 8vh;\n}\n</style>\n`
     const sheet = (kind: string) => ({ path: 'palette/Sheet.vue', text: style(kind) })

@@ -1,4 +1,7 @@
-/** Tests that no logic depends on sentences: messages are identified by key, and text is made only for output. */
+/**
+ * Tests that no logic depends on message text. Messages are identified by key, and text is made
+ * only for output.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +10,7 @@ import { isTest } from './imports'
 const root = join(import.meta.dirname, '../..')
 
 const said = '(?:reason|remedy|sentence|explanation|warnings?|statement|detail|headline)'
-/** Comparisons of messages with text, or searches in it. */
+/** Patterns for code that compares message text with a string or searches in it. */
 const steered = [
   new RegExp(`(?<!typeof )\\b${said}\\b\\)?\\s*[!=]==\\s*['"\`]`),
   new RegExp(`['"\`]\\s*[!=]==\\s*[\\w.?]*\\b${said}\\b`),
@@ -16,11 +19,11 @@ const steered = [
   /inEnglish\([^()]*(?:\([^()]*\)[^()]*)*\)\s*(?:[!=]==\s*['"`]|\.(?:startsWith|endsWith|includes|match)\()/,
 ]
 
-/** Errors whose message or remedy is English text in the source. */
+/** Matches errors whose message or remedy is English text in the source. */
 const spoken =
   /\b(?:(?:inputError|missingError)\(|KernelLadderError\(\s*'\w+',)\s*(?:[`'"]|message\((?:[^()]|\([^()]*\))*\),\s*[`'"])[^\n]*/g
 
-/** Places where a string is correct, with the reason. */
+/** Files in which English error text is correct, with the reason. */
 const elsewhere: readonly [RegExp, string][] = [
   [/parsers\/(?:kernels|labs)\/|adapters\/catalog\//, 'faults in files of authors, by place'],
   [/hosts\/(?!electron\/|web\/upload)/, 'the command line, and what keeps a host from starting'],
@@ -54,7 +57,7 @@ describe('the source', () => {
     )
     .filter((file) => /\.(?:ts|vue)$/.test(file) && !isTest(file))
 
-  it('compares no sentence', () => {
+  it('compares no sentences', () => {
     expect(files.length).toBeGreaterThan(300)
     const found = files.flatMap((file) =>
       faultsOf(readFileSync(join(root, file), 'utf8')).map((line) => `${file}: ${line.trim()}`),
@@ -62,7 +65,7 @@ describe('the source', () => {
     expect(found).toEqual([])
   })
 
-  it('says what it refuses as messages, where the UI may show it', () => {
+  it('uses messages for errors that the UI may show', () => {
     const found = files
       .filter((file) => !elsewhere.some(([of]) => of.test(file)))
       .flatMap((file) =>
@@ -97,7 +100,7 @@ describe('the rule', () => {
     `reason === undefined ? {} : { reason }`,
     `inEnglish(rung.reason ?? '')`,
     `const rate = kind === 'reason'`,
-  ])('lets %s be', (line) => {
+  ])('accepts %s', (line) => {
     expect(faultsOf(line)).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** Tests every screen with axe in both themes, and with the keyboard alone. */
+/** Tests every screen with axe in both themes and with keyboard input only. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { putTuning } from '../../scripts/lib/pictures.mjs'
@@ -23,12 +23,12 @@ const words = wordsOf('en')
 const themes = ['light', 'dark'] as const
 type Theme = (typeof themes)[number]
 
-/** Faults found by axe, by theme and item. Only the light page is checked with all rules. */
+/** Faults that axe found, by theme and screen. Only the light theme is checked with all rules. */
 type Found = Record<Theme, Record<string, string[]>>
 
 /**
- * Checks a page in both themes. The theme is switched in place, because opening a page takes as long as axe does, and
- * is kept for the next check.
+ * Checks a page in both themes. The theme is switched in place, because opening a page takes as
+ * long as axe. The last theme is kept for the next check.
  */
 async function lookAt(
   page: Page,
@@ -51,7 +51,7 @@ const noFaults = ({ light, dark }: Found): Found => {
   return { light: none(light), dark: none(dark) }
 }
 
-/** Returns the page or panels whose contents have to be scrolled sideways. */
+/** Returns the page or panels that scroll horizontally. */
 const widerThanTheirPlace = (): string[] =>
   [...document.querySelectorAll('html, main, aside')]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
@@ -59,18 +59,21 @@ const widerThanTheirPlace = (): string[] =>
       return `${tagName.toLowerCase()} has ${scrollWidth} px in ${clientWidth}`
     })
 
-/** Checks these screens with axe, one after another in the same page: opening a page takes longer than axe does. */
+/**
+ * Checks these screens with axe, one after another in the same page. Opening a page takes longer
+ * than axe.
+ */
 async function lookAtAll(
   shown: readonly [string, Screen][],
   asked: readonly Theme[] = themes,
 ): Promise<Found> {
   const { page } = await harness.open('/doctor')
-  // High enough that no field is covered by the bar at a form's end.
+  // The viewport is tall, so the bar at the end of a form covers no field.
   await page.setViewportSize({ width: 1280, height: 1600 })
   const found: Found = { light: {}, dark: {} }
   let touched = false
   for (const [name, { route, ready, act }] of shown) {
-    // Elements opened earlier would still be open on the same screen.
+    // If the route is the same, panels opened by the last check would still be open.
     if (touched) await leaveScreen(page)
     await page.goto(`${harness.origin}/#${route}`)
     await page.locator(ready).first().waitFor()
@@ -147,7 +150,7 @@ describe('by keyboard alone', () => {
     }
   })
 
-  it('a screen of a session is opened where none was known yet', async () => {
+  it('a screen of a session opens even if no session was known yet', async () => {
     const { page } = await harness.open('/doctor')
     let answer = (): void => undefined
     const asked = new Promise<void>((done) => (answer = done))
@@ -188,7 +191,7 @@ describe('by keyboard alone', () => {
     await arrived(page, `/edit/${last}`)
   })
 
-  it('the focus is visible wherever Tab leads', async () => {
+  it('the focus is visible wherever Tab moves', async () => {
     const { page } = await harness.visit('/doctor')
     const unseen: string[] = []
     for (const name of ['ladder', 'compare', 'sessions', 'run']) {
@@ -202,7 +205,7 @@ describe('by keyboard alone', () => {
           while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
           if (!element || element === document.body) return null
           const editor = element.closest('.cm-editor')
-          // CodeMirror handles focus a moment later, and shows it on its frame.
+          // CodeMirror handles focus after a delay and shows it on the editor frame.
           if (editor) await new Promise((done) => setTimeout(done, 50))
           const { outlineStyle, outlineWidth } = getComputedStyle(editor ?? element)
           return outlineStyle === 'none' || outlineWidth === '0px'
@@ -224,13 +227,13 @@ describe('by keyboard alone', () => {
     expect(page.url()).toContain('/sessions')
   })
 
-  it('a command is found by a part of its name, and done', async () => {
+  it('a command is found by a part of its name, and runs', async () => {
     const { page } = await harness.open('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('combobox').waitFor()
     await page.keyboard.type('matr')
-    // Enter selects the first item of the list, which is filtered by the typed text.
+    // Enter selects the first item of the filtered list.
     await page.getByRole('option').first().filter({ hasText: 'Matrix' }).waitFor()
     await page.keyboard.press('Enter')
     await arrived(page, '/matrix')
@@ -255,7 +258,7 @@ describe('by keyboard alone', () => {
     await arrived(page, '/ladder?rung=06_float4')
   })
 
-  it('a search without a match says so, and Escape leaves everything unchanged', async () => {
+  it('a search without a match reports it, and Escape leaves everything unchanged', async () => {
     const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
@@ -268,7 +271,7 @@ describe('by keyboard alone', () => {
     expect(page.url()).toContain('/doctor')
   })
 
-  it('the first Tab leads past the head to the screen', async () => {
+  it('the first Tab skips the header and moves to the screen', async () => {
     const { page } = await harness.visit('/doctor')
     await page.getByRole('heading', { level: 1 }).waitFor()
     await page.keyboard.press('Tab')

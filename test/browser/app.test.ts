@@ -1,4 +1,4 @@
-/** Tests of the whole page: its initial size, what it remembers, and its languages. */
+/** Tests the whole page: its initial size, the settings it remembers, and its languages. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,13 +12,13 @@ import { shippedKernels } from '../services/support'
 describe('the first scripts', () => {
   const { files, libraries, kb } = initialScripts(join(import.meta.dirname, '../../out/renderer'))
 
-  it('the first scripts keep to their budget', () => {
+  it('the first scripts stay within their budget', () => {
     expect(files.length).toBeGreaterThan(0)
     expect(kb).toBeGreaterThan(20)
     expect(kb).toBeLessThanOrEqual(budget('initialScripts').most)
   })
 
-  it('charts, editor and formulas come when they are asked for', () => {
+  it('charts, editor and formulas load on demand', () => {
     expect(libraries).toEqual([])
   })
 })
@@ -45,14 +45,14 @@ describe('preferences', () => {
       ['ko-KR', 'ko', '이 컴퓨터'],
       ['zh-CN', 'zh-CN', '本机'],
       ['fr-FR', 'en', 'This machine'],
-    ])('is that of a %s system', async (locale, lang, title) => {
+    ])('defaults to that of a %s system', async (locale, lang, title) => {
       const { page, faults } = await harness.open('/doctor', { locale })
       await heading(page, title)
       await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(lang)
       expect(faults).toEqual([])
     })
 
-    it('can be chosen, at once and for good', async () => {
+    it('can be chosen, immediately and permanently', async () => {
       const { page } = await harness.open('/doctor')
       await choose(page, '한국어')
       await heading(page, '이 컴퓨터')
@@ -63,9 +63,9 @@ describe('preferences', () => {
       await heading(page, 'This machine')
     })
 
-    it('is fetched only by those who read it', async () => {
+    it('is fetched only for its readers', async () => {
       const { page } = await harness.open('/doctor')
-      // By now the page has loaded the command palette, which it fetches when idle.
+      // The page loads the command palette when idle. By now it is loaded.
       await page.waitForLoadState('networkidle')
       const fetched: string[] = []
       page.on('request', (request) => fetched.push(request.url()))
@@ -104,7 +104,7 @@ describe('languages', () => {
   const beside = (name: string): string => `?with=${encodeURIComponent(`recorded:${name}`)}`
   const compare = 'compare/02_coalesced/03_shared_tile'
 
-  /** Screens besides those in the shared list, with more about some sessions. */
+  /** Screens that are not in the shared list, and more states of some sessions. */
   const more: (Screen & { name: string })[] = [
     {
       name: 'two sizes that must not be compared',
@@ -148,7 +148,7 @@ describe('languages', () => {
     const found: Record<string, string[]> = {}
     let touched = false
     for (const { name, route, ready, act } of all) {
-      // Elements opened earlier would still be open on the same screen.
+      // If the route is the same, panels opened by the last check would still be open.
       if (touched) await leaveScreen(page)
       await page.goto(`${harness.origin}/#${route}`)
       await page.locator(ready).first().waitFor()

@@ -1,10 +1,10 @@
-/** Tests that nothing moves by itself while a screen is loading. */
+/** Tests that the layout does not shift while a screen is loading. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import { screens } from '../../scripts/lib/screens.mjs'
 import { compareRoute, settled, startHarness, type Harness } from './support'
 
-/** Returns layout shifts, except those within half a second after user input. */
+/** Returns the layout shifts that are not within half a second after user input. */
 const shifts = (page: Page): Promise<string[]> =>
   page.evaluate(
     () =>
@@ -28,12 +28,14 @@ const shifts = (page: Page): Promise<string[]> =>
           return `${element?.tagName.toLowerCase()}.${element?.className}`
         }
         observer.observe({ type: 'layout-shift', buffered: true })
-        // Earlier shifts are reported in a separate task.
+        // The browser reports earlier shifts in a separate task.
         setTimeout(() => done(found), 100)
       }),
   )
 
-/** Delays and reorders the core's answers as on a busy machine, in the same way each time. */
+/**
+ * Delays and reorders the core's responses like a busy machine. The order is the same on each run.
+ */
 async function answerLate(page: Page): Promise<void> {
   let asked = 0
   await page.route('**/rpc/**', async (route) => {
@@ -51,7 +53,7 @@ describe('a screen', () => {
   })
   afterAll(() => harness.stop())
 
-  it.each(Object.entries(screens))('%s stays where it is while it loads', async (name, screen) => {
+  it.each(Object.entries(screens))('%s does not move while it loads', async (name, screen) => {
     const { page } = await harness.open('/nowhere', { width: 1440 })
     await answerLate(page)
     await page.goto('about:blank')

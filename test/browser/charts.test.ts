@@ -1,4 +1,4 @@
-/** Tests of the charts, including the instruction mix. */
+/** Tests the charts, including the instruction mix. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -20,7 +20,7 @@ describe('charts', async () => {
     harness.core.call('sessions.get', { ref: `recorded:${recording}` })
 
   const climb = 'gemm-fp32-h200-4096'
-  /** A recording at the card level. */
+  /** This recording has the card profile level. */
   const card = 'gemm-fp32-h200-8192'
   const study = 'seed-rtx3090-h200-1024'
 
@@ -45,7 +45,7 @@ describe('charts', async () => {
       [study, 'study', 1920, true],
     ])('%s: %s at %i px', async (recording, chart, width, dark) => {
       const { page, faults } = await open(recording, chart, { width, dark })
-      // The description for screen readers contains the figures.
+      // The description for screen readers must contain the figures.
       const words = await page.locator('.chart-host').getAttribute('aria-label')
       expect(words!.match(/\d/g)!.length).toBeGreaterThan(3)
       const { scrollWidth, clientWidth } = await page.evaluate(() => ({
@@ -57,7 +57,7 @@ describe('charts', async () => {
     })
   })
 
-  it('opens with the first chart that has something to draw, and leads to the others by keyboard', async () => {
+  it('opens with the first chart that has data, and the keyboard reaches the others', async () => {
     const { page } = await harness.visit(route(card))
     await page.getByRole('heading', { name: 'Occupancy limiters' }).waitFor()
     await page.getByRole('link', { name: 'Waves and tail' }).focus()
@@ -66,7 +66,7 @@ describe('charts', async () => {
     expect(page.url()).toContain('/charts/waves')
   })
 
-  it('names the level and the command instead of zeros where nothing was collected', async () => {
+  it('names the level and the command instead of zeros if nothing was collected', async () => {
     const session = await get(card)
     expect(session.settings.profile).toBe('card')
     for (const chart of ['stalls', 'traffic', 'roofline']) {
@@ -81,7 +81,7 @@ describe('charts', async () => {
   })
 
   describe('pointer and keys', () => {
-    /** Returns the middle of a row, next to its name. */
+    /** Returns the point at the middle of a row, next to the rung name. */
     async function rowAt(page: Page, chart: number, index: number, rows: number) {
       const box = (await page.locator('.chart-host').nth(chart).boundingBox())!
       const [top, bottom] = [24, 44]
@@ -91,7 +91,7 @@ describe('charts', async () => {
       }
     }
 
-    it('light a rung in every chart, pick two for comparison, and open one', async () => {
+    it('highlight a rung in every chart, pick two for comparison, and open one', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await harness.open(route(climb, 'stalls?beside=traffic'), {
         width: 1920,
@@ -126,7 +126,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('zoom the roofline about the pointer and back', async () => {
+    it('zoom the roofline around the pointer and back', async () => {
       const { page, faults } = await open(climb, 'roofline')
       const box = (await page.locator('.chart-host').boundingBox())!
       const whole = page.getByRole('button', { name: 'Show everything again' })
@@ -137,7 +137,7 @@ describe('charts', async () => {
       await page.mouse.down()
       await page.mouse.move(box.x + box.width / 2 + 80, box.y + box.height / 2, { steps: 3 })
       await page.mouse.up()
-      // Dragging opens nothing.
+      // A drag must not open the rung.
       expect(page.url()).toContain('/charts/roofline')
       await page.locator('.chart-host').focus()
       await page.keyboard.press('0')
@@ -145,7 +145,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('open the pair that a line of the roofline joins', async () => {
+    it('open the pair that a line of the roofline connects', async () => {
       const { rungs } = await get(climb)
       const { page, faults } = await open(climb, 'roofline')
       const host = page.locator('.chart-host')
@@ -155,7 +155,7 @@ describe('charts', async () => {
         const box = (await host.locator('.lit.ring').boundingBox())!
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
       }
-      // The reference is drawn last, but is first in the ladder.
+      // The reference is drawn last, but it comes first in the ladder.
       const naive = await ringAt('Home')
       const coalesced = await ringAt('ArrowDown')
       const [x, y] = [(naive.x + coalesced.x) / 2, (naive.y + coalesced.y) / 2]
@@ -166,7 +166,7 @@ describe('charts', async () => {
       expect(faults).toEqual([])
     })
 
-    it('say that rungs open only where there are any to click', async () => {
+    it('mention that rungs open only if there are any to click', async () => {
       const how = 'Click a rung to open it'
       const { page } = await open(climb, 'roofline')
       await page.getByText(how).waitFor()
@@ -175,7 +175,7 @@ describe('charts', async () => {
       await expect.poll(() => page.getByText(how).count()).toBe(0)
     })
 
-    it('switch series off and on', async () => {
+    it('toggle series', async () => {
       const { page } = await open(climb, 'stalls')
       const entry = page.getByRole('button', { name: 'barrier', exact: true })
       await entry.click()
@@ -183,7 +183,7 @@ describe('charts', async () => {
       const saving = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Save as SVG' }).click()
       const svg = await readFile(await (await saving).path(), 'utf8')
-      // Only in the legend, and on no bar.
+      // The stall reason `barrier` appears only in the legend, because no bar shows it.
       expect(svg.split('>barrier<').length - 1).toBe(1)
     })
 
@@ -198,7 +198,7 @@ describe('charts', async () => {
       expect(shown).toBeLessThan(rungs.length)
       await page.locator('tr[data-rung]').first().focus()
       await page.keyboard.press('p')
-      // Columns are chosen by hand, and stored like the pins.
+      // The user chooses the columns. They are stored like the pins.
       const headings = () => page.locator('th.metric').count()
       const before = await headings()
       await page.getByRole('button', { name: 'Columns', exact: true }).click()
@@ -213,7 +213,7 @@ describe('charts', async () => {
   })
 
   describe('the table behind a chart', () => {
-    it('holds the occupancy that ncu measured beside the one that was calculated', async () => {
+    it('shows the occupancy measured by ncu next to the calculated one', async () => {
       const { page } = await open(climb, 'occupancy')
       await page.getByText('Table', { exact: true }).focus()
       await page.keyboard.press('Enter')
@@ -227,12 +227,12 @@ describe('charts', async () => {
         const own = rung.metrics['theoreticalOccupancy']?.value
         if (own == null) continue
         const text = await rows.filter({ hasText: rung.title }).first().innerText()
-        // Once as calculated, once as reported by ncu.
+        // The text contains the calculated value and the value reported by ncu.
         expect(text.split(`${own.toFixed(1)} %`).length - 1, rung.id).toBeGreaterThanOrEqual(2)
       }
     })
 
-    it("holds the author's figures of a study beside ours", async () => {
+    it("shows the author's figures of a study next to ours", async () => {
       const { page } = await open(study, 'study')
       await page.getByText('Table', { exact: true }).click()
       const text = await page.locator('table.figures').innerText()
@@ -243,7 +243,7 @@ describe('charts', async () => {
     })
   })
 
-  it('joins sessions of several sizes, one a size, and drops one that is let go of', async () => {
+  it('joins sessions of several sizes, one per size, and drops a deselected one', async () => {
     const { page } = await open(climb, 'sweep')
     const words = () => page.locator('.chart-host').getAttribute('aria-label')
     await expect.poll(words).toContain('1024³')
@@ -277,7 +277,7 @@ describe('charts', async () => {
       ])
       const png = await readFile((await download.path())!)
       expect(png.subarray(1, 4).toString()).toBe('PNG')
-      // 170 mm at 300 dpi.
+      // The image is 170 mm wide at 300 dpi.
       expect(Math.abs(png.readUInt32BE(16) - 2009)).toBeLessThan(3)
     })
   })
@@ -315,7 +315,7 @@ describe('the instruction mix', () => {
   it.each([
     [1280, false],
     [1920, true],
-  ])('is drawn and said in words at %i px', async (width, dark) => {
+  ])('is drawn and described in words at %i px', async (width, dark) => {
     const { page, faults } = await harness.visit(chart('mix'), { width, dark })
     await page.locator('.chart-figure canvas').first().waitFor()
     const words = await page.locator('.chart-host').getAttribute('aria-label')
@@ -335,7 +335,7 @@ describe('the instruction mix', () => {
     expect(text).toMatch(/FP32 operations:\s*2\.15 GFLOP/)
     expect(text).toContain('of the product')
     await expect.poll(() => details.getByRole('img', { name: /FP32 89\.2/ }).count()).toBe(1)
-    // A verdict is given; the card level alone would leave it open.
+    // The deep profile gives a verdict. The card level alone would not.
     expect(text).toContain('The last wave')
     expect(faults).toEqual([])
   })
@@ -348,7 +348,7 @@ describe('the instruction mix', () => {
       .toContain('FP32 operations counted by ncu')
   })
 
-  it('is absent from an older session, which says that it was not requested, and how to', async () => {
+  it('is absent from an older session, which says that it was not requested and how to request it', async () => {
     const { page, faults } = await harness.visit('/session/older/charts/mix')
     await page
       .getByText('this session predates these counters in profile level “standard”')

@@ -30,10 +30,10 @@ const open = async (index: number, options: { width?: number; dark?: boolean } =
   return { ...opened, ...step }
 }
 
-it('the compare screen shows both sources, the time bought and every metric, within the content security policy', async () => {
+it('the compare screen shows both sources, the time saved and every metric, within the content security policy', async () => {
   const { page, faults, a, b } = await open(0)
   const texts = () => page.locator('.cm-content').allInnerTexts()
-  // Header comments are shown next to the source, and in it only on request.
+  // The rung's header comments are shown next to the source. The source shows them only on request.
   expect((await texts()).join('')).not.toContain('@rung')
   await page.getByLabel('Part of the sources shown').selectOption('Whole file')
   await expect.poll(async () => (await texts())[0]).toContain(`@rung    ${a.id}`)
@@ -42,7 +42,7 @@ it('the compare screen shows both sources, the time bought and every metric, wit
   const { speedup } = comparison.time
   const headline = await page.locator('.headline').innerText()
   expect(headline).toContain(formatRatio(speedup! > 1 ? speedup! : 1 / speedup!))
-  // Collapsed below the causes; once opened, it stays open.
+  // The metrics table is collapsed by default. Once opened, it stays open.
   await expect.poll(() => page.locator('table.deltas').isVisible()).toBe(false)
   await page.getByText(/^All \d+ metrics$/).click()
   const table = await page.locator('table.deltas').innerText()
@@ -68,7 +68,7 @@ it('the compare screen colours the code from style sheets that the policy allows
   }
 })
 
-it('the compare screen says of each metric how it moved in words, not by colour alone', async () => {
+it("the compare screen describes each metric's change in words, not by color alone", async () => {
   const { page, a, b } = await open(steps.length - 1)
   await page.getByText(/^All \d+ metrics$/).click()
   const comparison = compareRungs({ session, rung: a }, { session, rung: b })
@@ -93,13 +93,13 @@ it('the compare screen steps along the ladder with [ and ], and stops at its end
   await page.waitForURL((url) => url.hash.endsWith(`/compare/${before.a.id}/${before.b.id}`))
 })
 
-it('the compare screen opens at the first change of code, and walks on with n and p, in both layouts', async () => {
+it('the compare screen opens at the first code change, and moves with n and p, in both layouts', async () => {
   const { page } = await open(steps.length - 1)
   const count = page.locator('.change')
   const at = async () => Number(/^change (\d+) of \d+$/.exec(await count.innerText())?.[1])
   await expect.poll(at).toBeGreaterThan(0)
   const first = await at()
-  // The change begins with comments and includes; the view shows its first line of code.
+  // The change begins with comments and includes. The view must scroll to its first line of code.
   const code = page.locator('.cm-merge-b .cm-markedLine', { hasText: /^(?!\s*(\/\/|#|$))/ }).first()
   const lines = await page.locator('.host').boundingBox()
   const { y } = (await code.boundingBox())!
@@ -114,12 +114,12 @@ it('the compare screen opens at the first change of code, and walks on with n an
   await page.keyboard.press('Shift+F7')
   expect(await at()).toBe(first)
   await page.getByText('Unified').click()
-  // The first may be a single blank line, which has no height.
+  // The first deleted chunk may be a single blank line, which has no height.
   await page.locator('.cm-deletedChunk >> visible=true').first().waitFor()
   expect(await at()).toBe(first)
 })
 
-it('the compare screen leaves out comments, and finds a text on both sides', async () => {
+it('the compare screen omits comments, and finds a text on both sides', async () => {
   const { page, faults } = await open(0)
   const texts = async () => (await page.locator('.cm-content').allInnerTexts()).join('\n')
   await page.getByLabel('Part of the sources shown').selectOption('Code only')
@@ -144,7 +144,7 @@ it('the compare screen swaps the two rungs', async () => {
   await expect.poll(() => page.locator('.source .side').first().innerText()).toBe(baseName(b.file))
 })
 
-it('the compare screen opens with a telling pair when the address names none, or one that is not there', async () => {
+it('the compare screen opens with a meaningful pair if the address names none, or a missing one', async () => {
   const bare = compareRoute(ref, 'gone', 'lost').replace('/gone/lost', '')
   for (const route of [bare, compareRoute(ref, 'gone', 'lost')]) {
     const { page } = await harness.open(route)
@@ -165,7 +165,7 @@ it('the compare screen keeps to one column in a narrow window', async () => {
   expect(faults).toEqual([])
 })
 
-it('the compare screen says which level collects line heat and machine code where a session lacks them', async () => {
+it('the compare screen says which level collects line heat and machine code if a session lacks them', async () => {
   const { page } = await open(0)
   await expect
     .poll(() => page.locator('.source .deep').innerText())
@@ -174,7 +174,7 @@ it('the compare screen says which level collects line heat and machine code wher
   await expect.poll(() => page.getByText('No instruction of the rung').count()).toBe(0)
 })
 
-it('the compare screen leads to the recording that has them, with the same pair', async () => {
+it('the compare screen links to the recording that has them, with the same pair', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(ref, '08_warp_tile', '09_register_prefetch'),
   )
@@ -189,7 +189,7 @@ it('the compare screen leads to the recording that has them, with the same pair'
   expect(faults).toEqual([])
 })
 
-it('the compare screen answers a stranger in three clicks: why, which lines, what machine code', async () => {
+it('the compare screen answers a newcomer in three clicks: why, which lines, what machine code', async () => {
   const { page, faults } = await harness.open()
   let clicks = 0
   const click = async (at: Locator) => {
@@ -216,17 +216,17 @@ it('the compare screen answers a stranger in three clicks: why, which lines, wha
   expect(faults).toEqual([])
 })
 
-it('the compare screen leads from each change to the time in one view, opened by key, and back to the change', async () => {
+it('the compare screen leads from each change to the time in one view that a key opens, and back to the change', async () => {
   const { page, faults } = await open(steps.findIndex(({ b }) => b.id === '06_float4'))
   await page.keyboard.press('c')
   const chain = page.getByRole('region', { name: 'From change to time' })
   await chain.waitFor()
   const text = await chain.innerText()
-  // Each change shown contains code, since comments and includes had no effect.
+  // Each visible change contains code. Changes to comments and includes had no effect.
   expect(text).toMatch(/changes? without an effect on the machine code (is|are) left out/)
   for (const shown of await chain.locator('pre').allInnerTexts())
     expect(shown).toMatch(/^[−+]\s+\d+\s+(?!\s*(\/\/|#\s*include))\S/m)
-  // This session has no deep profile: the opcodes are unknown, and none are invented.
+  // This session has no deep profile, so the opcodes are unknown.
   expect(text).toContain('Moved; attributing it to a change requires a deep profile')
   expect(text).toMatch(/Time\s+[\d.]+ .?s → [\d.]+ .?s/)
   const show = page.getByRole('button', { name: /^Show change \d+ in the source$/ })
@@ -262,7 +262,7 @@ describe('rungs of two sessions', () => {
   const across = (other: string, a: string, b = a) =>
     `${compareRoute(ref, a, b)}?with=${encodeURIComponent(other)}`
 
-  it('of one problem stand side by side, with what else differs', async () => {
+  it('of one problem are shown side by side, with their other differences', async () => {
     const other = 'recorded:gemm-3xtf32-h200-4096'
     const { page, faults } = await harness.open(across(other, '06_float4', '62_tf32x3_wgmma'))
     await page.locator('.cm-mergeView').waitFor()
@@ -284,7 +284,7 @@ describe('rungs of two sessions', () => {
     await expect.poll(() => page.locator('.guard').innerText()).toContain('The problems differ')
     const words = await page.locator('table.deltas .verdict').allInnerTexts()
     expect(new Set(words.map((word) => word.trim()))).toEqual(new Set(['unknown']))
-    // Stepping keeps the same rung on both sides.
+    // Previous and next keep the same rung on both sides.
     await page.keyboard.press('[')
     await page.waitForURL((url) => url.hash.includes('05_thread_tile_2d/05_thread_tile_2d?with='))
   })
@@ -313,7 +313,7 @@ describe('rungs with a deep profile', () => {
   const profile = async (rung: string) =>
     (await harness.core.call('sessions.deep', { ref: deepRef, rung }))!
 
-  it('show the share of each line beside it, of the counter that is chosen', async () => {
+  it('show the share of each line for the chosen counter', async () => {
     const { page, faults } = await openDeep()
     await page.keyboard.press('s')
     await page.keyboard.press('h')
@@ -327,7 +327,7 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('say why one is faster, and open a line that bears it with its machine code', async () => {
+  it('say why one is faster, and open a responsible line with its machine code', async () => {
     const route = compareRoute(deepRef, '08_warp_tile', '09_register_prefetch')
     const { page, faults } = await openDeep(route)
     const why = page.getByRole('region', { name: 'Why' })
@@ -347,7 +347,7 @@ describe('rungs with a deep profile', () => {
     await page.close()
   })
 
-  it('open the machine code of a line, and of the next one that has any', async () => {
+  it('open the machine code of a line, and of the next line that has any', async () => {
     const { page } = await openDeep()
     await page.keyboard.press('s')
     const panel = page.locator('.panel')
@@ -378,13 +378,13 @@ describe('rungs with a deep profile', () => {
     expect(faults).toEqual([])
   })
 
-  it('say when both ran the same machine code', async () => {
+  it('say if both ran the same machine code', async () => {
     const { page } = await openDeep(compareRoute(deepRef, b!, b!))
     await page.getByText('Both rungs ran the same machine code').waitFor()
   })
 })
 
-it('the compare screen says of two variants of one source which parameters differ, where the source cannot', async () => {
+it('the compare screen says which parameters differ between two variants of one source', async () => {
   const { page } = await harness.visit(compareRoute(ref, '08_warp_tile', '08_half_block'))
   await page.getByText('Parameters: BM 128 → 64, BK 8 → 16, WM 64 → 32, WN 32 → 64').waitFor()
 })

@@ -1,4 +1,7 @@
-/** Tests of code typed into a page: it survives a reload and another tab, and a verdict stays with its code. */
+/**
+ * Tests drafts typed into a page. They survive a reload and another tab. A verdict stays with the
+ * code it judged.
+ */
 import type { Page } from 'playwright-core'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fakeMachine } from '../services/support'
@@ -34,7 +37,7 @@ describe('the code of a lab', () => {
     const page = await lab()
     await page.getByRole('tab', { name: /^Predict/ }).click()
     const sectors = page.getByRole('group', { name: /^Sectors per global load/ })
-    // The prediction does not reach the core before the reload.
+    // Abort the save, so the prediction does not reach the core before the reload.
     await page.route('**/rpc/labs.save', (route) => route.abort())
     await sectors.getByLabel('down').check()
     await codeTab(page).click()
@@ -55,7 +58,7 @@ describe('the code of a lab', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it('that another tab saved is not replaced until its reader says so', async () => {
+  it('saved by another tab is not replaced until the user decides', async () => {
     const page = await lab()
     const { page: other } = await harness!.open('/labs/01-coalescing', { locale: 'en-GB' })
     await codeTab(other).click()
@@ -76,7 +79,7 @@ describe('the code of a lab', () => {
     await mine.waitFor({ state: 'detached' })
   })
 
-  it('is checked once for two clicks, and a verdict says when the code has changed since', async () => {
+  it('is checked once for two clicks, and a verdict says if the code has changed since', async () => {
     const page = await lab()
     let checks = 0
     await page.route('**/rpc/labs.check', async (route) => {
@@ -120,7 +123,7 @@ describe('a copy of a rung', () => {
 })
 
 describe('a connection that is lost during a check', () => {
-  /** Blocks all calls to the core from now on. */
+  /** Blocks all calls to the core and returns a function that allows them again. */
   async function cut(page: Page): Promise<() => Promise<void>> {
     await page.route('**/rpc/**', (route) => route.abort('connectionreset'))
     return () => page.unroute('**/rpc/**')
@@ -145,7 +148,7 @@ describe('a connection that is lost during a check', () => {
     await expect.poll(draftOfLab).toContain('// typed without a connection')
   })
 
-  it('says what came of a check that began although its answer was lost', async () => {
+  it('reports the result of a check whose response was lost', async () => {
     const page = await lab()
     await typeFirst(page, '// judged')
     await page.route('**/rpc/labs.check', async (route) => {
@@ -161,7 +164,7 @@ describe('a connection that is lost during a check', () => {
     expect(await draftOfLab()).toContain('// judged')
   })
 
-  it('says so of the build of a copy, and keeps the copy', async () => {
+  it('reports the same for the build of a copy, and keeps the copy', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu'])
     harness = await startHarness(setup.machine)
     const ref = encodeURIComponent('recorded:gemm-fp32-h200-1024')

@@ -1,6 +1,6 @@
 /**
- * Tests of sessions that are empty, failed, half measured, overlong, hostile or dissimilar: each is shown sensibly,
- * and nothing in it is executed.
+ * Tests unusual sessions: empty, failed, partly measured, overlong, hostile or dissimilar. The page
+ * must show each one and execute nothing in it.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,10 +11,10 @@ import type { Session } from '../../src-main/domain/session/session'
 import { ownStore, startHarness, type Harness, settled } from './support'
 import { recordingsDir } from '../services/support'
 
-/** Any part that is executed would leave a mark on the page. */
+/** Hostile markup that sets `window.ran` if any part of it is executed. */
 const hostile = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>{{ran=1}}" onfocus="window.ran=1`
 const long = 'Long name '.repeat(30)
-/** Text with right-to-left script, characters beyond the first plane, combining marks, and direction overrides. */
+/** Text with right-to-left script, astral characters, combining marks, and direction overrides. */
 const scripts = 'نواة سريعة \u202e🧮👩🏽‍🔬 ядро カーネル नाभिक Z̷͇̈́a̶l̸g̵o ' + '核'.repeat(120)
 
 let harness: Harness
@@ -121,12 +121,12 @@ afterAll(async () => {
   await own.remove()
 })
 
-/** The most unusual sessions. */
+/** Sessions with the most unusual content. */
 const extreme = ['no-rungs', 'half-missing', 'hostile', 'any-script']
 const others = ['one-rung', 'all-failed', 'long-names', 'one-failed']
 const views = ['ladder', 'compare', 'matrix', 'charts']
 
-/** Returns what a page of a screen must never contain, for any session. */
+/** Returns the problems that no screen may have, whatever the session contains. */
 const lookOver = (page: Page) =>
   page.evaluate(() => ({
     ran: 'ran' in window,
@@ -141,7 +141,7 @@ async function keep(page: Page, name: string): Promise<void> {
 }
 
 const shows = (name: string): void => {
-  it('shows on every screen, without a fault, and runs nothing', async () => {
+  it('renders on every screen, without a fault, and executes nothing', async () => {
     const { page, faults } = await harness.visit(`/session/${name}/ladder`)
     for (const view of views) {
       await page.goto(`${harness.origin}/#/session/${name}/${view}`)
@@ -160,7 +160,7 @@ const recorded = 'recorded:gemm-fp32-h200-4096'
 const deep = `${recorded}-deep`
 const sameRung = '08_warp_tile/08_warp_tile'
 
-/** Pairs with different levels, GPUs, sources or results: the sessions, the pair, and the expected message. */
+/** Session pairs with different levels, GPUs, sources or results. Each has the expected message. */
 const unlike = {
   'a deep and a card level': [
     deep,
@@ -182,13 +182,13 @@ describe.each(Object.entries(unlike))(
   'a comparison of %s',
   { tags: ['thorough'] },
   (name, [ref, other, pair, said]) => {
-    it('shows in every view, without a fault', async () => {
+    it('renders in every view, without a fault', async () => {
       const query = other === undefined ? '' : `?with=${encodeURIComponent(other)}`
       const route = `/session/${encodeURIComponent(ref)}/compare/${pair}${query}`
       const { page, faults } = await harness.visit(route)
       await page.locator('.compare .headline').waitFor()
       let text = ''
-      // Views: sources, whole kernels, memory and the chain.
+      // Check all four views: sources, whole kernels, memory, and the chain.
       for (const key of ['', 'm', 'y', 'c']) {
         if (key) await page.keyboard.press(key)
         await settled(page)
@@ -204,7 +204,7 @@ describe.each(Object.entries(unlike))(
 )
 
 describe('messages', () => {
-  it('of no rungs: that there are none, and why that may be', async () => {
+  it('of no rungs: that there are none, and the possible reason', async () => {
     const { page } = await harness.visit('/session/no-rungs/ladder')
     await page.getByRole('heading', { name: 'This session has no rungs' }).waitFor()
     await page.goto(`${harness.origin}/#/session/no-rungs/compare`)
@@ -253,14 +253,15 @@ describe('messages', () => {
     expect(await page.locator('.legend .reference').count()).toBe(0)
   })
 
-  it('of counts without times: what moved most as the reason, and once that there are no times', async () => {
+  it('of counts without times: the largest change as the reason, and once that there are no times', async () => {
     const pair = '01_naive/02_coalesced'
     const { page } = await harness.visit(`/session/counts-alone/compare/${pair}`)
     expect(await page.locator('.figures .headline').innerText()).toMatch(/^Stalled: dispatch .* → /)
     expect(await page.locator('.figures .why').innerText()).toMatch(
       /^Why\s+Counters that moved most: Stalled: dispatch .* → .* Neither rung was timed\.$/,
     )
-    // The roofline does not say that operations were not counted, and is not the first chart.
+    // Without counted operations, the roofline has no message about them and is not the first
+    // chart.
     await page.goto(`${harness.origin}/#/session/counts-alone/charts/roofline`)
     await page.getByText('Roofline: nothing to draw').waitFor()
     expect(await page.locator('main').innerText()).toContain('It has no time.')
@@ -299,7 +300,7 @@ describe('messages', () => {
   })
 })
 
-it('a session without times is offered no command for a size sweep, which would compare them', async () => {
+it('a session without times offers no command for a size sweep, which would compare them', async () => {
   const { page } = await harness.visit('/session/counts-alone/charts/sweep')
   await page.getByText('No rung of this session was timed.').waitFor()
   expect(await page.getByText('kernel-ladder run').count()).toBe(0)

@@ -1,4 +1,4 @@
-/** Tests of occupancy, export, and figures of rungs with an epilogue. */
+/** Tests occupancy, export, and the figures of rungs with an epilogue. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -30,7 +30,7 @@ describe('occupancy', () => {
   const route = '/occupancy?gpu=9.0&threads=256&registers=128&shared=8192'
 
   describe('the occupancy what-if', () => {
-    it('opens at what its address says, with the limiter and what would raise it', async () => {
+    it('opens at the values in its address, with the limiter and what would raise it', async () => {
       const { page, faults } = await harness.visit(route)
       const answer = page.getByRole('region', { name: 'Occupancy' })
       await answer.waitFor()
@@ -64,7 +64,7 @@ describe('occupancy', () => {
         .toMatch(/^Correct the marked field/)
     })
 
-    it('takes a rung of the open session, and then has the occupancy that was measured of it', async () => {
+    it('accepts a rung of the open session, and then shows its measured occupancy', async () => {
       const { ref, session } = await shippedSession(harness.core)
       const { page, faults } = await harness.visit(ladderRoute(ref))
       await page.locator('tr[data-rung]').first().waitFor()
@@ -109,7 +109,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('shows a text format as it will be, and follows the choice', async () => {
+    it('previews a text format, and follows the choice', async () => {
       const { page, faults } = await harness.visit(route())
       await page.getByRole('radio', { name: /Markdown/ }).check()
       const preview = page.getByRole('region', { name: 'Preview' })
@@ -124,7 +124,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('hands over Markdown with the pictures that it shows', async () => {
+    it('exports Markdown with the pictures that it shows', async () => {
       const { page, faults } = await harness.visit(route())
       await page.getByRole('radio', { name: /Markdown/ }).check()
       const download = page.waitForEvent('download')
@@ -141,7 +141,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('is not needed for a picture: the charts of the ladder are saved where they stand', async () => {
+    it('is not needed for a picture: the charts of the ladder can be saved directly', async () => {
       const { page, faults } = await harness.visit(`/session/${encodeURIComponent(ref)}/ladder`)
       const download = page.waitForEvent('download')
       await page.getByRole('button', { name: 'Throughput: Save as SVG' }).click()
@@ -151,7 +151,7 @@ describe('export', () => {
       expect(faults).toEqual([])
     })
 
-    it('refuses two sessions that cannot be compared before anything is made', async () => {
+    it('rejects two sessions that cannot be compared before anything is made', async () => {
       const { page } = await harness.visit(route())
       await page.getByRole('radio', { name: /HTML/ }).check()
       const beside = page.getByLabel('Compared with')
@@ -190,7 +190,7 @@ describe('rungs with an epilogue', () => {
     await own.remove()
   })
 
-  it('in the ladder: a mark beside the title, and what the ratio is to', async () => {
+  it('in the ladder: a mark next to the title, and what the ratio refers to', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     const row = page.locator('tr[data-rung="12_rasterized"]')
     const mark = row.locator('.beside')
@@ -211,7 +211,7 @@ describe('rungs with an epilogue', () => {
     expect(faults).toEqual([])
   })
 
-  it('beside a rung that computes the product alone: that their times are not of one thing', async () => {
+  it('next to a rung that computes the product alone: that their times measure different work', async () => {
     const { page, faults } = await harness.visit(
       compareRoute(ref, '11_block_128x256', '12_rasterized'),
     )

@@ -1,4 +1,4 @@
-/** Tests what a newcomer reads first, and what an empty screen offers. */
+/** Tests the first screen that a new user sees, and the options on an empty screen. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ladderRoute, ownStore, startHarness, type Harness } from './support'
 
@@ -31,7 +31,7 @@ describe('the first screen', () => {
     expect(cut).toEqual([])
   })
 
-  it('says of each session how its figures came about, on which GPU and when', async () => {
+  it('says of each session how its figures were obtained, on which GPU and when', async () => {
     const { page } = await harness.visit(ladderRoute('recorded:gemm-fp32-h200-4096'))
     await page.locator('header .trigger').first().click()
     const items = page.getByRole('menuitemradio')
@@ -47,7 +47,7 @@ describe('an empty screen', () => {
     ['/sessions/history', 'link', 'Run a ladder'],
     ['/run/tunings', 'button', 'Copy'],
     ['/run/folders', 'button', 'Copy'],
-  ] as const)('%s offers the way on', async (route, role, name) => {
+  ] as const)('%s offers the next step', async (route, role, name) => {
     const { page } = await harness.visit(route)
     await page.getByRole('main').getByRole(role, { name, exact: true }).waitFor()
   })

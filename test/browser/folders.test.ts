@@ -1,6 +1,6 @@
 /**
- * Tests of a ladder folder in the UI: opened, trusted, edited in place, built, watched. The core is real, the tools
- * are fakes.
+ * Tests a ladder folder in the UI: open, trust, edit, build and watch. The core is real and the
+ * tools are fakes.
  */
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -43,14 +43,15 @@ const editor = (page: Page) => page.locator('.cm-content')
 async function replaceText(page: Page, text: string): Promise<void> {
   await editor(page).click()
   await page.keyboard.press('Control+a')
-  // If text is typed over a selection, Chromium adds an inline style, which the page's policy reports.
+  // Delete first. Typing over a selection makes Chromium add an inline style, which violates the
+  // page's CSP.
   await page.keyboard.press('Delete')
   await page.keyboard.insertText(text)
 }
 const row = (page: Page, rung: string) => page.locator(`tr[data-watched="${rung}"]`)
 
 describe('a ladder folder', () => {
-  it('is opened by its path, trusted, and shows what a save does to a rung’s time', async () => {
+  it('is opened by its path, trusted, and shows how a save affects a rung’s time', async () => {
     const machine = await fakeMachine()
     const path = await sumsFolder(machine, { trusted: false })
     harness = await startHarness(machine.setup.machine)
@@ -71,7 +72,7 @@ describe('a ladder folder', () => {
     await expect.poll(() => row(page, 'b').innerText()).toMatch(/×0\.\d+/)
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toContain('// faster')
     expect(await seriousFaults(page)).toEqual([])
-    // Changes from an outside editor count too, and the screen follows the file.
+    // Simulate a change by an external editor. The screen must follow the file.
     await writeFile(join(path, 'b.cu'), rungText('b', '// slower'))
     await row(page, 'b').getByText('slower').waitFor()
     await editor(page).getByText('// slower').waitFor()
@@ -80,7 +81,7 @@ describe('a ladder folder', () => {
     expect(faults).toEqual([])
   })
 
-  it('asks which text is meant where another program wrote the file meanwhile', async () => {
+  it('asks which text to keep if another program wrote the file meanwhile', async () => {
     const { path, page } = await opened()
     await file(page, 'b.cu').click()
     await replaceText(page, 'mine\n')
@@ -133,7 +134,7 @@ describe('a ladder folder', () => {
     showsFaults('zh-CN', '文件夹中没有 c.cu', '文件头没有键 @idae'),
   )
 
-  it('is listed, and shown as gone where it is', async () => {
+  it('is listed, and marked as missing if it is gone', async () => {
     const { machine, path, page } = await opened()
     await editor(page).waitFor()
     await rename(path, join(machine.dir, 'away'))
@@ -145,7 +146,7 @@ describe('a ladder folder', () => {
   })
 })
 
-it('the folder takes the winner of a sweep as a variant, by a click', async () => {
+it('the folder adds the winner of a sweep as a variant with one click', async () => {
   const machine = await fakeMachine()
   const path = await sumsFolder(machine)
   const header = '// @param TILE 32 {16,32,64}\n'
@@ -182,11 +183,11 @@ it('the folder takes the winner of a sweep as a variant, by a click', async () =
   expect(await readFile(join(path, 'ladder.yaml'), 'utf8')).toMatch(/b-tuned.*TILE: 64/s)
   await winner.getByRole('link', { name: 'Open the ladder folder' }).click()
   await file(page, 'ladder.yaml').waitFor()
-  // The sweep is found again, and its winner is added once more under another name.
+  // The UI lists the sweep again. Adding its winner a second time uses another name.
   await page.goBack()
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
   await winner.getByText('b-tuned2 was added to the ladder.').waitFor()
-  // A failure is reported, and the button stays.
+  // The UI reports the failure and keeps the button.
   await page.reload()
   await writeFile(join(path, 'b.cu'), rungText('b'))
   await winner.getByRole('button', { name: 'Add as a variant' }).click()
@@ -195,7 +196,7 @@ it('the folder takes the winner of a sweep as a variant, by a click', async () =
   expect(faults).toEqual([])
 })
 
-it('a ladder folder is run from the form, at a size of its own and with its scalars', async () => {
+it('a ladder folder runs from the form, at its own size and with its scalars', async () => {
   const { machine, path, page } = await opened()
   await page.getByRole('link', { name: 'Run…' }).click()
   await expect.poll(() => page.locator('.setup select').first().inputValue()).toBe(path)
@@ -214,7 +215,7 @@ it('a ladder folder is run from the form, at a size of its own and with its scal
   expect(measured).toContain('x:f32:in:128:iota')
   await page.getByRole('link', { name: 'Open session' }).click()
   await page.locator('tr[data-rung="c"]').waitFor()
-  // The rungs are edited in the folder as long as it exists.
+  // While the folder exists, the rungs are edited in the folder.
   const details = page.locator('tr[data-rung="c"]').getByRole('button', { name: 'Details' })
   await details.click()
   await page.getByRole('link', { name: 'Edit c.cu' }).click()
@@ -225,7 +226,8 @@ it('a ladder folder is run from the form, at a size of its own and with its scal
   await page.getByText('There is no ladder sums in').waitFor()
 })
 
-// Tests of a rung's copy edited in the UI, with the real core and CodeMirror over fake tools.
+// Tests editing a copy of a rung in the UI. The core and CodeMirror are real and the tools are
+// fakes.
 
 afterEach(async () => {
   await harness?.stop()
@@ -235,7 +237,7 @@ afterEach(async () => {
 const session = 'recorded:gemm-fp32-h200-1024'
 const rung = '05_thread_tile_2d'
 const route = `/session/${encodeURIComponent(session)}/edit/${rung}`
-/** A comment that lets the fake tools answer as for the rung. */
+/** A comment that makes the fake tools respond as for the original rung. */
 const like = `// like: ${rung}`
 
 async function open(setup: Setup): Promise<OpenPage> {
@@ -253,7 +255,7 @@ async function append(page: Page, text: string): Promise<void> {
 const saved = (page: Page) => page.locator('.save.saved').waitFor()
 
 describe('the editor', () => {
-  it('keeps what was typed over a restart of the program, and throws it away when asked to', async () => {
+  it('keeps the typed code after a restart, and discards it on request', async () => {
     const { setup } = await fakeMachine()
     const { page, faults } = await open(setup)
     await append(page, '// mine')
@@ -272,7 +274,7 @@ describe('the editor', () => {
     expect(await harness!.core.call('drafts.list', {})).toEqual([])
   })
 
-  it('builds with a key and shows the compiler’s words at their lines', async () => {
+  it('builds with a key and shows the compiler’s messages at their lines', async () => {
     const { setup } = await fakeMachine()
     const { page, faults } = await open(setup)
     await editor(page).click()
@@ -335,10 +337,10 @@ describe('the editor', () => {
   })
 })
 
-describe('what a copy counts', () => {
-  it('is shown as one types, beside its original, with the machine code of each line', async () => {
+describe('the counters of a copy', () => {
+  it("are shown while typing, next to the original's, with the machine code of each line", async () => {
     setEnv({ KERNEL_LADDER_DATA: await tempDir() })
-    // The builds stored by test/services/look.test.ts.
+    // Use the builds stored by test/services/look.test.ts.
     const kept = await keptNvcc('look', { artifacts: true })
     harness = await startHarness(await kept.machine())
     const opened = await harness.open(
@@ -367,7 +369,7 @@ describe('what a copy counts', () => {
     await page.getByRole('button', { name: 'Source and machine code' }).click()
     const chosen = page.locator('.sass-list [role=option].cursor')
     await chosen.waitFor()
-    // Down to the store instruction; CodeMirror renders only the lines in view.
+    // Move down to the store instruction. CodeMirror renders only the visible lines.
     await editor(page).focus()
     for (let step = 0; step < 50; step++) await page.keyboard.press('ArrowDown')
     await page.locator('.sass-list .linked', { hasText: 'STS' }).first().waitFor()
@@ -377,7 +379,7 @@ describe('what a copy counts', () => {
   })
 })
 
-describe('the editor of the user', () => {
+describe("the user's editor", () => {
   const place = `/session/${encodeURIComponent('recorded:scan-h200-deep')}/compare/07_decoupled_look_back/09_tma_ring`
 
   async function line(setting: string): Promise<OpenPage> {
@@ -391,7 +393,7 @@ describe('the editor of the user', () => {
   }
   const button = (page: Page) => page.getByRole('button', { name: 'Open in editor' })
 
-  it('opens at the line whose machine code is looked at', async () => {
+  it('opens at the line of the selected machine code', async () => {
     const asked = join(await tempDir(), 'asked')
     const { page, faults } = await line(`cp {file} ${asked}`)
     await button(page).click()
@@ -400,14 +402,14 @@ describe('the editor of the user', () => {
     expect(faults).toEqual([])
   })
 
-  it('is said to be missing where its command is', async () => {
+  it('is reported missing next to its command', async () => {
     const { page } = await line('/nowhere/editor')
     await button(page).click()
     await page.getByText('The editor /nowhere/editor was not found.').waitFor()
     expect(await seriousFaults(page)).toEqual([])
   })
 
-  it('is not offered where none is set', { tags: ['thorough'] }, async () => {
+  it('is not offered if none is set', { tags: ['thorough'] }, async () => {
     const { page } = await line('')
     await expect.poll(() => button(page).count()).toBe(0)
   })

@@ -1,4 +1,7 @@
-/** Tests a student's path through a lab, with the real core over fake tools, and a replay without a GPU. */
+/**
+ * Tests how a student completes a lab, with a real core and fake tools. Also tests a replay without
+ * a GPU.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -17,7 +20,7 @@ const hostile = `
 <script>window.foreign = 1</script> <img src=x onerror="window.foreign = 1"> [a](javascript:alert(1))
 `
 
-/** Creates a third-party lab over the fakes; returns its folder. */
+/** Creates a third-party lab for the fake tools and returns its folder. */
 async function foreignLab(dir: string, kernelsDir: string): Promise<string> {
   const folder = join(dir, 'elsewhere', 'coalesce')
   await mkdir(folder, { recursive: true })
@@ -39,7 +42,9 @@ async function foreignLab(dir: string, kernelsDir: string): Promise<string> {
 const tab = (page: Page, name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) })
 const editor = (page: Page) => page.getByRole('textbox', { name: 'Your kernel, lab.cu' })
 
-/** Types a line above all others, which selects a recorded rung or breaks the build. */
+/**
+ * Inserts a line at the top of the editor. The line selects a recorded rung or breaks the build.
+ */
 async function typeFirst(page: Page, line: string): Promise<void> {
   await editor(page).focus()
   await page.keyboard.press('Control+Home')
@@ -48,7 +53,7 @@ async function typeFirst(page: Page, line: string): Promise<void> {
 }
 
 describe('a student', () => {
-  it('is shown a lab from elsewhere in full, predicts, mends an error, measures, compares and passes', async () => {
+  it('is shown a third-party lab in full, predicts, fixes an error, measures, compares and passes', async () => {
     const machine = await fakeMachine()
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)
@@ -64,7 +69,7 @@ describe('a student', () => {
     await page.getByLabel('I have read it').check()
     await allow.click()
 
-    // Read: none of the author's text is markup; formulas and pictures are rendered.
+    // The Read tab renders formulas and pictures, but no HTML from the author.
     await page.getByRole('heading', { name: 'Coalesced access' }).waitFor()
     await page.locator('math').first().waitFor()
     expect(
@@ -75,14 +80,13 @@ describe('a student', () => {
     ).toBe(0)
     expect(await page.evaluate(() => 'foreign' in window)).toBe(false)
 
-    // Predict.
     const prediction = page.getByRole('group', { name: /^Time/ })
     await prediction.getByLabel('down').check()
     await prediction.getByLabel('new / old').fill('0.5')
     await page.getByRole('textbox').last().fill('7.76')
     await page.keyboard.press('Tab')
 
-    // Edit: first with an error at its line, then without.
+    // Edit the code, first with a compile error and then without.
     await tab(page, 'Code').click()
     await editor(page).waitFor()
     await typeFirst(page, 'int broken = undeclared;')
@@ -100,7 +104,6 @@ describe('a student', () => {
     await page.getByRole('button', { name: 'Build' }).click()
     await page.getByText(/registers per thread/).waitFor()
 
-    // Check, and review the result.
     await page.getByText('This machine', { exact: true }).click()
     await page.getByRole('button', { name: 'Check' }).click()
     await page.getByRole('heading', { name: 'Passed', exact: true }).waitFor()
@@ -111,7 +114,7 @@ describe('a student', () => {
     expect(result).toContain('7.76 is correct on NVIDIA H200')
     expect(await seriousFaults(page)).toEqual([])
 
-    // The attempt is stored with its code, and locks predictions.
+    // The attempt is stored with its code. Predictions are locked after the attempt.
     await tab(page, 'Predict').click()
     await expect.poll(() => prediction.getByLabel('down').isDisabled()).toBe(true)
     await page.reload()
@@ -123,7 +126,7 @@ describe('a student', () => {
         .count(),
     ).toBe(1)
 
-    // The outcome is in the reader's language; the author's text is not translated.
+    // The outcome is in the user's language. The author's text is not translated.
     for (const locale of ['ko', 'zh-CN']) {
       const { page: other } = await harness.open(new URL(page.url()).hash.slice(1), { locale })
       await other.getByRole('tab').nth(2).click()
@@ -139,7 +142,7 @@ describe('a student', () => {
     }
 
     await tab(page, 'Result').click()
-    // Why it is faster or slower, as Compare explains the same pair.
+    // The result names the same causes as Compare does for this pair.
     const causes = await page.locator('.result > .causes').innerText()
     expect(causes).toMatch(/\d+ %/)
     await page.getByRole('region', { name: 'What to change next' }).waitFor()
@@ -157,7 +160,7 @@ describe('a student', () => {
   })
 
   it(
-    'goes the same way by keyboard alone, with a draft that outlives the page, hints and the solution',
+    'does the same by keyboard alone, with a draft that survives the page, hints and the solution',
     { tags: ['thorough'] },
     async () => {
       const machine = await fakeMachine()
@@ -217,7 +220,7 @@ describe('a student', () => {
       .toMatch(/no machine code for the emulator/)
   })
 
-  it('without a GPU predicts, replays what was recorded of starter and solution, and compares, with own code left alone', async () => {
+  it('without a GPU predicts, replays the recorded starter and solution, and compares; the own code stays unchanged', async () => {
     const { setup } = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
     harness = await startHarness(setup.machine)
     const { page, faults } = await harness.open('/labs/01-coalescing')
@@ -234,7 +237,7 @@ describe('a student', () => {
     await typeFirst(page, '// mine')
     await recorded.getByText(/Your code is neither/).waitFor()
 
-    // The starter reveals nothing, so predictions can still be changed.
+    // The starter reveals no answers, so the student can still change predictions.
     await recorded.getByRole('button', { name: 'The starter' }).click()
     await page.getByRole('heading', { name: 'Not passed yet' }).waitFor()
     const result = page.getByRole('tabpanel')
@@ -246,7 +249,7 @@ describe('a student', () => {
     await tab(page, 'Predict').click()
     await expect.poll(() => sectors.getByLabel('down').isDisabled()).toBe(false)
 
-    // The solution's figures appear with the solution.
+    // The solution's figures are available only after the student opens the solution.
     await tab(page, 'Code').click()
     const solution = recorded.getByRole('button', { name: 'The solution' })
     await expect.poll(() => solution.isDisabled()).toBe(true)
@@ -278,7 +281,8 @@ describe('a student', () => {
       await expect
         .poll(() => other.locator('.result header').innerText())
         .not.toMatch(/Recorded|solution\b /)
-      // The outcome, the surprise and the first hint. The author's name is not translated.
+      // The page shows the outcome, the surprise and the first hint. The author's name is not
+      // translated.
       const hints = other.locator('.help .ask button').first()
       await hints.click()
       await other.locator('.help li').first().waitFor()
@@ -286,7 +290,7 @@ describe('a student', () => {
       await other.close()
     }
 
-    // The student's code is unchanged, and the lab does not count as passed.
+    // The student's code is unchanged, and the lab is not marked as passed.
     await page.reload()
     await tab(page, 'Code').click()
     await editor(page).waitFor()
@@ -300,7 +304,8 @@ describe('a student', () => {
         expect.stringMatching(/^Passed the solution · 5 of 5 checks · 332 µs/),
       ])
 
-    // Side by side with the previous rung: source, counters, and their origin.
+    // Compare shows the source and counters of both rungs side by side, and where the figures come
+    // from.
     await tab(page, 'Result').click()
     await page.getByRole('link', { name: /^Compare with 01_naive/ }).click()
     await page.getByText(/^All \d+ metrics$/).click()

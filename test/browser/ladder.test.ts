@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => harness.stop())
 
 const row = (id: string) => `tr[data-rung="${id}"]`
-/** Returns the last timed rung that builds on another one, with that rung. */
+/** Returns the last timed rung that builds on another rung, and that other rung. */
 const pair = () => {
   const b = session.rungs.filter((rung) => rung.timing && rungBefore(session, rung.id)).at(-1)!
   return { a: rungBefore(session, b.id)!, b }
@@ -37,7 +37,7 @@ describe('the first view', () => {
         if (metric?.value != null) expect(text).toContain(bareFigure(metric.value, metric.unit))
       }
     }
-    // The legend lists only the kinds of evidence in the session.
+    // The legend lists only the kinds of evidence that the session contains.
     const legend = await page.getByRole('list', { name: 'How to read the table' }).innerText()
     expect(legend).toMatch(/measured\s+derived/)
     expect(legend).not.toContain('emulated')
@@ -47,7 +47,7 @@ describe('the first view', () => {
   })
 
   it.each(['reduction-h200', 'gemm-fp32-h200-4096'])(
-    'of %s has every heading whole, in the narrowest window that is common',
+    'of %s has every heading whole, in the narrowest common window',
     async (name) => {
       const { page } = await harness.visit(ladderRoute(`recorded:${name}`))
       await page.locator('tr[data-rung]').first().waitFor()
@@ -67,7 +67,7 @@ describe('the first view', () => {
     expect(await hint.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
   })
 
-  it('opens by itself where the address names no session', async () => {
+  it('opens by default if the address names no session', async () => {
     const { page, faults } = await harness.open()
     await page.locator('tr[data-rung]').first().waitFor()
     expect(page.url()).toContain('/ladder')
@@ -105,16 +105,17 @@ describe('a figure', () => {
     await tip.waitFor({ state: 'hidden' })
   })
 
-  it('has its tip under a resting mouse when it was scrolled there, or another moved there', async () => {
+  it('shows its tip under a resting mouse after it was scrolled there, or another cell moved there', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await settled(page)
     const tip = page.getByRole('tooltip')
-    // Out of sight to the right: the mouse event arrives before the scroll event.
+    // The cell is scrolled out of view on the right. Its mouse event arrives before the scroll
+    // event.
     await page.locator('tr[data-rung] [data-tip]').last().hover()
     await tip.waitFor()
     const before = await tip.innerText()
-    // The rows below move down, so another row is now under the mouse.
+    // The rows below move down, so the mouse is over a different row.
     const details = page
       .locator(row(session.rungs[0]!.id))
       .getByRole('button', { name: /^Details/ })
@@ -123,7 +124,7 @@ describe('a figure', () => {
     await expect.poll(async () => (await tip.count()) && tip.innerText()).not.toBe(before)
   })
 
-  it('is marked with what became of the prediction', async () => {
+  it('shows the outcome of the prediction', async () => {
     const { page } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     for (const rung of session.rungs) {
@@ -158,7 +159,7 @@ describe('a row', () => {
     await expect.poll(() => details.locator('circle').count()).toBe(b.timing!.samplesMs.length)
   })
 
-  it('opens to the registers of the kernel that ran, with the most that a kernel of it has', async () => {
+  it('opens to the registers of the kernel that ran, with the maximum for such a kernel', async () => {
     const { title, build, metrics } = session.rungs.find(({ id }) => id === '09_register_prefetch')!
     const launched = metrics['registersPerThread']!.value!
     expect(build!.registersPerThread).toBeGreaterThan(launched)
@@ -169,7 +170,7 @@ describe('a row', () => {
     await page.close()
   })
 
-  it('opens to what its ladder says of it, also where it did pay', async () => {
+  it("opens to the ladder's note on it, even if it paid off", async () => {
     const noted = 'recorded:seed-cutlass-h200'
     const { ladder } = await harness.core.call('sessions.get', { ref: noted })
     const { id, title, note } = ladder.rungs.find((own) => own.note && !own.negative)!
@@ -209,13 +210,13 @@ it('the ladder is reached by keys alone: the filter, its rows, and their details
   expect(faults).toEqual([])
 })
 
-it('the ladder opens the rung that the palette finds by its id', async () => {
+it('the ladder opens a rung that the palette finds by its id', async () => {
   const { page, faults } = await harness.visit('/doctor')
   await page.getByRole('heading', { level: 1 }).waitFor()
   await page.keyboard.press('Control+k')
   await page.getByRole('combobox').waitFor()
   await page.keyboard.type('09_register')
-  // Enter selects the first item of the list, which is filtered by the typed text.
+  // Enter selects the first item of the filtered list.
   await page.getByRole('option').first().filter({ hasText: 'Software pipelining' }).waitFor()
   await page.keyboard.press('Enter')
   await page.locator('.details').waitFor()
@@ -268,14 +269,14 @@ it('a missing session is reported once', async () => {
   })
   await page.getByRole('alert').waitFor()
   await page.waitForTimeout(300)
-  // One call may have been sent early by the page, without waiting for the program.
+  // The page may have sent one more call before the program responded.
   expect(calls).toBeLessThanOrEqual(2)
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByRole('alert').waitFor()
 })
 
-describe('an address that is opened while the first view is still on its way', () => {
-  it('is where one arrives, however soon it is opened', async () => {
+describe('an address opened while the first view is still loading', () => {
+  it('is where the user ends up, however early it is opened', async () => {
     const { page } = await harness.open()
     for (const [first, afterMs] of ['', '#/labs'].flatMap((first) =>
       [0, 8, 24].map((afterMs) => [first, afterMs] as const),
@@ -294,7 +295,7 @@ describe('an address that is opened while the first view is still on its way', (
   })
 })
 
-describe('a ladder that is worked with', () => {
+describe('a ladder in use', () => {
   const titles = (page: Page) =>
     page
       .locator('tr[data-rung]')
@@ -325,7 +326,7 @@ describe('a ladder that is worked with', () => {
       .toContain(formatRatio(first!.timing!.medianMs / second!.timing!.medianMs))
   })
 
-  it('leads three picked rungs to the matrix', async () => {
+  it('passes three picked rungs to the matrix', async () => {
     const { page } = await harness.open(ladderRoute(ref))
     for (const id of ['05_thread_tile_2d', '01_naive', '03_shared_tile'])
       await page.locator(`${row(id)} .number`).click()
@@ -336,7 +337,7 @@ describe('a ladder that is worked with', () => {
   })
 })
 
-it('a rung that is slower than the one before says so, with the counter that shows it', async () => {
+it('a rung slower than the previous one says so, with the counter that shows it', async () => {
   const seed = 'recorded:seed-cutlass-h200'
   const { rungs, ladder } = await harness.core.call('sessions.get', { ref: seed })
   const slow = ladder.rungs.find(({ id, negative }) => {
@@ -354,7 +355,7 @@ it('a rung that is slower than the one before says so, with the counter that sho
   expect(details).toContain(slow.note)
 })
 
-it('rungs that compute in another precision show their error beside the reference’s own', async () => {
+it('rungs that compute in another precision show their error next to the reference’s own', async () => {
   const { page } = await harness.visit('/session/recorded:gemm-3xtf32-h200-4096/ladder')
   await page.locator('tr[data-rung="62_tf32x3_wgmma"]').waitFor()
   await page.getByRole('columnheader', { name: /^Error/ }).waitFor()
@@ -364,7 +365,7 @@ it('rungs that compute in another precision show their error beside the referenc
   expect(row).toContain('10.2× ref.')
 })
 
-it('the ladder says beside a session what the recordings measured of the rung, and not in the recording itself', async () => {
+it('the ladder shows recorded measurements of the rung next to a session, but not in the recording itself', async () => {
   const id = '05_thread_tile_2d'
   const measured = (await harness.core.call('ladders.measured', { ladder: session.ladder.id }))[id]!
   expect(ref).toBe(`recorded:${measured.recording}`)

@@ -1,4 +1,4 @@
-/** Tests of Compare's hardware views: source and machine code of whole kernels, and memory. */
+/** Tests Compare's hardware views: the source and machine code of whole kernels, and memory. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Page } from 'playwright-core'
 import type { DeepKernel } from '../../src-main/domain/session/deep'
@@ -27,7 +27,7 @@ it('the machine code leads from a line to its instructions and from an instructi
   const { page, faults } = await open('08_warp_tile', '09_register_prefetch')
   const { instructions } = await kernelOf('09_register_prefetch')
   const b = sideOf(page, 'b')
-  // It opens at the hottest line.
+  // The view opens at the hottest line.
   await expect.poll(() => b.locator('.cm-markedLine').innerText()).toContain('sum[i][j] +=')
   const row = b.locator('.row.cursor')
   const chosen = instructions[Number(await row.getAttribute('data-index'))]!
@@ -44,7 +44,7 @@ it('the machine code leads from a line to its instructions and from an instructi
   expect(faults).toEqual([])
 })
 
-it('a search finds over both kernels, filters by opcode, and goes to the next hottest line', async () => {
+it('a search covers both kernels, filters by opcode, and jumps to the next hottest line', async () => {
   const { page, faults } = await open('05_thread_tile_2d', '06_float4')
   const [a, b] = [await kernelOf('05_thread_tile_2d'), await kernelOf('06_float4')]
   const stores = [a, b].map(
@@ -73,7 +73,7 @@ it('a search finds over both kernels, filters by opcode, and goes to the next ho
   expect(faults).toEqual([])
 })
 
-it('the machine code draws a few rows of thousands of instructions, and goes to their end', async () => {
+it('the machine code draws a few rows of thousands of instructions, and scrolls to their end', async () => {
   const { page, faults } = await open('00_cublas', '09_register_prefetch')
   const { instructions } = await kernelOf('00_cublas')
   const a = sideOf(page, 'a')
@@ -88,7 +88,7 @@ it('the machine code draws a few rows of thousands of instructions, and goes to 
   expect(faults).toEqual([])
 })
 
-it('the memory map draws what each level of memory moves, of both rungs or of one', async () => {
+it('the memory map draws the traffic of each memory level, for both rungs or one', async () => {
   const { page, faults } = await harness.visit(
     compareRoute(deepRef, '05_thread_tile_2d', '06_float4'),
   )

@@ -1,4 +1,4 @@
-/** Tests of the matrix with a session of 200 rungs and about 300 metrics each, and with a recording. */
+/** Tests the matrix with 200 rungs of about 300 metrics each, and with a recording. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Papa from 'papaparse'
@@ -46,7 +46,7 @@ const open = async (ref: string, query = '') => {
 }
 
 describe('a large session', () => {
-  it('is whole to a screen reader, while only what is in view is in the page', async () => {
+  it('is complete for a screen reader, although only the visible part is in the page', async () => {
     const { page, faults } = await open(large, '?metrics=all')
     const grid = page.getByRole('grid')
     expect(Number(await grid.getAttribute('aria-colcount'))).toBe(201)
@@ -55,7 +55,7 @@ describe('a large session', () => {
     expect(faults).toEqual([])
   })
 
-  it('can be walked by keyboard to its last figure, whose origin is announced', async () => {
+  it('can be navigated by keyboard to its last figure, whose origin is announced', async () => {
     const { page } = await open(large, '?metrics=all')
     await page.getByRole('grid').focus()
     await page.keyboard.press('Control+End')
@@ -74,7 +74,10 @@ describe('a large session', () => {
 })
 
 describe('a large table', () => {
-  /** Marks the rendered rows and cells, scrolls, and returns how many are new, and their order. */
+  /**
+   * Marks the rendered rows and cells, then scrolls. Returns the number of new rows and cells and
+   * whether they are in order.
+   */
   const scrolled = (page: Page, scroller: string, rows: string, step: { x?: number; y?: number }) =>
     page
       .locator(rows)
@@ -95,7 +98,7 @@ describe('a large table', () => {
         }),
       )
 
-  it('hands the elements of rows that leave to those that come, in the order of reading at rest', async () => {
+  it('reuses the elements of rows that leave for those that appear, and restores the reading order', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const ladder = grids.ladder({ rungs: 200 })
     await openView(page, harness.origin, large, ladder)
@@ -103,7 +106,7 @@ describe('a large table', () => {
     await page.waitForTimeout(400)
     const rows = await scrolled(page, ladder.scroller, 'tbody.rung', { y: 60 })
     expect(rows.ordered).toBe(true)
-    // When rows cross the edges, there may be one more than before.
+    // A row that crosses each edge may add one to the count.
     expect(rows.fresh).toBeLessThan(3)
     expect(rows.count).toBeLessThan(40)
 
@@ -114,14 +117,14 @@ describe('a large table', () => {
     for (const step of [{ y: 60 }, { x: 60 }]) {
       const cells = await scrolled(page, matrix.scroller, '[role="gridcell"]', step)
       expect(cells.ordered).toBe(true)
-      // A row with another group's heading has no cells.
+      // The heading row of another group has no cells.
       expect(cells.fresh).toBeLessThan(cells.count / 4)
       expect(cells.count).toBeLessThan(900)
     }
     expect(faults).toEqual([])
   })
 
-  it('never gives the focus of a row to another', async () => {
+  it('never moves the focus of a row to another', async () => {
     const { page } = await harness.open(`/session/${large}/ladder`)
     const focused = () =>
       page.evaluate(() => (document.activeElement as HTMLElement).dataset['rung'] ?? 'none')
@@ -143,7 +146,7 @@ describe('a large table', () => {
     await page.keyboard.press('ArrowDown')
     await expect.poll(focused).toBe(id)
     await page.keyboard.press('End')
-    // Two heading rows come before the 200.
+    // The table has two heading rows before the 200 rungs.
     const last = (await page.locator('tr[aria-rowindex="202"]').getAttribute('data-rung'))!
     await expect.poll(focused).toBe(last)
     await page.waitForTimeout(400)
@@ -151,8 +154,8 @@ describe('a large table', () => {
   })
 })
 
-describe('what the benchmarks measure', { tags: ['thorough'] }, () => {
-  it('is reached, and scrolls, one session after another', async () => {
+describe('the benchmarked screen', { tags: ['thorough'] }, () => {
+  it('opens and scrolls, one session after another', async () => {
     const { page, faults } = await harness.visit(`/session/${large}/ladder`)
     const moved = (scroller: string) =>
       page
@@ -212,7 +215,7 @@ describe('the metrics of a recording', () => {
     expect(cut).toEqual([])
   })
 
-  it('are of the rungs that the address names', async () => {
+  it('cover the rungs that the address names', async () => {
     const { page } = await open(recorded, '?rungs=03_shared_tile,06_float4,01_naive')
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     expect(await columns()).toBe('4')
@@ -223,7 +226,7 @@ describe('the metrics of a recording', () => {
     await expect.poll(columns).toBe(String(1 + rungs.length))
   })
 
-  it('are of the rungs that the filter leaves, which ladder and charts have too', async () => {
+  it('cover the rungs that the filter keeps, as do ladder and charts', async () => {
     const { page, faults } = await harness.open(matrixOf(recorded))
     const columns = () => page.getByRole('grid').getAttribute('aria-colcount')
     await page.getByPlaceholder('Find a rung').fill('warp tile')
@@ -243,7 +246,7 @@ describe('the metrics of a recording', () => {
     expect(faults).toEqual([])
   })
 
-  it('are copied as a table that a spreadsheet reads', async () => {
+  it('can be copied as a table for a spreadsheet', async () => {
     const { page } = await harness.open(matrixOf(recorded))
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
     await page.getByRole('button', { name: 'Copy as CSV' }).click()
@@ -267,7 +270,7 @@ describe('the metrics of a recording', () => {
 })
 
 describe('a baseline', () => {
-  it('colours what is better and worse, is kept, and stands in the ladder too', async () => {
+  it('colors improvements and regressions, is remembered, and also applies to the ladder', async () => {
     const { page, faults } = await open(recorded)
     await page.getByLabel('Baseline').selectOption({ label: 'vs. 08 Warp tile' })
     await page.locator('[role="gridcell"].better').first().waitFor()

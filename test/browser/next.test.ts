@@ -1,4 +1,6 @@
-/** Tests of the advice on the ladder and in Compare, and of the path from the old time to the new. */
+/**
+ * Tests the advice on the ladder and in Compare, and the waterfall from the old time to the new.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { formatMs } from '../../src-main/domain/metrics/units'
 import { recordedRef } from '../../src-main/domain/session/session-ref'
@@ -11,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.stop())
 
-it('Compare draws the path from the old time to the new, and names the next step of b with its example', async () => {
+it('Compare draws the waterfall from the old time to the new, and names the next step of b with its example', async () => {
   const { page, faults } = await harness.visit(compareRoute(ref, '05_thread_tile_2d', '06_float4'))
   const path = page.getByRole('region', { name: 'From the old time to the new' })
   await path.waitFor()
@@ -31,7 +33,7 @@ it('Compare draws the path from the old time to the new, and names the next step
   expect(faults).toEqual([])
 })
 
-it('the details of a rung on the ladder have its steps', async () => {
+it('the details of a rung on the ladder show its steps', async () => {
   const { page, faults } = await harness.visit(`${ladderRoute(ref)}?rung=05_thread_tile_2d`)
   const steps = page.getByRole('region', { name: 'What to change next' })
   await steps.waitFor()

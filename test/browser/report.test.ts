@@ -1,4 +1,4 @@
-/** Tests of an HTML report opened years later: from the disk, without a network. */
+/** Tests that an HTML report opens years later, from disk and without a network. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -23,7 +23,7 @@ beforeAll(async () => {
   template = await readTemplate(await assets())
 })
 
-/** Opens a report; returns its errors, and every requested address. */
+/** Opens a report and returns its errors and every requested address. */
 async function open(
   samples: [HtmlSource] | [HtmlSource, HtmlSource],
   options: Parameters<typeof reportHtml>[1] = {},
@@ -53,7 +53,7 @@ async function open(
 }
 
 describe('an HTML report from the disk, offline', () => {
-  it('opens with the summary, and leads through ladder and compare', async () => {
+  it('opens with the summary, and links to ladder and compare', async () => {
     const { page, faults, requests } = await open([recording()])
     await page.getByText('Best rung:').waitFor()
     expect(await page.locator('nav a').allTextContents()).toEqual([
@@ -98,7 +98,7 @@ describe('an HTML report from the disk, offline', () => {
     namesRungs('zh-CN', '朴素实现'),
   )
 
-  it('runs nothing that a session says, and draws it as text', async () => {
+  it('executes nothing from a session, and shows it as text', async () => {
     const { page, faults } = await open([withHostileStrings()])
     await page.getByText('Rungs without a result').waitFor()
     for (const name of ['Ladder', 'Compare', 'Matrix', 'Charts']) {
@@ -109,7 +109,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(faults).toEqual([])
   })
 
-  it('has a policy that runs no script but its own', async () => {
+  it('has a policy that runs only its own script', async () => {
     const { page, faults } = await open([recording()])
     await page.getByText('Best rung:').waitFor()
     const ran = await page.evaluate(() => {
@@ -128,12 +128,12 @@ describe('an HTML report from the disk, offline', () => {
     expect(await page.locator('nav a').allTextContents()).toEqual(['Summary', 'Compare'])
   })
 
-  it('says its findings where scripts are off', async () => {
+  it('shows its findings without scripts', async () => {
     const { page } = await open([recording()], {}, { scripts: false })
     await expect.poll(() => page.locator('noscript').textContent()).toContain('Best rung:')
   })
 
-  it('sets two sessions side by side, and leads to each rung in both', async () => {
+  it('shows two sessions side by side, and links to each rung in both', async () => {
     const after = slowed(recording(), '06_float4', 1.5)
     const { page, faults } = await open([recording(), after])
     const row = page.locator('tr', { hasText: '06_float4' }).first()
@@ -146,7 +146,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(faults).toEqual([])
   })
 
-  it('gives deep profiles to the screens that ask', async () => {
+  it('provides deep profiles to the screens that need them', async () => {
     const profiles = [largeProfile('06_float4', 30)]
     const { page } = await open([{ ...recording(), profiles }])
     await page.getByText('Best rung:').waitFor()
@@ -154,7 +154,7 @@ describe('an HTML report from the disk, offline', () => {
     expect(ids).toContain('kernel-ladder-deep-0')
   })
 
-  it('takes 2.2 MiB at most for 14 rungs of a deep session', () => {
+  it('takes at most 2.2 MiB for 14 rungs of a deep session', () => {
     const sample = recording()
     const { session, sources } = sample
     const [like] = session.rungs.slice(-1)
@@ -177,7 +177,7 @@ describe('a PDF', () => {
     expect(text.startsWith('%PDF-')).toBe(true)
     expect(text.includes('/Marked true')).toBe(true)
     expect(text.includes('/Type /Outlines')).toBe(true)
-    // Drawings are vectors: a picture would be an object of this type.
+    // Charts in the PDF are vector graphics. A bitmap would be an Image object.
     expect(text.includes('/Subtype /Image')).toBe(false)
     const places = placesInPdf(pdf)
     expect([...places.keys()]).toContain('step-4')

@@ -1,4 +1,4 @@
-/** Tests of runs, memory and race checks, and the doctor. */
+/** Tests runs, memory and race checks, and the doctor. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Page } from 'playwright-core'
@@ -36,7 +36,7 @@ describe('replays and the doctor', () => {
         expect(live).toContain(rung.title)
         if (rung.timing) expect(live).toContain(figureText(rung.timing.gflops!, 'GFLOP/s'))
       }
-      // In the narrowest common window, no figure extends beyond the edge.
+      // In the narrowest common window, no figure is cut off.
       expect(
         await page
           .getByRole('region', { name: 'Run progress' })
@@ -56,7 +56,7 @@ describe('replays and the doctor', () => {
       expect(await rung.innerText()).toContain('전역 메모리 접근 병합')
     })
 
-    it('is there again after a reload', async () => {
+    it('reappears after a reload', async () => {
       const { page } = await harness.open('/run')
       await startReplay(page)
       await page.reload()
@@ -66,7 +66,7 @@ describe('replays and the doctor', () => {
         .toBe(true)
     })
 
-    it('has the machines and a form for one, which says what is wrong with a host', async () => {
+    it('lists the machines, with a form to add one that reports a faulty host', async () => {
       const { page } = await harness.visit('/run')
       await page.getByText('Machines', { exact: true }).click()
       const panel = page.locator('details.machines')
@@ -78,7 +78,7 @@ describe('replays and the doctor', () => {
       expect(await seriousFaults(page)).toEqual([])
     })
 
-    it('takes only the rungs that were chosen, beside the reference', async () => {
+    it('runs only the chosen rungs, in addition to the reference', async () => {
       const { page } = await harness.open('/run')
       await page.getByRole('button', { name: 'Clear' }).click()
       const start = page.getByRole('button', { name: 'Start' })
@@ -93,7 +93,7 @@ describe('replays and the doctor', () => {
       )
     })
 
-    it('keeps what was chosen when a run ends', async () => {
+    it('keeps the choices when a run ends', async () => {
       const { page } = await harness.open('/run')
       const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
       await box.uncheck()
@@ -103,7 +103,7 @@ describe('replays and the doctor', () => {
       await expect.poll(() => box.isChecked()).toBe(false)
     })
 
-    it('does not offer a GPU that is not there', async () => {
+    it('does not offer a missing GPU', async () => {
       const { hasGpu } = await harness.core.call('app.info', {})
       const { page } = await harness.visit('/run')
       const local = page.getByLabel('Target').locator('option[value="local"]')
@@ -112,7 +112,7 @@ describe('replays and the doctor', () => {
   })
 
   describe('doctor', () => {
-    it('lists every check with what to do about it', async () => {
+    it('lists every check with its remedy', async () => {
       const report = await harness.core.call('doctor.check', {})
       const { page, faults } = await harness.visit('/doctor')
       await page.getByRole('heading', { name: report.checks[0]!.label }).waitFor()
@@ -142,7 +142,7 @@ describe('replays and the doctor', () => {
       expect(reached.every((tag) => tag !== 'BODY')).toBe(true)
     })
 
-    it('says that there is no such page', async () => {
+    it('reports an unknown page', async () => {
       const { page } = await harness.visit('/nowhere/at/all')
       await page.getByRole('heading', { name: 'Page not found' }).waitFor()
       await page.getByRole('link', { name: 'Open the ladder' }).click()
@@ -187,7 +187,7 @@ describe('live runs', () => {
       expect(await readdir(machine.store)).toHaveLength(1)
     })
 
-    it('is cancelled at once, and what was finished can be opened', async () => {
+    it('is canceled at once, and the finished part can be opened', async () => {
       const { page } = await openRun('02_coalesced=hang')
       const replayed = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
       const naive = Math.round(rung(replayed, '01_naive').timing!.gflops!)
@@ -245,7 +245,7 @@ describe('live runs', () => {
       const asked = page.waitForRequest('**/rpc/run.start')
       await page.route('**/rpc/run.start', (route) => route.abort())
       await page.getByRole('button', { name: 'Run', exact: true }).click()
-      // An emulated run has its own size, because a timed one may take hours.
+      // An emulated run uses its own smaller size, because emulating a timed run may take hours.
       expect((await asked).postDataJSON()).toMatchObject({
         target: 'emulated',
         at: { ...problem!.scalars, ...problem!.options },
@@ -264,7 +264,7 @@ describe('live runs', () => {
       const told = await progress(page).innerText()
       expect(told).toContain('built for A100, not run')
       expect(told).toMatch(/identifier "j" is undefined/)
-      // Rows do not repeat the message above them.
+      // The rows do not repeat the message above the table.
       expect(told).not.toContain('nothing runs without a GPU')
       const naive = progress(page).getByRole('row', { name: /Naive/ })
       await expect.poll(() => naive.innerText()).toMatch(/32 registers\s+100\.0 %/)
@@ -274,7 +274,7 @@ describe('live runs', () => {
     })
   })
 
-  it('without a compiler there is nothing to build with', async () => {
+  it('without a compiler cannot build', async () => {
     const { setup } = await fakeMachine(['nvidia-smi', 'ncu', 'nvcc'])
     harness = await startHarness(setup.machine)
     const { page } = await harness.open('/run')
@@ -300,7 +300,7 @@ describe('memory and race checks', () => {
   const result = (page: Page) => page.getByRole('region', { name: 'Results of the checks' })
   const start = (page: Page) => page.getByRole('button', { name: 'Check' }).click()
 
-  it('show each finding at its line of the source, and who is clean', async () => {
+  it('show each finding at its source line, and the clean rungs', async () => {
     const { page, faults } = await open('02_coalesced=out-of-bounds,03_shared_tile=race')
     await start(page)
     await page.getByRole('heading', { name: '2 checks have findings' }).waitFor()
@@ -313,7 +313,7 @@ describe('memory and race checks', () => {
     expect(faults).toEqual([])
   })
 
-  it('take the rung that a link names, and end at a cancel', async () => {
+  it('use the rung that a link names, and end when canceled', async () => {
     const { page } = await open(
       '01_naive=sanitizer-hang',
       '/run/checks?ladder=gemm-fp32&rung=01_naive',
@@ -326,7 +326,7 @@ describe('memory and race checks', () => {
     await expect.poll(() => result(page).locator('tbody tr').count()).toBe(1)
   })
 
-  it('are not offered without a GPU, with the way to the doctor', async () => {
+  it('are not offered without a GPU, but the doctor is', async () => {
     setEnv({ KERNEL_LADDER_PATH_ONLY: '1', PATH: '/nonexistent' })
     harness = await startHarness()
     const { page } = await harness.open('/run/checks')

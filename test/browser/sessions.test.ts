@@ -1,4 +1,4 @@
-/** Tests of the Sessions screen over a separate store, with every action done as a user would. */
+/** Tests the Sessions screen with a separate store and real user actions. */
 import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
@@ -30,7 +30,7 @@ const open = async (): Promise<{ page: Page; faults: string[] }> => {
 const row = (page: Page, ref: string) => page.locator(`tr[data-session="${ref}"]`)
 
 describe('the list', () => {
-  it('holds every session, and what a search leaves', async () => {
+  it('shows every session, and the matches of a search', async () => {
     const { page, faults } = await open()
     const all = await harness.core.call('sessions.list', {})
     await expect.poll(() => page.locator('tr[data-session]').count()).toBe(all.length)
@@ -43,7 +43,7 @@ describe('the list', () => {
     expect(faults).toEqual([])
   })
 
-  it('is in the menu of every screen too, under its headings', async () => {
+  it('is also in the menu of every screen, under its headings', async () => {
     const { page } = await open()
     await page.getByRole('button', { name: /^Session: / }).click()
     const menu = page.getByRole('menu')
@@ -56,7 +56,7 @@ describe('the list', () => {
     await page.waitForURL((url) => url.hash.endsWith(`/session/${imported}/ladder`))
   })
 
-  it('leads two sessions to Compare, the older as a', async () => {
+  it('passes two sessions to Compare, the older as a', async () => {
     const { page } = await open()
     const refs = ['recorded:gemm-fp32-h200-4096', 'recorded:gemm-fp32-h200-1024']
     const [older, newer] = (await harness.core.call('sessions.list', {}))
@@ -75,7 +75,7 @@ describe('the list', () => {
   })
 })
 
-describe('a session of one’s own', () => {
+describe("a user's own session", () => {
   it('is renamed in place, by keyboard, and keeps the name', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).focus()
@@ -88,7 +88,7 @@ describe('a session of one’s own', () => {
     await page.keyboard.press('Escape')
   })
 
-  it('keeps its name when the renaming is left by Escape', async () => {
+  it('keeps its name if Escape ends the renaming', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).click()
     await page.keyboard.type('other')
@@ -97,7 +97,7 @@ describe('a session of one’s own', () => {
     expect(await readdir(join(store, imported))).not.toContain('label.json')
   })
 
-  it('is deleted and taken back', async () => {
+  it('is deleted and restored', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Delete' }).click()
     await row(page, imported).waitFor({ state: 'detached' })
@@ -107,7 +107,7 @@ describe('a session of one’s own', () => {
     expect(await readdir(store)).toContain(imported)
   })
 
-  it('that was deleted can be restored after a reload too', async () => {
+  it('can also be restored after a reload', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Delete' }).click()
     await row(page, imported).waitFor({ state: 'detached' })
@@ -124,7 +124,7 @@ it('a recording can be neither renamed nor deleted', async () => {
 })
 
 describe('a dropped file', () => {
-  /** Drops a file like the browser does: the file comes with the event. */
+  /** Drops a file like a browser does, with the file in the drop event. */
   async function drop(page: Page, name: string, bytes: Buffer): Promise<void> {
     const transfer = await page.evaluateHandle(
       ({ name, base64 }) => {
@@ -148,7 +148,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('that is a report of a run elsewhere says on what it was measured', async () => {
+  it('that is a report of a run elsewhere names the measured GPU', async () => {
     const { page, faults } = await open()
     const sample = recording()
     sample.session.target = { kind: 'live', name: 'local' }
@@ -167,7 +167,7 @@ describe('a dropped file', () => {
     expect(faults).toEqual([])
   })
 
-  it('that is none is refused with the parser’s sentence', async () => {
+  it('that is no report is rejected with the parser’s message', async () => {
     const { page } = await open()
     await drop(page, 'cat<img src=x>.jpg', Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 1, 2, 3]))
     const alert = page.getByRole('alert')
@@ -175,7 +175,7 @@ describe('a dropped file', () => {
     await expect
       .poll(() => alert.innerText())
       .toContain('cat<img src=x>.jpg is neither an ncu report nor a text file.')
-    // Next to the button that was used, not below the last session.
+    // The error appears next to the button, not below the last session.
     const boxOf = async (of: Locator) => (await of.boundingBox())!
     const button = await boxOf(page.getByRole('button', { name: 'Import…' }))
     const { y } = await boxOf(alert)
@@ -190,10 +190,10 @@ describe('a dropped file', () => {
     await page.getByRole('button', { name: 'Import…' }).click()
     await (await chooser).setFiles(report)
     await page.waitForURL((url) => /imported-launches-two-rungs-.*ladder$/.test(url.hash))
-    // The kernel that takes the most time is expanded.
+    // The row of the slowest kernel is expanded.
     const first = page.locator('tr[data-rung]').first()
     await first.locator('[aria-expanded="true"]').waitFor()
-    // The kernels are not steps of a climb.
+    // These kernels are not steps of a ladder, so there is no next step.
     await page.getByRole('link', { name: 'Compare', exact: true }).click()
     const next = page.getByRole('button', { name: 'Next step' })
     await expect.poll(() => next.isDisabled()).toBe(true)

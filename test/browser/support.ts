@@ -1,4 +1,7 @@
-/** The real web host and core with the shipped recordings, used through a headless browser. */
+/**
+ * Starts the real web host and core with the shipped recordings, and opens pages in a headless
+ * browser.
+ */
 import { existsSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,17 +29,17 @@ const rendererDir = join(import.meta.dirname, '../../out/renderer')
 export interface Harness {
   core: Core
   browser: Browser
-  /** The web host's address. */
+  /** The address of the web host. */
   origin: string
   /**
-   * Returns a signed-in page at this hash route, and its errors. The page is closed after the test, so that later
-   * tests do not see its state.
+   * Returns a signed-in page at this hash route and the page's errors. The page is closed after the
+   * test, so later tests cannot see its state.
    */
   open(route?: string, options?: OpenOptions): Promise<OpenPage>
   /**
-   * Reuses the page of an earlier visit and navigates to this route as a link would, at a quarter of the cost of a
-   * new page. Only for tests of a screen's content that do not filter or select anything shared between screens. A
-   * page is kept only after a test that passed and left no choices on it.
+   * Navigates the page of an earlier visit to this route, at a quarter of the cost of a new page.
+   * Use it only to test a screen's content. The test must not filter or select anything that
+   * screens share. The page is reused only after a passed test that left no choices on it.
    */
   visit(route: string, options?: OpenOptions): Promise<OpenPage>
   stop(): Promise<void>
@@ -45,20 +48,23 @@ export interface Harness {
 export interface OpenOptions {
   width?: number
   dark?: boolean
-  /** The system's language. */
+  /** The system language. */
   locale?: string
 }
 
 export interface OpenPage {
   page: Page
-  /** Errors of the page and its console, including violations of the content security policy. */
+  /** Errors of the page and the console, including CSP violations. */
   faults: string[]
 }
 
-/** Tests of other files in this process may send it signals, which would make Playwright end the process. */
+/** Keeps Playwright from ending this process. Other tests in the process may send it signals. */
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
-/** Launches the browser. `npm test` sets its path; a plain `vitest --project built` finds it here. */
+/**
+ * Launches the browser. `npm test` sets the path. A plain `vitest --project built` searches for the
+ * browser here.
+ */
 async function launch(): Promise<Browser> {
   const executablePath = await findChromium()
   if (executablePath === undefined)
@@ -68,11 +74,12 @@ async function launch(): Promise<Browser> {
     ...ignoringSignals,
     args: [
       ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-      // A separate process per page would take as long as the page itself.
+      // Starting a process per page would take as long as loading the page.
       '--process-per-site',
-      // A script compiled while it streams is compiled at each load; otherwise the process reuses the last result.
+      // A streamed script is compiled at each load. Without streaming, the process reuses the
+      // compiled script.
       '--disable-features=ScriptStreaming,PaintHolding',
-      // No page lasts long enough for optimizing much of its code to pay off.
+      // Pages are closed too soon for optimized JavaScript to pay off.
       '--js-flags=--invocation-count-for-maglev=4000,--invocation-count-for-turbofan=30000',
     ],
   })
@@ -80,10 +87,10 @@ async function launch(): Promise<Browser> {
 
 let shared: Promise<Browser> | undefined
 
-/** Returns the browser shared by all files of a worker. It ends with the worker. */
+/** Returns the browser that all test files of a worker share. It closes when the worker ends. */
 export const sharedBrowser = (): Promise<Browser> => (shared ??= launch())
 
-/** The cookie that a page gets from the link that `serve` prints. */
+/** The session cookie of the link that `serve` prints. */
 interface Cookie {
   name: string
   value: string
@@ -96,7 +103,7 @@ async function signIn(host: WebHost): Promise<Cookie> {
   return { name, value, url: host.origin }
 }
 
-/** Waits until nothing on the page has changed for a moment. */
+/** Waits until the page has not changed for a moment. */
 export const settled = (page: Page): Promise<void> =>
   page.evaluate(
     () =>
@@ -114,7 +121,7 @@ export const settled = (page: Page): Promise<void> =>
       }),
   )
 
-/** Closes a visitor's pages, and clears local storage, cookies and permissions. */
+/** Closes a context's pages and clears its local storage, cookies and permissions. */
 async function forget(context: BrowserContext): Promise<void> {
   const pages = context.pages().filter((page) => !keepers.has(page) && !left.has(page))
   await Promise.all(
@@ -126,39 +133,39 @@ async function forget(context: BrowserContext): Promise<void> {
 }
 
 /**
- * Contexts by language. A context caches compiled scripts by address, so all tests of a worker share one per
- * language, and every web host uses the first one's port.
+ * Browser contexts by language. A context caches compiled scripts by address, so a worker shares
+ * one context per language. Every web host reuses the first host's port.
  */
 const contexts = new Map<string, Promise<BrowserContext>>()
 const inUse = new Set<string>()
 const usualLocale = 'en-US'
-/** An empty page of each context. */
+/** Empty pages that keep each context's renderer process alive. */
 const keepers = new WeakSet<Page>()
-/** Pages that a visit left for the next one. */
+/** Pages that an earlier visit left open for reuse. */
 const left = new WeakSet<Page>()
 let usualPort = 0
 
 async function newContext(locale: string, origin: string): Promise<BrowserContext> {
   const browser = await sharedBrowser()
   const context = await browser.newContext({ locale, reducedMotion: 'reduce' })
-  // A busy machine may exceed Playwright's default timeout.
+  // On a busy machine, Playwright's default timeout may be too short.
   context.setDefaultTimeout(120_000)
-  // The renderer process lives as long as one of its pages.
+  // Keep one page open, because the renderer process ends with its last page.
   const keeper = await context.newPage()
   await keeper.goto(`${origin}/nothing`)
   keepers.add(keeper)
   return context
 }
 
-/** Navigates to an address without a screen, which closes everything that was open. */
+/** Navigates to a route without a screen, which closes all panels and dialogs. */
 export async function leaveScreen(page: Page): Promise<void> {
   await page.evaluate(() => void (location.hash = '#/nowhere'))
   await page.locator('main a[href="#/"]').waitFor()
 }
 
 /**
- * Returns whether a visited page is as good as a new one, apart from loaded code: nothing is open over the screen,
- * and no choice is stored.
+ * Returns whether a visited page can be reused: nothing is open over the screen, and no choice is
+ * stored.
  */
 async function leave(page: Page): Promise<boolean> {
   if (page.isClosed()) return false
@@ -171,7 +178,7 @@ async function leave(page: Page): Promise<boolean> {
   )
 }
 
-/** Returns a page whose context no other page in use shares. */
+/** Returns a page. No other page in use shares its context. */
 async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; isShared: boolean }> {
   const isShared = !inUse.has(locale)
   inUse.add(locale)
@@ -187,7 +194,8 @@ async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; is
     if (isOpen) await (isShared ? forget(context) : context.close())
   })
   await context.addCookies([cookie])
-  // A page opened by the browser would start in its own process and then move to the shared one.
+  // A page opened through the browser API would start in its own process and then move to the
+  // shared one.
   const keeper = context.pages().find((one) => keepers.has(one))!
   const [page] = await Promise.all([
     context.waitForEvent('page'),
@@ -197,19 +205,22 @@ async function newPage(locale: string, cookie: Cookie): Promise<{ page: Page; is
   return { page, isShared }
 }
 
-/** Starts the host and core. `machine` replaces the machine that tests configure by environment. */
+/**
+ * Starts the host and core. `machine` replaces the machine that the environment variables
+ * configure.
+ */
 export async function startHarness(machine?: HostMachine): Promise<Harness> {
   if (!existsSync(join(rendererDir, 'index.html')))
     throw new Error('The UI is not built. Run `npm run build` first.')
   const setup = await setUp()
   const core = createCore(machine ? { ...setup, machine } : setup, { host: 'web' })
   const start = (port: number) => startWebHost({ core, rendererDir, port })
-  // Another harness or program may have the port by now.
+  // Another harness or program may already use the port.
   const host = await start(usualPort).catch(() => start(0))
   if (usualPort === 0) usualPort = Number(new URL(host.origin).port)
   const [browser, cookie] = await Promise.all([sharedBrowser(), signIn(host)])
 
-  /** Collects a page's errors from now until the test ends. */
+  /** Collects a page's errors until the test ends. */
   const faultsOf = (page: Page): string[] => {
     const faults: string[] = []
     const onError = (error: Error) => faults.push(error.message)
@@ -220,7 +231,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     afterTest(() => page.off('pageerror', onError).off('console', onConsole))
     return faults
   }
-  /** Sets window and theme per page, since a context serves all kinds of pages. */
+  /** Sets the window size and theme per page, because all kinds of pages share a context. */
   async function show(
     page: Page,
     route: string,
@@ -232,7 +243,7 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
     await page.goto(`${host.origin}/#${route}`)
     return { page, faults }
   }
-  /** Pages left by visits, by language. */
+  /** Reusable pages by language. */
   const visited = new Map<string, Page>()
 
   return {
@@ -277,7 +288,10 @@ export async function startHarness(machine?: HostMachine): Promise<Harness> {
   }
 }
 
-/** Creates a session store for a whole test file; the one of services/support lasts for a single test. */
+/**
+ * Creates a session store for a whole test file. The store in services/support lasts for a single
+ * test.
+ */
 export async function ownStore(): Promise<{ store: string; remove(): Promise<void> }> {
   const data = await mkdtemp(join(tmpdir(), 'kl-test-'))
   const before = process.env['KERNEL_LADDER_DATA']
@@ -292,7 +306,7 @@ export async function ownStore(): Promise<{ store: string; remove(): Promise<voi
   }
 }
 
-/** Returns the recording that the program opens with, as the core reads it. */
+/** Returns the recording that the program opens by default, as the core reads it. */
 export async function shippedSession(core: Core): Promise<{ ref: string; session: Session }> {
   const [ref] = (await core.call('sessions.list', {}))
     .filter(({ kind, ladder, problem }) => {
@@ -307,19 +321,17 @@ export const ladderRoute = (ref: string): string => `/session/${encodeURICompone
 export const compareRoute = (ref: string, a: string, b: string): string =>
   `/session/${encodeURIComponent(ref)}/compare/${a}/${b}`
 
-// Checks with axe.
-
 const everyRule = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
-/** Rules whose result can differ between themes. */
+/** axe rules whose result can differ between themes. */
 export const rulesOfColor = ['color-contrast', 'link-in-text-block']
 
-/** Returns faults that exclude users, each with its rule and location. */
+/** Returns the accessibility faults on a page, each with its rule and location. */
 export async function seriousFaults(
   page: Page,
   runOnly: readonly string[] = everyRule,
 ): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axe.source)
-  // Results without violations stay in the page.
+  // Transfer only the violations from the page to the test.
   const violations = await page.evaluate<AxeResults['violations']>(
     `axe.run(document, ${JSON.stringify({ runOnly, resultTypes: ['violations'] })}).then(({ violations }) => violations)`,
   )
@@ -328,16 +340,16 @@ export async function seriousFaults(
     .flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`))
 }
 
-// Finds English sentences on a page of another language, which a translation missed.
+// Find English sentences on a page in another language, which show a missing translation.
 
-/** Returns the text of a page for readers and assistive technology, without code. */
+/** Returns the text that readers and assistive technology get from a page, without code. */
 const textsOf = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const code =
       'code, pre, kbd, samp, script, style, annotation, .cm-editor, textarea, [lang="en"]'
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
     const found: string[] = []
-    // Grouped by block, so that a sentence containing code is one text.
+    // Group text by block, so a sentence that contains code counts as one text.
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
       const parent = node.parentElement
       if (parent && !parent.closest(code)) found.push(node.textContent ?? '')
@@ -345,11 +357,11 @@ const textsOf = (page: Page): Promise<string[]> =>
     for (const element of document.body.querySelectorAll('[aria-label], [alt], [placeholder]'))
       for (const name of ['aria-label', 'alt', 'placeholder'])
         if (!element.closest('.cm-editor')) found.push(element.getAttribute(name) ?? '')
-    // Editor messages are between the lines of its code.
+    // CodeMirror shows its messages between the lines of code.
     for (const { shadowRoot } of document.querySelectorAll('*'))
       for (const said of shadowRoot?.querySelectorAll('.cm-collapsedLines, .cm-panel') ?? [])
         found.push(said.textContent ?? '')
-    // Labels in a picture that is an image.
+    // Include the labels in SVG images.
     for (const { src } of document.images)
       if (src.startsWith('data:image/svg+xml,'))
         for (const [label] of decodeURIComponent(src).matchAll(/(?<=>)[^<>]+(?=<\/)/g))
@@ -357,11 +369,16 @@ const textsOf = (page: Page): Promise<string[]> =>
     return found
   })
 
-/** Four plain words in a row are not a name, unit or option. */
+/** Matches four plain words in a row, which are not a name, unit or option. */
 const sentence = /(?:^|[^\p{L}\d_])[A-Za-z]+(?: [a-z]{2,}){3,}/u
-/** Matches a noun with its article, or two connected words, inside a sentence of another language. */
+/**
+ * Matches two English words, such as an article and a noun, inside a sentence in another language.
+ */
 const fragment = /(?<![\w.-])(?:the|an|of|are|was|has|with|and) [a-z]{2,}(?![\w.])/
-/** Whether a text is English. Also counts five words between figures, in a text without a letter of the language. */
+/**
+ * Returns whether a text is English. Five words between figures also count if no letter is from the
+ * page's language.
+ */
 const isEnglish = (text: string): boolean =>
   sentence.test(text) ||
   fragment.test(text) ||
@@ -369,7 +386,8 @@ const isEnglish = (text: string): boolean =>
     [...text.matchAll(/(?<![\w.-])[a-z]{2,}(?![\w-])/g)].length >= 5)
 
 /**
- * Returns the English sentences on a page. `authored`: text of a third-party lab or ladder, which is not translated.
+ * Returns the English sentences on a page. `authored` lists the text of third-party labs and
+ * ladders, which is not translated.
  */
 export async function englishOn(page: Page, authored: readonly string[] = []): Promise<string[]> {
   const left = (await textsOf(page)).map((text) =>

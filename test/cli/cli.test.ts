@@ -28,7 +28,7 @@ interface RunDocument {
 
 const document = (stdout: string): RunDocument => JSON.parse(stdout) as RunDocument
 
-/** Runs with a copy of the kernels in which a file is changed. */
+/** Runs a test with a copy of the kernels in which one file is changed. */
 async function withKernels(
   edit: (gemm: string) => Promise<void>,
 ): Promise<{ kernelsDir: string; dir: string }> {
@@ -71,7 +71,7 @@ describe('run --target recorded --json', () => {
   })
 })
 
-it('run --ladder seed-rtx3090 shows our stride study beside its author’s', async () => {
+it('run --ladder seed-rtx3090 shows our stride study next to its author’s', async () => {
   const { code, stdout } = await run(['run', '--ladder', 'seed-rtx3090', '--target', 'recorded'])
   expect(code).toBe(0)
   const study = stdout.slice(stdout.indexOf('ours | published'))
@@ -82,7 +82,7 @@ it('run --ladder seed-rtx3090 shows our stride study beside its author’s', asy
     )
 })
 
-it('show names the rung that a step is to, where that is not the row above', async () => {
+it('show names the rung that a step starts from, if that is not the row above', async () => {
   const { stdout } = await run(['show', 'recorded:gemm-fp32-h200-4096'])
   expect(stdout).toMatch(/^09_register_prefetch .* 1\.20× from 08_warp_tile /m)
 })
@@ -127,14 +127,14 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
     [['diff', 'recorded', '01_naive', 'nope'], /no rung named "nope"/],
     [['serve', '--port', '70000'], /--port "70000"/],
     [['serve', '--session', '/nope'], /is not a session/],
-  ])('the arguments %j are refused with the reason', async (args, message) => {
+  ])('the arguments %j are rejected with the reason', async (args, message) => {
     const { code, stdout, stderr } = await run([...args])
     expect(code).toBe(2)
     expect(stderr).toMatch(message)
     expect(stdout).toBe('')
   })
 
-  it('a damaged session file, which is left as it was', async () => {
+  it('a damaged session file, which stays unchanged', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
     const { code, stderr } = await run(['show', dir])
@@ -161,7 +161,7 @@ describe('bad usage and input exit 2 with a sentence, and print nothing on stdou
   })
 })
 
-describe('what this machine lacks exits 3 and is named with a remedy', () => {
+describe('anything missing on this machine exits 3 and is named with a remedy', () => {
   it.each([
     ['nvcc', /nvcc was not found.*CUDA toolkit/s],
     [
@@ -201,7 +201,7 @@ describe('what this machine lacks exits 3 and is named with a remedy', () => {
     expect(existsSync(join(session!, 'session.json'))).toBe(true)
   })
 
-  it('doctor says it for each thing, also as JSON', async () => {
+  it('doctor reports each of them, also as JSON', async () => {
     const env = { PATH: '/nonexistent' }
     const text = await run(['doctor'], env)
     expect(text.code).toBe(3)
@@ -249,7 +249,7 @@ describe('a live run', () => {
   it.each([
     ['compile-error', run],
     ['wrong', run],
-    // Timeouts refer to silence only, since a busy machine may take long to start a program.
+    // These timeouts limit only silence, because a busy machine may start programs slowly.
     ['hang', run],
     ['crash', run],
     ['flood', runBundle],
@@ -272,7 +272,7 @@ describe('a live run', () => {
     },
   )
 
-  it('that is interrupted stops the process tree, prints and saves what is finished, and exits 1', async () => {
+  it('saves and prints the finished part after an interrupt, stops the process tree, and exits 1', async () => {
     const dir = await tempDir()
     const log = join(dir, 'calls')
     const running = start([...small, '--json', '--timeout', '600'], {
@@ -296,7 +296,7 @@ describe('a live run', () => {
 })
 
 describe('ladders --json', () => {
-  it('says of each rung its idea, what it expects, what it takes, and the ladder’s note', async () => {
+  it("has each rung's idea, prediction and options, and the ladder’s note", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { id: string; rungs: Record<string, unknown>[] }[]
     }
@@ -315,7 +315,7 @@ describe('ladders --json', () => {
     })
   })
 
-  it('says of each rung what a recording measured, and so does show where it is of another', async () => {
+  it("has each rung's recorded measurements, as does show for other sessions", async () => {
     const { ladders } = JSON.parse((await run(['ladders', '--json'])).stdout) as {
       ladders: { rungs: { id: string; measured: { recording: string; medianMs: number } }[] }[]
     }
@@ -345,14 +345,14 @@ describe('the one-file program', () => {
     [0, ['help', 'run'], 'stdout', /^Usage: kernel-ladder run /],
     [2, ['run', '--ladder', 'nope'], 'stderr', /^error: There is no ladder/],
     [3, ['doctor'], 'stdout', /CUDA compiler: nvcc was not found/],
-  ] as const)('exits %i after %j, and speaks on %s', async (exit, args, stream, words) => {
+  ] as const)('exits %i after %j, and prints to %s', async (exit, args, stream, words) => {
     const ended = await runBundle(args, { PATH: '/nonexistent' })
     expect(ended.code).toBe(exit)
     expect(ended[stream]).toMatch(words)
     expect(ended[stream === 'stdout' ? 'stderr' : 'stdout']).toBe('')
   })
 
-  it('copied alone to an empty place brings kernels, recordings and the UI', async () => {
+  it('copied alone to an empty folder contains kernels, recordings and the UI', async () => {
     const dir = await tempDir()
     const file = join(dir, 'kernel-ladder.mjs')
     await copyFile(bundle, file)
@@ -387,7 +387,7 @@ describe('serve', () => {
         .end()
     })
 
-  it('prints a one-time link to the UI, keeps its port, and shuts down cleanly when asked', async () => {
+  it('prints a one-time link to the UI, keeps its port, and shuts down cleanly on request', async () => {
     const running = start(['serve', '--port', '0'])
     await running.says('Press Ctrl+C')
     const [, url] = /(http:\S+)/.exec(await running.says('Kernel Ladder is at http')) ?? []

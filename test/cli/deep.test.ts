@@ -1,4 +1,4 @@
-/** Tests the output of commands for machine code, hot lines, and memory and race checks. */
+/** Tests the output of the commands for machine code, hot lines, and memory and race checks. */
 import { join } from 'node:path'
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
@@ -53,7 +53,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/FP32 operations: \S+ MFLOP; the tensor pipe does the work/)
     })
 
-    it('prints what it can below the deep level, and names the level that has the rest', async () => {
+    it('prints the available data below the deep level, and names the level that has the rest', async () => {
       const { code, stdout } = await run([
         'show',
         'recorded:gemm-fp32-h200-8192',
@@ -67,7 +67,7 @@ describe('deep profiles', () => {
       expect(stdout).toMatch(/advice require a session profiled at the deep level/)
     })
 
-    it('says what the header expected, what came of it, and what the ladder says of the rung', async () => {
+    it("shows the header's prediction, its outcome, and the ladder's note on the rung", async () => {
       const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096-deep'))
       const [a, b] = ['11_block_128x256', '12_rasterized'].map((id) => rungOf(session, id)!)
       const { stdout } = await run(['show', deep, '--rung', b!.id])
@@ -90,7 +90,7 @@ describe('deep profiles', () => {
       expect(profile?.kernels[0]?.instructions.length).toBe(240)
     })
 
-    it('names a rung that is not there, and exits 2', async () => {
+    it('names a missing rung, and exits 2', async () => {
       const { code, stdout, stderr } = await run(['show', 'recorded', '--rung', 'nope'])
       expect([code, stdout]).toEqual([2, ''])
       expect(stderr).toMatch(/no rung named "nope".*01_naive/s)
@@ -108,12 +108,12 @@ describe('deep profiles', () => {
       expect(code?.opcodes[0]?.key).toBe('LDG.E.CONSTANT')
     })
 
-    it('recognises machine code that is the same', async () => {
+    it('recognizes identical machine code', async () => {
       const { stdout } = await run(['diff', deep, '06_float4', '06_float4', '--json'])
       expect((JSON.parse(stdout) as DiffDocument).deep?.identicalSass).toBe(true)
     })
 
-    it('has none of it below the deep level', async () => {
+    it('has no machine code below the deep level', async () => {
       const { stdout } = await run(['diff', 'recorded', '05_thread_tile_2d', '06_float4', '--json'])
       expect((JSON.parse(stdout) as DiffDocument).deep).toBeNull()
     })
@@ -125,7 +125,7 @@ describe('deep profiles', () => {
       [['--profile-limit', '0'], /--profile-limit must be greater than 0/],
       [['--timing', 'often'], /--timing "often" is not a way of timing/],
       [['--timing', 'burst', '--target', 'static:h200'], /static:h200, which times nothing/],
-    ])('refuses %j', async (words, message) => {
+    ])('rejects %j', async (words, message) => {
       const { code, stderr } = await run(['run', '--ladder', 'gemm-fp32', ...words])
       expect(code).toBe(2)
       expect(stderr).toMatch(message)
@@ -135,7 +135,7 @@ describe('deep profiles', () => {
 
 describe('memory and race checks', () => {
   describe('sanitize', () => {
-    it('prints a table and ends with 0 when nothing was found', async () => {
+    it('prints a table and ends with 0 if nothing was found', async () => {
       const { code, stdout, stderr } = await run(
         ['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced'],
         fakeTools(await tempDir()),
@@ -169,7 +169,7 @@ describe('memory and race checks', () => {
       expect(report.rungs.find(({ id }) => id === '02_coalesced')?.checks[0]?.total).toBe(65)
     })
 
-    it('launches rungs with the inputs that are asked for', async () => {
+    it('launches rungs with the requested inputs', async () => {
       const { code, stdout } = await run(
         [...['sanitize', '--ladder', 'gemm-fp32', '--rungs', '01_naive'], '--dtype', 'f16'],
         fakeTools(await tempDir()),
@@ -178,7 +178,7 @@ describe('memory and race checks', () => {
       expect(code).toBe(0)
     })
 
-    it('ends with 3 and the remedy when compute-sanitizer is not there', async () => {
+    it('ends with 3 and the remedy if compute-sanitizer is missing', async () => {
       const { code, stdout, stderr } = await run(['sanitize', '--ladder', 'gemm-fp32', '--json'], {
         PATH: '/usr/bin:/bin',
         KERNEL_LADDER_DATA: await tempDir(),

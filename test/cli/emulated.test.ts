@@ -23,7 +23,7 @@ afterAll(() => {
   if (keeping) kept.save()
 })
 
-/** Runs a command with stored nvcc builds of these rungs. */
+/** Runs a command with the stored nvcc builds of these rungs. */
 const run = async (...words: string[]): Promise<Finished> =>
   runIn({ env, machine: await kept.machine() }, ...words)
 
@@ -46,7 +46,7 @@ it(
   { tags: ['thorough'] },
   async () => {
     const outcomes: unknown[] = []
-    // Sequential, because the output of the whole process is captured.
+    // Run one at a time, because the test captures the output of the whole process.
     for (const which of ['solution', 'starter']) {
       const file = new URL(`../../cuda-kernels/labs/03-waves/${which}.cu`, import.meta.url)
       const check = ['lab', 'check', '03-waves', '--file', file.pathname]
@@ -62,7 +62,7 @@ it(
   },
 )
 
-it('an edit of a watched ladder is answered with the counters that it changed', async () => {
+it('an edit of a watched ladder shows the counters that it changed', async () => {
   const own = join(folder, 'watched')
   expect((await run('init', own)).code).toBe(0)
   const file = join(own, '01_first.cu')
@@ -98,7 +98,7 @@ it('a run at a smaller size says so, and names no limiter', async () => {
   expect(stdout).not.toMatch(/last wave|advice/)
 })
 
-it('a rung with bank conflicts has them at its line, without a sample', async () => {
+it('a rung with bank conflicts shows them at its line, without a sample', async () => {
   const out = join(folder, 'conflicts')
   const rungs = ['--ladder', 'transpose', '--rungs', '03_square_tile', '--target', 'emulated']
   const size = ['--at', 'ROWS=128', '--at', 'COLS=96']
@@ -113,41 +113,41 @@ it('a rung with bank conflicts has them at its line, without a sample', async ()
   expect(source.split('\n')[Number(line) - 1]).toMatch(/= tile\[/)
 })
 
-it(
-  'attention takes scores of -infinity as the reference does',
-  { tags: ['thorough'] },
-  async () => {
-    // As a ladder folder, whose buffers may be files.
-    const ladder = join(folder, 'attention')
-    await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
-    for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
-      await cp(join(shippedKernels, 'include', header), join(ladder, header))
-    const { id: _, ...task } = parse(await readFile(join(ladder, 'task.yaml'), 'utf8'))
-    const tokens = 200
-    const head = 128
-    for (const name of ['q', 'k', 'v']) {
-      task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
-      // In BF16, from -2 to 2. Every row of q meets -infinity in the keys from 100 on, which rungs process first.
-      const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
-        if (name !== 'v' && i % head === 0)
-          return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
-        return ((i * 7919) & 0x8000) | (0x3f00 + ((i * 104_729) % 0x100))
-      })
-      await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
-    }
-    const rungs = ['03_online_softmax', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
-    const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
-    const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
-    await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
-    const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
-    const { code, stdout, stderr } = await run(...args)
-    expect(code, stderr).toBe(0)
-    for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
-      expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
-  },
-)
+it('attention handles scores of -infinity like the reference', { tags: ['thorough'] }, async () => {
+  // Repeat with a ladder folder, whose buffers may be files.
+  const ladder = join(folder, 'attention')
+  await cp(join(shippedKernels, 'attention'), ladder, { recursive: true })
+  for (const header of ['kl_common.cuh', 'kl_hopper.cuh'])
+    await cp(join(shippedKernels, 'include', header), join(ladder, header))
+  const { id: _, ...task } = parse(await readFile(join(ladder, 'task.yaml'), 'utf8'))
+  const tokens = 200
+  const head = 128
+  for (const name of ['q', 'k', 'v']) {
+    task.buffers[name].fill = { kind: 'file', path: `${name}.npy` }
+    // Write BF16 values from -2 to 2. Every row of q scores -infinity for keys 100 and above. The
+    // rungs process those keys first.
+    const values = Uint16Array.from({ length: tokens * head }, (_, i) => {
+      if (name !== 'v' && i % head === 0)
+        return name === 'q' ? one : i < 100 * head ? 0 : minusInfinity
+      return ((i * 7919) & 0x8000) | (0x3f00 + ((i * 104_729) % 0x100))
+    })
+    await writeFile(join(ladder, `${name}.npy`), npyOf(values, [1, tokens, head]))
+  }
+  const rungs = ['03_online_softmax', '04_mma_sync', '07_persistent'].map((id) => ({ id }))
+  const about = { kernel_ladder: 1, id: 'edges', title: 'Edges', summary: 'Scores of -infinity.' }
+  const at = [{ TOKENS: tokens, HEADS: 1, HEAD: head }]
+  await writeFile(join(ladder, 'ladder.json'), JSON.stringify({ ...about, task, at, rungs }))
+  const args = ['run', '--ladder', ladder, '--trust', '--target', 'emulated', '--json']
+  const { code, stdout, stderr } = await run(...args)
+  expect(code, stderr).toBe(0)
+  for (const { id, status, verify } of (JSON.parse(stdout) as Session).rungs)
+    expect({ id, status, verify }).toMatchObject({ status: 'ok', verify: { passed: true } })
+})
 
-/** Divides each row by its sum in one thread: without checks, and only if the sum is finite. */
+/**
+ * Rung loops that divide each row by its sum in one thread. One has no check, and others divide
+ * only if the sum is finite.
+ */
 const quotients = {
   '01_plain': 'for (long long c = 0; c < n; ++c) y[c] = x[c] / sum;',
   '02_blind': 'for (long long c = 0; c < n; ++c) y[c] = isinf(sum) ? 0.f : x[c] / sum;',
@@ -185,7 +185,7 @@ extern "C" void kl_reference(const KlReference* p) {
 `
 
 it(
-  'infinities and NaN among the inputs, where they are asked for, show who does not pass them on',
+  'infinities and NaN among the inputs reveal rungs that do not propagate them, if requested',
   { tags: ['thorough'] },
   async () => {
     const ladder = join(folder, 'quotients')
@@ -226,7 +226,7 @@ it(
     const right = ['ok', null]
     expect(await results()).toEqual([right, right, right])
     const all = await results('--at', 'special=2')
-    // A row of only -infinity comes first: -infinity divided by -infinity.
+    // The first mismatch is in a row of only -infinity, because -infinity / -infinity is NaN.
     expect(all).toEqual([
       right,
       ['wrong', { buffer: 'y', index: [1, 0], expected: null, actual: 0 }],
@@ -236,7 +236,7 @@ it(
 )
 
 it(
-  'a block that reads what another of its cluster has in shared memory is stopped, not answered',
+  "a block that reads another block's shared memory in its cluster is stopped, not answered",
   { tags: ['thorough'] },
   async () => {
     const rung = ['--rungs', '06_cluster', '--at', 'ROWS=2', '--at', 'COLS=64']
@@ -252,11 +252,11 @@ it(
 it.each([
   ['run', 'reduction', 'N=3000000000', '01_interleaved_divergent needs 11.2 GiB'],
   ['run', 'softmax', 'ROWS=2000000,COLS=8192', '01_thread_per_row needs 122.1 GiB'],
-  // A size that is not given is made small, as if none were given.
+  // The size that is not requested is reduced, as in a run without sizes.
   ['run', 'softmax', 'ROWS=2000000', '01_thread_per_row needs 30.5 GiB'],
   ['sanitize', 'scan', 'N=4294967296', '01_hillis_steele needs 32.0 GiB'],
 ])(
-  '%s of %s beyond the memory of the emulated GPU is refused before anything is built',
+  '%s of %s beyond the memory of the emulated GPU is rejected before anything is built',
   async (command, ladder, at, said) => {
     const rungs = said.slice(0, said.indexOf(' '))
     const sizes = at.split(',').flatMap((size) => ['--at', size])
@@ -269,7 +269,7 @@ it.each([
   },
 )
 
-/** In BF16. */
+/** The value 1 in BF16. */
 const one = 0x3f80
 const minusInfinity = 0xff80
 
@@ -307,7 +307,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
 }
 `
 
-it('a rung prints, and has what it copied to its variables', async () => {
+it('a rung can print, and sees the values copied to its variables', async () => {
   const ladder = join(folder, 'ladder')
   await cp(new URL('../../resources/templates/blank', import.meta.url), ladder, { recursive: true })
   await writeFile(join(ladder, '03_prints.cu'), prints)
@@ -326,7 +326,10 @@ it('a rung prints, and has what it copied to its variables', async () => {
   expect(rungs[0]!.printed).toHaveLength(1)
 })
 
-/** Returns a rung whose kernel executes `each` for its element, launched by `launch`. */
+/**
+ * Returns the source of a rung. The kernel executes `each` per element, and `launch` launches the
+ * kernel.
+ */
 const faulty = (id: string, each: string, launch: string): string => `// @rung    ${id}
 // @title   Faulty
 // @idea    a GPU refuses it, or the emulator does

@@ -1,4 +1,4 @@
-/** Tests of programs that share a GPU, and of the profiling benchmark. */
+/** Tests programs that share a GPU, and the profiling benchmark. */
 import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ describe('taking turns', () => {
   const quick = ['run', ...ladder, '--size', '1024', '--profile', 'none']
   const hanging = { FAKE_FAULTS: '02_coalesced=hang' }
 
-  /** Starts a run that measures until it is stopped. */
+  /** Starts a run that measures until the test stops it. */
   async function holder(env: Record<string, string>) {
     const first = start([...quick, '--timeout', '600'], { ...env, ...hanging })
     await first.says('verify 3/3 02_coalesced')
@@ -35,7 +35,7 @@ describe('taking turns', () => {
     it.each([
       ['run', quick],
       ['sanitize', ['sanitize', ...ladder]],
-    ])('%s --no-wait ends with 3 and says who', async (_, words) => {
+    ])('%s --no-wait ends with 3 and names the holder', async (_, words) => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const { code, stderr } = await run([...words, '--no-wait'], env)
@@ -47,7 +47,7 @@ describe('taking turns', () => {
       await first.finished
     })
 
-    it('sanitize waits too, and ^C ends the wait', { tags: ['thorough'] }, async () => {
+    it('sanitize also waits, and ^C ends the wait', { tags: ['thorough'] }, async () => {
       const env = fakeTools(await tempDir())
       const first = await holder(env)
       const second = start(['sanitize', ...ladder, '--tool', 'memcheck'], env)
@@ -61,8 +61,8 @@ describe('taking turns', () => {
     })
   })
 
-  describe('a GPU that is lost on the way', () => {
-    it('ends with 3, the remedy, and the session of what was measured', async () => {
+  describe('a GPU that is lost during a run', () => {
+    it('ends with 3, the remedy, and the session of the finished measurements', async () => {
       const dir = await tempDir()
       const { code, stdout, stderr } = await run(
         ['run', '--ladder', 'gemm-fp32', '--size', '1024'],
@@ -94,7 +94,7 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     )
   }
 
-  it('runs the card level, a bare ncu and its full set by turns over the same launches', async () => {
+  it('runs the card level, a bare ncu and its full set alternately over the same launches', async () => {
     const dir = await tempDir()
     const env = { ...fakeTools(dir), FAKE_LOG: join(dir, 'calls') }
     const { code, stdout, stderr } = await bench(env, '--rounds=2', '1024')
@@ -114,7 +114,8 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     expect(calls).toHaveLength(1 + 2 * 3 + 1)
     expect(option(bare!, '--metrics')).toBe(option(warm!, '--metrics'))
     expect(option(full!, '--set')).toBe('full')
-    // The same runner on the same libraries, without the option to watch a parent process that has ended.
+    // Start the same runner with the same libraries. Omit the option to watch the parent process,
+    // which has ended.
     const rungs = (words: string[]) => words.filter((_, at) => words[at - 1] === '--rung')
     for (const words of [bare!, full!]) {
       expect(rungs(words)).toEqual(rungs(ours!))
@@ -123,13 +124,13 @@ describe('the benchmark of profiling', { tags: ['thorough'] }, () => {
     }
   })
 
-  it('refuses what it does not understand before it runs anything', async () => {
+  it('rejects unknown arguments before it runs anything', async () => {
     const { code, stdout, stderr } = await bench({ PATH: '/usr/bin:/bin' }, 'big')
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toBe('big is neither a size nor --rounds=N.\n')
   })
 
-  it('says what is missing where nothing can be profiled', async () => {
+  it('reports what is missing if nothing can be profiled', async () => {
     const { code, stdout } = await bench({ PATH: '/usr/bin:/bin' })
     expect(stdout).toContain('skipped. GPU: ')
     expect(code).toBe(0)

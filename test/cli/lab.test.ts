@@ -1,4 +1,4 @@
-/** Tests of `kernel-ladder lab` over fake tools that imitate submissions, and over recordings. */
+/** Tests `kernel-ladder lab` with fake tools that imitate submissions, and with recordings. */
 import {
   chmod,
   copyFile,
@@ -28,7 +28,8 @@ import type { GradeRow } from '../../src-main/domain/labs/grade-row'
 
 describe('labs over fake tools', () => {
   /**
-   * Options for the fakes, which replay files of the checkout. Also lets tests pass on machines without namespaces.
+   * Options for the fake tools, which replay files of the checkout. They also let tests pass on
+   * machines without namespaces.
    */
   const overFakes: string[] = []
   let recordings: string
@@ -49,7 +50,7 @@ describe('labs over fake tools', () => {
   let buses = 0
   const nextBus = (): string => `00C0FFEE:${String((buses += 1)).padStart(2, '0')}`
 
-  /** Creates a trusted lab over the fakes, and the tools. */
+  /** Creates a trusted lab and fake tools. */
   async function labMachine(): Promise<{
     dir: string
     lab: string
@@ -58,7 +59,7 @@ describe('labs over fake tools', () => {
     env: Record<string, string>
   }> {
     const dir = await tempDir()
-    // Submissions run as another user and need access to the fake tools here.
+    // Submissions run as another user and need access to the fake tools in this folder.
     await chmod(dir, 0o755)
     const lab = join(dir, 'elsewhere', 'coalesce')
     await mkdir(lab, { recursive: true })
@@ -67,7 +68,7 @@ describe('labs over fake tools', () => {
     await writeFile(join(lab, 'lab.md'), labText)
     await writeFile(join(lab, 'starter.cu'), starter)
     await writeFile(join(lab, 'solution.cu'), solution)
-    // Each submission has its own cache, but all use the machine's GPU.
+    // Each submission has its own cache, but all submissions use the same GPU.
     const env = {
       ...fakeTools(dir),
       FAKE_LOG: '',
@@ -106,7 +107,7 @@ describe('labs over fake tools', () => {
       expect(nowhere.stdout + nowhere.stderr).toMatch(/nvcc was not found/)
     })
 
-    it('asks before using a lab from elsewhere, and shows it in full', async () => {
+    it('asks before it uses a third-party lab, and shows it in full', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const file = join(dir, 'mine.cu')
       await writeFile(file, solution)
@@ -124,7 +125,7 @@ describe('labs over fake tools', () => {
 
   describe('lab grade', () => {
     it(
-      'grades submissions of every kind, each row right, none disturbing another',
+      'grades submissions of every kind correctly, without one disturbing another',
       { tags: ['thorough'] },
       async () => {
         const { dir, lab, solution, starter, env } = await labMachine()
@@ -137,7 +138,8 @@ describe('labs over fake tools', () => {
         const graded = await runBundle(
           [
             ...['lab', 'grade', folder, '--lab', lab, '--csv', '--jobs', '4'],
-            // A quarter of the timeout is the silence limit, within which a busy machine must start a program.
+            // The silence limit is a quarter of the timeout. A busy machine must start a program
+            // within it.
             ...['--timeout', '80', '--memory', '1', ...overFakes],
           ],
           env,
@@ -155,18 +157,18 @@ describe('labs over fake tools', () => {
         for (const row of rows) expect(faultOfRow(row), row['student']).toBeNull()
         if (/can write only to its folder/.test(graded.stderr))
           for (const path of victims) expect(await readFile(path, 'utf8')).toBe('untouched\n')
-        // No processes are left.
+        // No process is left running.
         expect(leftProcesses(dir)).toEqual([])
         expect(graded.stderr).not.toMatch(/could not be removed/)
       },
     )
 
-    it('refuses a machine that cannot isolate submissions, unless told to continue', async () => {
+    it('rejects a machine that cannot isolate submissions, unless told to continue', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
       await writeFile(join(folder, 'one.cu'), solution)
-      // Without setpriv, capabilities are not dropped.
+      // Without setpriv, the sandbox does not drop capabilities.
       const bin = join(dir, 'bin')
       const fakes = putFakes(join(dir, 'fakes'))
       await mkdir(bin)
@@ -186,7 +188,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(refused.stdout)).toMatchObject({ error: { kind: 'missing' } })
       expect(refused.stderr).toMatch(/submissions run with your permissions/)
       expect(refused.stderr).toMatch(/pass --unisolated/)
-      // With the option, it continues: on recorded outcomes, which need no tools.
+      // With `--unisolated`, grading runs. It uses recorded outcomes, which need no tools.
       const shipped = '02-shared-tile'
       const solutionOf = join(kernels, '../labs', shipped, 'solution.cu')
       await copyFile(solutionOf, join(folder, 'one.cu'))
@@ -207,7 +209,7 @@ describe('labs over fake tools', () => {
       expect(unreadable.stderr).toMatch(/none does not exist/)
     })
 
-    it('goes on with the rows that an interrupted grading finished', async () => {
+    it('resumes with the rows that an interrupted grading finished', async () => {
       const { dir, lab, solution, starter, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -233,11 +235,11 @@ describe('labs over fake tools', () => {
         ['a', 'passed'],
         ['b', 'failed'],
       ])
-      // The grading was complete, so the next one starts from the beginning.
+      // The grading finished, so the next grading starts from the beginning.
       expect(await readdir(join(dir, 'cache', 'grades'))).toEqual([])
     })
 
-    it('ends with 3 where not even the solution can be judged', async () => {
+    it('ends with 3 if not even the solution can be judged', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -249,7 +251,7 @@ describe('labs over fake tools', () => {
       expect(JSON.parse(graded.stdout)).toMatchObject({ rows: [{ status: 'unavailable' }] })
     })
 
-    it('is safe in a spreadsheet, refuses what is not source code, and flags similarity for review', async () => {
+    it('is safe in a spreadsheet, rejects files that are not source code, and flags similarity for review', async () => {
       const { dir, lab, solution, env } = await labMachine()
       const folder = join(dir, 'handed-in')
       await mkdir(folder)
@@ -278,7 +280,7 @@ __global__ void mine(int n, const float* a, float* out) {
       const words = ['lab', 'grade', folder, '--lab', lab, '--jobs', '2', ...overFakes]
       const graded = await runBundle([...words, '--out', out], env)
       expect(graded.code, graded.stderr).toBe(0)
-      // The error comes before grading starts.
+      // The command reports the error before it starts to grade.
       for (const [file, why] of [
         [out, /grades\.csv already exists/],
         [join(dir, 'none', 'a.csv'), /none\/a\.csv/],
@@ -341,7 +343,7 @@ describe('labs over recordings', () => {
       ['02-shared-tile', ['right', 'race', 'tile', 'traffic', 'fast']],
       ['12-tensor-cores', ['tensor', 'instructions', 'fast']],
     ])(
-      '%s: 0 for the solution, 1 for the starter, 3 for what was changed',
+      '%s: 0 for the solution, 1 for the starter, 3 for changed code',
       async (id, starterFails) => {
         const [starter, solution] = await Promise.all(
           ['starter', 'solution'].map((which) => readFile(join(labs, id, `${which}.cu`), 'utf8')),
@@ -371,7 +373,7 @@ describe('labs over recordings', () => {
       },
     )
 
-    // With the one-file program, whose judges get the files that it unpacked.
+    // Use the one-file program. Its judge processes read the files that it unpacked.
     it('grades a shipped lab, and repeats a row from its record', async () => {
       const id = '02-shared-tile'
       const folder = join(dir, 'handed-in')
@@ -404,7 +406,7 @@ describe('labs over recordings', () => {
       expect(other.stderr).toContain('status: failed then, passed now')
     })
 
-    it('says in words on which GPU it was, beside what was predicted', async () => {
+    it('names the GPU of the recording next to the predictions', async () => {
       const file = join(dir, 'lab.cu')
       await copyFile(join(labs, '04-coarsening', 'solution.cu'), file)
       await writeFile(

@@ -1,7 +1,7 @@
 /**
- * Tests of other machines: a real sshd on loopback for each test, in its own folder, with the fake tools behind it.
- * They run in parallel, since they mostly wait for connections. Without an sshd they are skipped by name; with
- * CI=true the test command installs one.
+ * Tests remote machines. Each test starts a real sshd on loopback in its own folder, with fake
+ * tools behind it. The tests run in parallel, because they mostly wait for connections. Without an
+ * sshd, the tests are skipped by name. With CI=true, the test command installs an sshd.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -39,27 +39,27 @@ const freePort = (): Promise<number> =>
     })
   })
 
-/** The base folder of this file: a folder for each machine, and `shared`. */
+/** The base folder of this test file, with a folder per machine and a `shared` folder. */
 let base: string
 const servers: ChildProcess[] = []
 
 interface Host {
   dir: string
-  /** The laptop's environment. */
+  /** The environment of the local machine. */
   env: Record<string, string>
-  /** Returns a path below the machine's root. */
+  /** Returns a path below the remote machine's root folder. */
   remote: (path: string) => string
   fingerprint: string
-  /** Its line in a known-hosts file. */
+  /** The machine's line in a known-hosts file. */
   known: string
-  /** The commands before each run. */
+  /** Shell commands that run before each remote run. */
   before: string[]
-  /** Closes every connection, like a lost network. */
+  /** Closes every connection, as if the network failed. */
   cut: () => void
   words: string[]
 }
 
-/** Starts a machine. `login`: the output of its login shell before commands run. */
+/** Starts a remote machine. `login` prints the login shell's text before each command. */
 async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const dir = await mkdtemp(join(base, 'm'))
   const key = (name: string): string => {
@@ -75,10 +75,9 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
       `Port ${port}\nListenAddress 127.0.0.1\nHostKey ${hostKey}\nPidFile none`,
       `AuthorizedKeysFile ${join(dir, 'keys')}\nStrictModes no\nUsePAM no`,
       'PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes',
-      // The default key exchange is post-quantum, and takes as long as starting Node.
+      // The default post-quantum key exchange takes as long as starting Node.
       'KexAlgorithms curve25519-sha256',
-      // A shell reads login files in its home; those of the user running the tests may be slower than everything
-      // else.
+      // A shell reads the login files in its home folder. The test user's login files may be slow.
       `SetEnv HOME=${dir}\n`,
       ...(login === '' ? [] : [`ForceCommand ${login}; eval "$SSH_ORIGINAL_COMMAND"\n`]),
     ].join('\n'),
@@ -104,7 +103,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   const path = [bin, dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter)
   const commands = [
     `export XDG_CACHE_HOME='${join(dir, 'remote')}' KERNEL_LADDER_DATA='${join(dir, 'remote-data')}' PATH='${path}'`,
-    // The cache is at its default place. The variable is set because it gives each machine of fakes its own GPU.
+    // The cache is in the default folder. The variable only gives each fake machine its own GPU.
     `export KERNEL_LADDER_PATH_ONLY=1 KERNEL_LADDER_CACHE='${remote('')}'`,
     `export FAKE_LOG='${join(dir, 'calls.log')}' NODE_COMPILE_CACHE='${process.env['NODE_COMPILE_CACHE']}'`,
     ...before,
@@ -114,7 +113,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
     KERNEL_LADDER_DATA: join(dir, 'data'),
     KERNEL_LADDER_CACHE: join(dir, 'cache'),
     KERNEL_LADDER_SSH_OPTIONS: `-F\n${join(dir, 'ssh.conf')}`,
-    // The laptop has no CUDA.
+    // The local machine has no CUDA.
     PATH: '/usr/bin:/bin',
   }
   const fingerprint = execFileSync('ssh-keygen', ['-lf', `${hostKey}.pub`], {
@@ -139,7 +138,7 @@ async function host(before: readonly string[] = [], login = ''): Promise<Host> {
   }
 }
 
-/** Starts a configured machine whose key is known, and which has the program from an earlier run. */
+/** Starts a configured machine. Its host key is known, and an earlier run installed the program. */
 async function added(before: readonly string[] = [], login = ''): Promise<Host> {
   const own = await host(before, login)
   await mkdir(own.env['KERNEL_LADDER_CONFIG']!)
@@ -161,7 +160,7 @@ const ladder = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced', '--
 describe.skipIf(!hasSshd)('a machine over ssh', () => {
   beforeAll(async () => {
     base = await mkdtemp(join(tmpdir(), 'kl-machines-'))
-    // The program as sent and unpacked by an earlier run.
+    // The program, unpacked as an earlier run left it.
     const program = join(base, 'agents', (await agentProgram()).hash, 'kernel-ladder.mjs')
     await mkdir(dirname(program), { recursive: true })
     await copyFile(bundle, program)
@@ -171,11 +170,11 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
   afterAll(async () => {
     for (const server of servers) server.kill('SIGKILL')
-    // Processes stopped by a test may still be writing there.
+    // Processes that a test stopped may still be writing to the folder.
     await rm(base, { recursive: true, force: true, maxRetries: 10 })
   })
 
-  it.concurrent('shows an unknown host key, trusts it when told to, and is in a file that is easy to write', async () => {
+  it.concurrent('shows an unknown host key, trusts it on request, and is stored in a readable file', async () => {
     const own = await host()
     const asked = await runBundle(own.words, own.env)
     expect(asked.code).toBe(2)
@@ -201,7 +200,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect((await runBundle(['machine', 'list'], own.env)).stdout).toMatch(/^There are no machines/)
   })
 
-  it.concurrent('has its GPU measured there, and the parameters are kept here', async () => {
+  it.concurrent('has its GPU measured remotely, and the parameters are stored locally', async () => {
     const own = await host()
     await runBundle([...own.words, '--fingerprint', own.fingerprint], own.env)
     const { code, stdout, stderr } = await runBundle(
@@ -218,7 +217,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     expect(kept).toEqual(document.parameters)
   })
 
-  it.concurrent('gets the program once, is checked, runs a ladder, and the session comes home', async () => {
+  it.concurrent('receives the program once, passes the check, runs a ladder, and the session is copied back', async () => {
     const own = await host()
     const { code: told, stderr: why } = await runBundle(
       [...own.words, '--fingerprint', own.fingerprint],
@@ -257,7 +256,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     const shown = await runBundle(['show', document.session], own.env)
     expect(shown.stdout).toContain('measured on titan')
 
-    // ncu's report stays there until requested, and an interrupted fetch resumes.
+    // ncu's report stays on the remote machine until requested. An interrupted fetch resumes.
     const report = join(document.session, 'profile.ncu-rep')
     const note = join(document.session, 'report-there.json')
     expect(existsSync(report)).toBe(false)
@@ -286,7 +285,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    'runs a ladder folder of the user’s own, with what login files print out of the way',
+    "runs a user's ladder folder, ignoring text that login files print",
     { tags: ['thorough'] },
     async () => {
       const own = await added([], 'echo welcome; echo kl-0 begin; echo news >&2')
@@ -303,7 +302,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent('loses nothing when the connection is cut, and goes on where it was', async () => {
+  it.concurrent('loses nothing when the connection is cut, and resumes', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const rungs = ['--ladder', 'gemm-fp32', '--rungs', '01_naive,02_coalesced,03_shared_tile']
     const words = ['run', ...rungs, '--size', '1024', '--timeout', '8', '--profile', 'none']
@@ -319,7 +318,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    'goes on when the laptop is switched off, and its session is brought home later',
+    'continues when the laptop is switched off, and its session is copied back later',
     { tags: ['thorough'] },
     async () => {
       const gate = join(base, 'gate')
@@ -348,7 +347,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent('stops everything there on ^C, and saves what was finished', async () => {
+  it.concurrent('stops everything remotely on ^C, and saves the finished part', async () => {
     const own = await added(["export FAKE_FAULTS='02_coalesced=hang'"])
     const run = start(['run', ...ladder, '--timeout', '600', '--target', 'titan'], own.env, bundle)
     await run.says('verify 3/3 02_coalesced')
@@ -361,7 +360,7 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
   })
 
   it.concurrent(
-    'sanitizes and tunes there, and passes on what was printed',
+    'sanitizes and tunes remotely, and passes on the output',
     { tags: ['thorough'] },
     async () => {
       const own = await added()
@@ -383,26 +382,22 @@ describe.skipIf(!hasSshd)('a machine over ssh', () => {
     },
   )
 
-  it.concurrent(
-    'says what is wrong with a run there as if it were here',
-    { tags: ['thorough'] },
-    async () => {
-      const own = await added()
-      const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
-      expect(bad.code).toBe(2)
-      const failing = await added(['no_such_command'])
-      const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
-      expect([code, stderr]).toEqual([
-        1,
-        expect.stringContaining('The command before the run failed'),
-      ])
-      const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
-      expect([none.code, none.stderr]).toEqual([
-        2,
-        expect.stringContaining('There is no machine named nowhere.'),
-      ])
-    },
-  )
+  it.concurrent('reports remote run errors like local ones', { tags: ['thorough'] }, async () => {
+    const own = await added()
+    const bad = await runBundle(['run', ...ladder, '--target', 'titan', '--gpu', '7'], own.env)
+    expect(bad.code).toBe(2)
+    const failing = await added(['no_such_command'])
+    const { code, stderr } = await runBundle(['run', ...ladder, '--target', 'titan'], failing.env)
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('The command before the run failed'),
+    ])
+    const none = await runBundle(['run', ...ladder, '--target', 'nowhere'], own.env)
+    expect([none.code, none.stderr]).toEqual([
+      2,
+      expect.stringContaining('There is no machine named nowhere.'),
+    ])
+  })
 })
 
 describe('machine add', () => {
@@ -411,7 +406,7 @@ describe('machine add', () => {
     ['static', /means something else/],
     ['a b', /cannot name a machine/],
     ['-x', /unknown option/],
-  ])('refuses the name %s', async (name, why) => {
+  ])('rejects the name %s', async (name, why) => {
     const dir = await tempDir()
     const { code, stderr } = await run(['machine', 'add', name, '--ssh', 'x'], {
       KERNEL_LADDER_CONFIG: dir,
@@ -428,7 +423,7 @@ describe('machine add', () => {
       /There is no host nowhere.invalid/,
     ],
     ['no host', [], 2, /--ssh HOST is missing/],
-  ])('refuses %s', async (_, words, status, why) => {
+  ])('rejects %s', async (_, words, status, why) => {
     const dir = await tempDir()
     const { code, stderr } = await run(['machine', 'add', 'titan', ...words], {
       KERNEL_LADDER_CONFIG: dir,
@@ -436,7 +431,7 @@ describe('machine add', () => {
     expect([code, stderr]).toEqual([status, expect.stringMatching(why)])
   })
 
-  it('names the line of a key that machines.yaml does not have', async () => {
+  it('names the line of an unknown key in machines.yaml', async () => {
     const dir = await tempDir()
     await writeFile(
       join(dir, 'machines.yaml'),

@@ -1,4 +1,4 @@
-/** Tests of the server for agents with the SDK's own client, over stdio, to the installed program. */
+/** Tests the MCP server with the SDK's client over stdio, using the installed program. */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,7 +13,7 @@ import { root, tempDir } from '../services/support'
 const program = join(root, 'dist/package/lib/kernel-ladder.js')
 const hasNvcc = spawnSync('nvcc', ['--version']).status === 0
 const clients: Client[] = []
-/** Cleanup at the end of the file; `clients` is cleaned up after each test. */
+/** Cleanup functions for the end of the file. The `clients` are closed after each test. */
 const atEnd: (() => unknown)[] = []
 
 afterEach(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
 })
 
 interface Desk {
-  /** The folder that the user named. */
+  /** The folder that the user allowed. */
   folder: string
   client: Client
   call: (name: string, given?: Record<string, unknown>) => Promise<{ error?: Refusal } & Answer>
@@ -45,7 +45,7 @@ const envOf = (dir: string): Record<string, string> => ({
 })
 
 let usual: Promise<Desk> | undefined
-/** Returns a client shared by all read-only tests. */
+/** Returns a client that all read-only tests share. */
 const sharedDesk = (): Promise<Desk> =>
   (usual ??= (async () => {
     const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
@@ -84,7 +84,7 @@ async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
     call: async (name, given = {}) => {
       const { content, structuredContent } = await client.callTool({ name, arguments: given })
       const [first] = content as { text: string }[]
-      // The text is identical, for clients that show only text.
+      // Clients that show only text must get identical content.
       if (structuredContent !== undefined)
         expect(JSON.parse(first!.text)).toEqual(structuredContent)
       return (structuredContent ?? { error: { kind: 'sdk', message: first!.text } }) as never
@@ -93,7 +93,7 @@ async function deskIn(dir: string, ...options: string[]): Promise<Desk> {
 }
 
 describe('an agent', () => {
-  it('is told what each call does before it calls', async () => {
+  it('learns what each call does before calling', async () => {
     const { client } = await sharedDesk()
     const { tools } = await client.listTools()
     expect(tools.length).toBeGreaterThan(8)
@@ -122,7 +122,7 @@ describe('an agent', () => {
     expect(wrong.error?.message).toContain('06_flaot4')
   })
 
-  it('reads in pages and looks into machine code', async () => {
+  it('reads in pages and inspects machine code', async () => {
     const { call } = await sharedDesk()
     const where = { session: 'recorded:gemm-fp32-h200-4096-deep', rung: '05_thread_tile_2d' }
     const first = await call('machine_code', { ...where, limit: 2 })
@@ -151,11 +151,11 @@ describe('an agent', () => {
     expect(compared.summary).toMatch(/^Of the \d+ rungs in both sessions, /)
   })
 
-  it('replays a recording, and is told how far it is', async () => {
+  it('replays a recording, and gets progress', async () => {
     const { client } = await sharedDesk()
     const said: string[] = []
-    // A callback would miss messages that arrive together with the answer, since the client has forgotten the call by
-    // then.
+    // A callback would miss messages that arrive with the response, because the client has already
+    // forgotten the call.
     client.setNotificationHandler('notifications/progress', ({ params }) => {
       said.push(params.message ?? '')
     })
@@ -169,7 +169,7 @@ describe('an agent', () => {
   })
 })
 
-describe('what an agent may not', () => {
+describe('an agent may not', () => {
   it.each([
     ['an absolute path', '/etc/passwd'],
     ['a path above', '../data/x.ncu-rep'],
@@ -194,11 +194,11 @@ describe('what an agent may not', () => {
     }
   })
 
-  it('run code on a GPU, unless its user said so', async () => {
+  it('run code on a GPU, unless the user allowed it', async () => {
     const { call } = await sharedDesk()
     for (const [tool, given] of [
       ['run', { ladder: 'gemm-fp32', target: 'local' }],
-      // A machine that the user added, whose GPU counts too.
+      // `titan` is a machine that the user added. Its GPU also needs permission.
       ['run', { ladder: 'gemm-fp32', target: 'titan' }],
       ['lab_check', { lab: '01-coalescing', file: 'lab.cu', target: 'local' }],
     ] as const)
@@ -230,7 +230,7 @@ describe('mistakes', () => {
     expect((await call('why', { session, rung: '06_float4', extra: 1 })).error).toBeDefined()
   })
 
-  it('on the wire leave the server answering, and a flood is answered or refused in a sentence', async () => {
+  it('in the protocol leave the server running; a flood is answered or rejected in a sentence', async () => {
     const { call, client } = await desk()
     const asked = Array.from({ length: 200 }, () => call('ladders', { limit: 1 }))
     const answers = await Promise.all(asked)
@@ -241,7 +241,7 @@ describe('mistakes', () => {
     expect((await call('ladders')).summary).toContain('ladders')
   })
 
-  it('that are no JSON are passed over, and a client that vanishes ends the server', async () => {
+  it('such as invalid JSON are skipped, and a vanished client ends the server', async () => {
     const dir = await tempDir()
     const child = spawn(process.execPath, [program, 'mcp', dir], { env: envOf(dir) })
     const ended = new Promise<number | null>((done) => child.once('close', done))
@@ -259,13 +259,13 @@ describe('mistakes', () => {
     }
     child.stdin.write(`nonsense\n{"a":\n[]\n\0\n${JSON.stringify(hello)}\n`)
     await expect.poll(() => said).toContain('"serverInfo"')
-    // stdout contains only messages.
+    // stdout must contain only protocol messages.
     for (const line of said.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('jsonrpc')
     child.stdin.end()
     expect(await ended).toBe(0)
   })
 
-  it('in the folders named at the start are told before anything is served', async () => {
+  it('in the folders named at startup are reported before anything is served', async () => {
     const dir = await tempDir()
     const child = spawn(process.execPath, [program, 'mcp', join(dir, 'nowhere')], {
       env: envOf(dir),
@@ -289,7 +289,7 @@ describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, (
     )!
     const lab = await readFile(join(root, 'cuda-kernels/labs/07-bank-conflicts/starter.cu'), 'utf8')
     expect(lab.split('\n')[Number(line) - 1]).toContain(found)
-    // The store of the transposed tile.
+    // The finding points to the store to the transposed tile.
     expect(found).toMatch(/\w+\[.+\] = /)
     const written = await readFile(join(root, 'docs/guides/agents.md'), 'utf8')
     expect(written, 'run `npm run readme -- agents`').toBe(text)
@@ -297,7 +297,7 @@ describe('the conversations in docs/guides/agents.md', { tags: ['thorough'] }, (
 })
 
 describe.skipIf(!hasNvcc)('emulated sessions', () => {
-  it('are answered with the counters that moved first', async () => {
+  it('show the counters that moved first', async () => {
     const dir = await tempDir()
     const kernelLadder = (...words: string[]): void => {
       const { status, stderr } = spawnSync(process.execPath, [program, ...words], {
@@ -357,7 +357,7 @@ describe.skipIf(!hasNvcc)('emulated sessions', () => {
   })
 })
 
-it('the server ends with one sentence where a client sends a line that is too long', async () => {
+it('the server ends with one sentence if a client sends a line that is too long', async () => {
   const { status, stdout, stderr } = runWithInput(await tempDir(), `{"x":"${'x'.repeat(11 << 20)}`)
   expect(status, stderr).toBe(2)
   expect(stdout).toBe('')

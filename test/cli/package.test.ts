@@ -1,5 +1,6 @@
 /**
- * Tests of the npm package as a user gets it: its tarball, installed by npm in an empty folder, without a network.
+ * Tests the npm package as a user gets it. npm installs the tarball in an empty folder without a
+ * network.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -17,7 +18,7 @@ import { runBundle, start, type Running } from './support'
 const exec = promisify(execFile)
 const folder = join(root, 'dist/package')
 
-/** One finding, as the tool writes it. */
+/** One memcheck finding, as the tool writes it. */
 const memcheckXml = `<ComputeSanitizerOutput><record><kind>Precise</kind><level>Error</level><what><text>Invalid __global__ read</text></what><where><func>k</func><path>k.cu</path><line>7</line></where></record></ComputeSanitizerOutput>`
 
 let home = ''
@@ -26,15 +27,16 @@ let tarball = ''
 let env: Record<string, string> = {}
 
 /**
- * The npm that runs the tests sets variables for its scripts, such as their folder, which must not reach this npm.
+ * The npm that runs the tests sets variables for its scripts, such as their folder. The nested npm
+ * must not see them.
  */
 const withoutNpm = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 )
 
 /**
- * Returns the output of a server when it is ready. Includes the link, which comes through another pipe. Throws if it
- * ended instead.
+ * Returns a server's output once the server is ready. The output includes the link, which is
+ * printed on another stream. Throws if the server ended instead.
  */
 const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
   Promise.race([
@@ -44,7 +46,7 @@ const outputWhenReady = ({ says, finished }: Running): Promise<string> =>
     }),
   ])
 
-/** Runs npm without a registry. */
+/** Runs npm without access to a registry. */
 const npm = (args: readonly string[], cwd: string) =>
   exec('npm', [...args, '--offline', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd,
@@ -52,7 +54,7 @@ const npm = (args: readonly string[], cwd: string) =>
   })
 
 beforeAll(async () => {
-  // Not `tempDir`, whose folders last for one test.
+  // `tempDir` cannot be used here, because its folders last for one test.
   home = await mkdtemp(join(tmpdir(), 'kl-package-'))
   env = { KERNEL_LADDER_CACHE: join(home, 'cache'), KERNEL_LADDER_DATA: join(home, 'data') }
   const packed = await npm(['pack', folder, '--json'], home)
@@ -90,23 +92,20 @@ describe('the npm package', () => {
     expect(await readFile(out, 'utf8')).toContain('<title>')
   })
 
-  it.each(['serve', 'app'])(
-    'serves the UI with `%s` where there is no display',
-    async (command) => {
-      const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
-      const server = start([command], none, program)
-      const said = await outputWhenReady(server)
-      const link = /http:\S+/.exec(said)![0]
-      const entry = await fetch(link, { redirect: 'manual' })
-      const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
-      const page = await fetch(new URL('/', link), { headers: { cookie } })
-      expect(await page.text()).toContain('<div id="app"')
-      server.signal('SIGTERM')
-      expect((await server.finished).code).toBe(0)
-    },
-  )
+  it.each(['serve', 'app'])('serves the UI with `%s` if there is no display', async (command) => {
+    const none = { ...env, DISPLAY: '', WAYLAND_DISPLAY: '' }
+    const server = start([command], none, program)
+    const said = await outputWhenReady(server)
+    const link = /http:\S+/.exec(said)![0]
+    const entry = await fetch(link, { redirect: 'manual' })
+    const cookie = entry.headers.getSetCookie()[0]!.split(';')[0]!
+    const page = await fetch(new URL('/', link), { headers: { cookie } })
+    expect(await page.text()).toContain('<div id="app"')
+    server.signal('SIGTERM')
+    expect((await server.finished).code).toBe(0)
+  })
 
-  it('opens the window of an Electron that is installed beside it', async () => {
+  it('opens the window of an Electron that is installed next to it', async () => {
     const modules = dirname(dirname(program))
     const electron = join(modules, 'electron')
     await mkdir(join(electron, 'dist'), { recursive: true })
@@ -118,7 +117,7 @@ describe('the npm package', () => {
     const main = join(modules, 'kernel-ladder/out/main/index.js')
     const app = start(['app'], { ...env, DISPLAY: ':99' }, program)
     if (process.getuid?.() === 0) {
-      // Electron does not run as root, so the browser is opened.
+      // Electron refuses to run as root, so the program opens the browser instead.
       const said = await outputWhenReady(app)
       expect(said).toContain('Electron does not run as root')
       app.signal('SIGTERM')
@@ -127,7 +126,7 @@ describe('the npm package', () => {
     expect((await stat(main)).isFile()).toBe(true)
   })
 
-  it('needs no folder that it may write to for what only prints', async () => {
+  it('needs no writable folder for commands that only print', async () => {
     const blocked = join(home, 'blocked')
     await writeFile(blocked, '')
     const nowhere = {
@@ -138,7 +137,7 @@ describe('the npm package', () => {
     expect((await runBundle(['show', 'recorded'], nowhere, program)).code).toBe(0)
   })
 
-  it('says in a sentence that a user has no home', async () => {
+  it('reports in a sentence that a user has no home', async () => {
     const homeless = { HOME: '', XDG_CACHE_HOME: '', XDG_DATA_HOME: '' }
     const { code, stderr } = await runBundle(['ladders'], homeless, program)
     expect(code).toBe(3)
@@ -162,7 +161,7 @@ describe('its library', () => {
     }))
   })
   const ncu = join(root, 'test/captures/ncu/2025.3.1-h200')
-  /** Returns the files for an example, depending on the functions it calls. */
+  /** Returns the input files for an example, based on the functions it calls. */
   const given = async (code: string): Promise<string[]> => {
     const report = join(home, 'slow.ncu-rep')
     await writeFile(
@@ -205,7 +204,7 @@ describe('its library', () => {
       expect(called.join(', ')).toContain(name)
   })
 
-  it('says that there is no nvcc to compile with', async () => {
+  it('reports that there is no nvcc to compile with', async () => {
     const { code } = examples.find(({ module }) => module === 'compile')!
     const file = join(dirname(dirname(dirname(program))), 'compile.mjs')
     await writeFile(file, code)
@@ -223,7 +222,7 @@ describe('its library', () => {
       const file = join(dirname(dirname(dirname(program))), 'example.mjs')
       await writeFile(file, code)
       const { stdout } = await exec(process.execPath, [file, ...(await given(code))])
-      // The output that an example promises, in a comment after a statement.
+      // A comment after a statement states the expected output of the example.
       const promised = /^(?!\s*\/\/).*\S \/\/ (.+)$/m.exec(code)?.[1]
       expect(stdout.trim()).not.toBe('')
       if (promised !== undefined) expect(stdout.trim()).toBe(promised)
@@ -237,41 +236,37 @@ describe('its library', () => {
     },
   )
 
-  it('prints the hottest lines in ten lines, as the document has it', async () => {
+  it('prints the hottest lines in ten lines, as documented', async () => {
     const text = await readFile(join(root, 'docs/reference/library.md'), 'utf8')
     const code = /```js\n([\s\S]*?)```/.exec(text)![1]!
     expect(code.split('\n').filter(Boolean).length).toBeLessThanOrEqual(10)
     expect(examples.map((one) => one.code)).toContain(code)
   })
 
-  it(
-    'has types that stand by themselves, for Node’s own resolution',
-    { tags: ['thorough'] },
-    async () => {
-      const user = dirname(dirname(dirname(program)))
-      await writeFile(
-        join(user, 'user.mts'),
-        [
-          "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
-          'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
-          'export const first: string | undefined = lines[0]?.file',
-          'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
-          '// @ts-expect-error a counter that there is not',
-          "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
-        ].join('\n'),
-      )
-      const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
-      const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
-      const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
-      await exec(
-        process.execPath,
-        [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
-        { cwd: user },
-      )
-    },
-  )
+  it('has self-contained types, for Node’s own resolution', { tags: ['thorough'] }, async () => {
+    const user = dirname(dirname(dirname(program)))
+    await writeFile(
+      join(user, 'user.mts'),
+      [
+        "import { hottestLines, isKernelLadderError, readNcuRep, type HotLine } from 'kernel-ladder'",
+        'const lines: HotLine[] = readNcuRep(new Uint8Array()).kernels.flatMap((one) => hottestLines(one))',
+        'export const first: string | undefined = lines[0]?.file',
+        'export const kind = (e: unknown): string => (isKernelLadderError(e) ? e.kind : "")',
+        '// @ts-expect-error a counter that there is not',
+        "hottestLines(readNcuRep(new Uint8Array()).kernels[0]!, 'nonsense')",
+      ].join('\n'),
+    )
+    const compiler = join(root, 'node_modules/typescript-7/bin/tsc')
+    const options = ['--noEmit', '--strict', '--module', 'nodenext', '--skipLibCheck', 'false']
+    const types = ['--target', 'es2023', '--types', 'node', '--typeRoots']
+    await exec(
+      process.execPath,
+      [compiler, ...options, ...types, join(root, 'node_modules/@types'), 'user.mts'],
+      { cwd: user },
+    )
+  })
 
-  it('refuses what is no report with an error of its own', async () => {
+  it('rejects files that are not reports with its own error', async () => {
     const file = join(dirname(dirname(dirname(program))), 'refused.mjs')
     await writeFile(
       file,
@@ -287,7 +282,7 @@ describe('its library', () => {
     expect(stdout).toMatch(/^true .+\nfalse addresses must have one.+\nfalse The limits of.+\n$/)
   })
 
-  it('has the pages of today', async () => {
+  it('has the current pages', async () => {
     const { libraryDocs } = await import('../../scripts/lib/library-doc.mjs')
     for (const [path, expected] of await libraryDocs()) {
       const text = await readFile(join(root, path), 'utf8')

@@ -1,4 +1,4 @@
-/** Tests that the built package reproduces the emulated run in README.md without nvcc. */
+/** Tests that the built package reproduces README.md's emulated run without nvcc. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { emulatedOutput } from '../../scripts/lib/figure-docs.mjs'
 import { root, tempDir } from '../services/support'
 import { runBundle } from './support'
 
-// The shipped builds contain host code for this platform.
+// The host code of the shipped builds runs only on this platform.
 it.runIf(process.platform === 'linux' && process.arch === 'x64')(
   'README.md has the emulated run that `npm run readme -- figures` writes',
   async () => {

@@ -1,4 +1,4 @@
-/** scripts/gpu/record.sh, with the built program and a recording in place of a GPU. */
+/** Tests scripts/gpu/record.sh with the built program. A recording replaces the GPU. */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
     out = await mkdtemp(join(tmpdir(), 'kl-record-out-'))
     const script = join(root, 'scripts/gpu/record.sh')
     await copyFile(script, join(home, 'record.sh'))
-    // A script that starts this Node: the whole program would take a minute to compress.
+    // A script that starts this Node binary, because compressing the binary would take a minute.
     await writeFile(join(home, 'node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`)
     await copyFile(join(root, 'dist/cli/kernel-ladder.mjs'), join(home, 'kl.mjs'))
     await exec('xz', ['-0', join(home, 'node'), join(home, 'kl.mjs')])
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('record.sh', () => {
       .sort()
   }
 
-  it('brings everything back in one archive, from which it resumes', async () => {
+  it('copies everything back in one archive, from which it resumes', async () => {
     const lines = [
       'first|1|--ladder transpose',
       'broken|1|--ladder nowhere',

@@ -12,7 +12,7 @@ import { readSession } from '../../src-main/adapters/sessions/session-store'
 
 const recorded = 'recorded:gemm-fp32-h200-2048'
 
-/** Creates a changed copy of the recording on the disk. */
+/** Writes a changed copy of the recording to disk. */
 async function session(dir: string, change: (session: Session) => void): Promise<string> {
   const folder = join(dir, 'changed')
   const value = await readSession(join(recordingsDir, 'gemm-fp32-h200-2048'))
@@ -34,7 +34,7 @@ describe('report', () => {
       const out = join(await tempDir(), `report.${format}`)
       const written = await run(['report', recorded, '--format', format, '--out', out])
       expect([written.code, written.stdout]).toEqual([0, ''])
-      // stdout has no place for pictures.
+      // Markdown on stdout cannot include pictures.
       const without = format === 'md' ? ['--sections', 'ladder,matrix,compare'] : []
       const printed = await run(['report', recorded, '--format', format, '--out', '-', ...without])
       expect(printed.code).toBe(0)
@@ -51,7 +51,7 @@ describe('report', () => {
     },
   )
 
-  it('imports a file whose name is not UTF-8, which Node cannot say', async () => {
+  it('imports a file whose name is not UTF-8, which Node cannot represent', async () => {
     const dir = await tempDir()
     const page = join(dir, 'page.html')
     expect((await run(['report', recorded, '--format', 'html', '--out', page])).code).toBe(0)
@@ -78,7 +78,7 @@ describe('report', () => {
     expect((await run(['import', first, '--which', 'second'])).code).toBe(2)
   })
 
-  it('draws one chart for print, and names those there are', async () => {
+  it('draws one chart for print, and lists the available charts', async () => {
     const dir = await tempDir()
     const out = join(dir, 'throughput.svg')
     const drawn = await run(['report', recorded, '--chart', 'throughput', '--out', out])
@@ -93,7 +93,7 @@ describe('report', () => {
     expect(await readdir(dir)).toEqual(['throughput.svg'])
   })
 
-  it('draws the charts of the Charts screen too, as the screen does, or says why it cannot', async () => {
+  it('draws the charts of the Charts screen as the screen does, or says why it cannot', async () => {
     const dir = await tempDir()
     const draw = (chart: string, file: string, session = 'recorded:gemm-fp32-h200-4096-deep') =>
       run(['report', session, '--chart', chart, '--out', join(dir, file)])
@@ -102,7 +102,7 @@ describe('report', () => {
     expect(svg).toMatch(/^<svg [^>]*width="643"/)
     expect(svg).toMatch(/Roofline[^]*FLOP per byte of L2 traffic/)
     expect((await draw('sweep', 's.png')).code).toBe(0)
-    // 170 mm at 300 dpi.
+    // The image is 170 mm wide at 300 dpi.
     const width = (await readFile(join(dir, 's.png'))).readUInt32BE(16)
     expect(Math.abs(width - 2009)).toBeLessThan(2)
     const unknown = await draw('waves:99_x', 'x.svg')
@@ -125,7 +125,7 @@ describe('report', () => {
     expect(await pagesOf('all.pdf', '--sections', 'all')).toBeGreaterThan(12)
   })
 
-  it('says what a PDF needs where there is no browser, and leaves no file', async () => {
+  it('names the requirements of a PDF if there is no browser, and leaves no file', async () => {
     const out = join(await tempDir(), 'report.pdf')
     const { code, stderr } = await run(['report', recorded, '--format', 'pdf', '--out', out], {
       PATH: '',
@@ -183,7 +183,7 @@ describe('report', () => {
     expect([code, stdout]).toEqual([2, ''])
   })
 
-  it('leaves a file that exists as it was, and no half file where it may not write', async () => {
+  it('keeps an existing file unchanged, and leaves no partial file in an unwritable place', async () => {
     const dir = await tempDir()
     const out = join(dir, 'mine.md')
     await writeFile(out, 'mine')
@@ -208,7 +208,7 @@ describe('report --ci', () => {
   const against = (now: string, baseline: string, ...more: string[]) =>
     run(['report', now, '--ci', '--baseline', baseline, ...more])
 
-  it('prints a check and exits 0 where nothing got slower, and 1 where a rung did', async () => {
+  it('prints a check and exits 0 if nothing got slower, and 1 if a rung did', async () => {
     const dir = await tempDir()
     const same = await against(recorded, recorded)
     expect(same.code).toBe(0)
@@ -224,7 +224,7 @@ describe('report --ci', () => {
     expect((await against(now, recorded, '--rungs', '07_conflict_free')).code).toBe(0)
   })
 
-  it('exits 2 where it cannot tell, and JSON is one document by the published schema', async () => {
+  it('exits 2 if it cannot decide, and JSON is one document by the published schema', async () => {
     const dir = await tempDir()
     const now = await session(dir, (value) => {
       value.rungs = value.rungs.filter(({ id }) => id !== '06_float4')
@@ -239,7 +239,7 @@ describe('report --ci', () => {
     expect([other.code, other.stdout]).toEqual([2, expect.stringContaining('The problems differ')])
   })
 
-  it('exits 2 with a sentence for a baseline that is damaged, newer or gone, and checks nothing', async () => {
+  it('exits 2 with a sentence for a damaged, newer or missing baseline, and checks nothing', async () => {
     const newer = await session(await tempDir(), (value) => Object.assign(value, { schema: 99 }))
     const damaged = await session(await tempDir(), () => undefined)
     await writeFile(join(damaged, 'session.json'), '{"schema": 1, "id":')
@@ -256,7 +256,7 @@ describe('report --ci', () => {
     }
   })
 
-  it('keeps its verdict, and the file, for a reader that went away', async () => {
+  it('keeps its verdict and the file if its reader goes away', async () => {
     const dir = await tempDir()
     const out = join(dir, 'ci.md')
     const args = ['report', await session(dir, slower), '--ci', '--baseline', recorded]

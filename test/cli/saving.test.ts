@@ -1,4 +1,7 @@
-/** Tests that simultaneous programs, a full disk, a kill and a closed reader do not affect measurements. */
+/**
+ * Tests that measurements survive simultaneous programs, a full disk, a kill, and a closed output
+ * pipe.
+ */
 import { spawn, spawnSync } from 'node:child_process'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { mkdir, readdir, rm } from 'node:fs/promises'
@@ -16,7 +19,7 @@ import { bundle, fakeTools, run, runBundle, start, type Finished, type Running }
 const ladder = ['run', '--ladder', 'gemm-fp32', '--size', '1024']
 const rungs = ['01_naive', '02_coalesced']
 const short = [...ladder, '--rungs', rungs.join(','), '--profile', 'none']
-/** Returns the folder in which a run was saved, from its output. */
+/** Returns the folder of a saved run, from the run's output. */
 const savedIn = ({ stderr }: Finished): string => /^Saved in (.+)$/m.exec(stderr)?.[1] ?? ''
 
 async function expectWhole(folder: string, ids: readonly string[] = rungs): Promise<void> {
@@ -28,7 +31,7 @@ async function expectWhole(folder: string, ids: readonly string[] = rungs): Prom
 const hidden = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.startsWith('.'))
 
-/** Creates fake tools with separate store, cache and temporary folder. */
+/** Creates fake tools with their own store, cache and temporary folder. */
 async function machine() {
   const dir = await tempDir()
   const env = { ...fakeTools(dir), TMPDIR: join(dir, 'tmp') }
@@ -37,17 +40,20 @@ async function machine() {
 }
 type Machine = Awaited<ReturnType<typeof machine>>
 
-/** Starts a run that hangs in its second rung until it is interrupted, so that other programs can run meanwhile. */
+/**
+ * Starts a run that hangs in the second rung until it is interrupted. Other programs can run
+ * meanwhile.
+ */
 const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {
     ...env,
     FAKE_FAULTS: '02_coalesced=hang',
-    // The fault is in the build, which other programs must not find.
+    // The build contains the fault, so other programs must not share this cache.
     KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
   })
 
 describe('programs at the same time', () => {
-  it('each save their session whole under a name of its own', async () => {
+  it('each save their session whole under separate names', async () => {
     const { store, env } = await machine()
     await run(short, env)
     const ended = await Promise.all([1, 2].map(() => runBundle(short, env)))
@@ -57,7 +63,7 @@ describe('programs at the same time', () => {
     expect(await readdir(store)).toHaveLength(3)
   })
 
-  it('that name the same --out: the later one is saved next to it, and says where', async () => {
+  it('with the same --out: the later one is saved next to it, and says where', async () => {
     const shared = await machine()
     const { dir, env } = shared
     const out = join(dir, 'out', 'mine')
@@ -76,13 +82,13 @@ describe('programs at the same time', () => {
   })
 })
 
-/** Whether this user may create a pid namespace, like a container's. */
+/** Options that create a pid namespace, as a container does. They need permission. */
 const unshare = ['--pid', '--fork', '--mount-proc']
 const mayUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0
 
 /*
- * Without that permission (no Linux, no privilege), test/adapters/disk/disk.test.ts covers the case: it edits the
- * owner file as if written in another namespace.
+ * Without permission for namespaces, test/adapters/disk/disk.test.ts covers this case. That test
+ * writes an owner file as if from another namespace.
  */
 describe.skipIf(!mayUnshare)('a program in a container that shares the store', () => {
   const contained = (args: readonly string[], env: Record<string, string>): number | null =>
@@ -90,7 +96,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
       env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     }).status
 
-  it('leaves alone what a run outside of it is filling', async () => {
+  it('does not touch the folder that a run outside of it is filling', async () => {
     const shared = await machine()
     const { store, env } = shared
     const running = startHanging(shared)
@@ -107,7 +113,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
   })
 })
 
-it('a run whose folder is cleared away under it saves what it measured, sources and all, and says what is missing', async () => {
+it('a run whose folder is deleted saves its measurements and sources, and reports what is missing', async () => {
   const own = await machine()
   const { store } = own
   const running = startHanging(own)
@@ -122,7 +128,7 @@ it('a run whose folder is cleared away under it saves what it measured, sources 
   expect(said(warnings).join(' ')).toMatch(/Raw output is missing.*nvcc\/.*deleted during the run/)
 })
 
-it('what a killed run left beside --out goes with the next run there', async () => {
+it('the leftovers of a killed run next to --out are removed by the next run there', async () => {
   const own = await machine()
   const { dir, env } = own
   const place = join(dir, 'results')
@@ -136,7 +142,7 @@ it('what a killed run left beside --out goes with the next run there', async () 
   expect(await readdir(place)).toEqual(['b'])
 })
 
-/** Mounts a disk of this many KiB at `folder`; returns false if this user may not mount. */
+/** Mounts a disk of this many KiB at `folder`. Returns false if the user has no permission. */
 const mount = (folder: string, size: number): boolean =>
   spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${size}k`, 'tmpfs', folder]).status === 0
 const unmount = (folder: string): void => {
@@ -150,7 +156,8 @@ const mayMount = await (async () => {
   return may
 })()
 
-// Without that permission, test/services/run/saving.test.ts simulates disk errors in other ways.
+// Without permission to mount, test/services/run/saving.test.ts simulates disk errors in other
+// ways.
 describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () => {
   const small = async (
     size: number,
@@ -187,7 +194,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('of the store itself has the session in the temporary folder', async () => {
+  it('of the store itself: the session is in the temporary folder', async () => {
     await small(300, async (disk, { env }) => {
       const ended = await run(ladder, { ...env, KERNEL_LADDER_DATA: disk })
       expect(ended.code).toBe(1)
@@ -198,7 +205,7 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
     })
   })
 
-  it('too small to begin on is refused before anything runs', async () => {
+  it('too small for a start is rejected before anything runs', async () => {
     await small(40, async (disk, { env }) => {
       const ended = await run([...ladder, '--out', join(disk, 'x')], env)
       expect([ended.code, savedIn(ended)]).toEqual([1, ''])
@@ -209,7 +216,9 @@ describe.skipIf(!mayMount)('a disk that fills up while a run is under way', () =
 })
 
 describe('a reader that goes away', () => {
-  /** Closes the streams at the first output, like `| head -1`; returns the program's exit code. */
+  /**
+   * Closes the streams at the first output, like `| head -1`, and returns the program's exit code.
+   */
   const readBriefly = (
     args: readonly string[],
     env: Record<string, string>,
@@ -226,7 +235,7 @@ describe('a reader that goes away', () => {
       child.on('exit', done)
     })
 
-  it('ends no run: one with a rung that fails is saved and has its exit code', async () => {
+  it('ends no run: a run with a failed rung is saved and has its exit code', async () => {
     const { store, env } = await machine()
     expect(await readBriefly(short, { ...env, FAKE_FAULTS: '02_coalesced=wrong' })).toBe(1)
     const [name, ...others] = await readdir(store)
@@ -251,8 +260,9 @@ describe('a reader that goes away', () => {
   })
 })
 
-// A few cells of the fault matrix. `npm run faults` tries all, and docs/evidence/reliability.md has the results.
-describe('a command that is struck', { tags: ['thorough'] }, () => {
+// Tests a few cells of the fault matrix. `npm run faults` tries all, and
+// docs/evidence/reliability.md has the results.
+describe('a command with an injected fault', { tags: ['thorough'] }, () => {
   let bench: Awaited<ReturnType<typeof openBench>>
   beforeAll(async () => {
     bench = await openBench()
@@ -263,7 +273,7 @@ describe('a command that is struck', { tags: ['thorough'] }, () => {
     ['measure', 'SIGTERM'],
     ['build', 'SIGKILL'],
     ['import', 'out of descriptors'],
-  ])('%s, by %s, loses nothing and leaves nothing', async (stageName, faultName) => {
+  ])('%s, by %s, loses nothing and leaves nothing behind', async (stageName, faultName) => {
     const stage = stages.find(({ name }) => name === stageName)!
     const fault = faults.find(({ name }) => name === faultName)!
     expect(applies(stage, fault)).toBe(true)

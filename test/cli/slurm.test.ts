@@ -1,6 +1,7 @@
 /**
- * Tests of Slurm: a real munged, slurmctld and slurmd in a folder of the test, with the fake tools in jobs. Without
- * them the tests are skipped by name; with CI=true the test command installs them.
+ * Tests Slurm with real munged, slurmctld and slurmd processes in the test's folder. Jobs use the
+ * fake tools. Without Slurm, the tests are skipped by name. With CI=true, the test command installs
+ * Slurm.
  */
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -44,21 +45,21 @@ const freePorts = async (count: number): Promise<number[]> => {
 
 interface Cluster {
   dir: string
-  /** The login node's environment. */
+  /** The environment on the login node. */
   env: Record<string, string>
   /** Runs a Slurm command. */
   call: (file: string, ...args: string[]) => string
-  /** Simulates a controller that lost its state, and a node lost with its jobs. */
+  /** Simulates a controller that lost its state, and a node that failed with its jobs. */
   forget: () => Promise<void>
   close: () => Promise<void>
 }
 
 /**
- * Starts four nodes with eight GPUs each: partition gpu, one that accepts no jobs, two with a preempting partition,
- * and one whose node fails.
+ * Starts four nodes with eight GPUs each. Jobs on two nodes can be preempted from a second
+ * partition. One partition accepts no jobs, and one node fails in a test.
  */
 async function cluster(): Promise<Cluster> {
-  // munged requires that every folder above its socket is closed to others.
+  // munged requires that other users cannot write to any folder above the socket.
   const dir = await mkdtemp(join(tmpdir(), 'kl-slurm-'))
   await chmod(dir, 0o755)
   const [controller, ...ports] = await freePorts(5)
@@ -85,8 +86,8 @@ async function cluster(): Promise<Cluster> {
       'SlurmdTimeout=60\nSlurmctldTimeout=60\nReturnToService=2\nMinJobAge=300\nJobRequeue=1',
       'PreemptType=preempt/partition_prio\nPreemptMode=REQUEUE\nPropagateResourceLimits=NONE',
       'AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none',
-      // Read a job's initial environment from a file; Slurm would otherwise run the login files of the user running
-      // the tests.
+      // Read a job's initial environment from a file. Otherwise Slurm would run the test user's
+      // login files.
       'GetEnvTimeout=0',
       ...ports.map((port, index) => node(`n${index + 1}`, port)),
       'PartitionName=gpu Nodes=n1 Default=YES State=UP PriorityTier=1',
@@ -109,7 +110,7 @@ async function cluster(): Promise<Cluster> {
       })
       .join(''),
   )
-  // A site's wrapper prints additional text around sbatch's output.
+  // Some sites have an sbatch wrapper that prints more text around sbatch's output.
   await writeFile(
     join(dir, 'bin/sbatch'),
     '#!/bin/sh\necho "Welcome to kl: 2 nodes"\n/usr/bin/sbatch "$@"; code=$?\necho "Your quota: 12 %"; echo "Goodbye" >&2\nexit $code\n',
@@ -137,7 +138,7 @@ async function cluster(): Promise<Cluster> {
       try {
         if (holds()) return
       } catch {
-        // It does not answer yet.
+        // The controller does not respond yet.
       }
       await delay(100)
     }
@@ -160,7 +161,10 @@ async function cluster(): Promise<Cluster> {
   let slurmctld = daemon('slurmctld', '-D')
   const nodes = ['n1', 'n2', 'n3', 'n4'].map((name) => daemon('slurmd', '-D', '-N', name))
   await until(idle)
-  /** Kills the processes in the cluster's folders: jobs and the slurmstepd of each. */
+  /**
+   * Kills the processes that run in the cluster's folders, which are the jobs and their slurmstepd
+   * processes.
+   */
   const killJobs = (): void => {
     const all = execFileSync('ps', ['-eo', 'pid=,args='], { encoding: 'utf8' }).split('\n')
     for (const line of all)
@@ -203,7 +207,7 @@ const words = ['run', ...ladder, '--profile', 'none', '--timeout', '600', '--tar
 
 describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   let own: Cluster
-  /** Returns the number of the job that a run has submitted. */
+  /** Returns the number of the job that a run submitted. */
   const numberIn = (text: string): string => /Job (\d+)/.exec(text)![1]!
   const queued = (): string[] => own.call('squeue', '-h', '-o', '%i').split('\n')
 
@@ -215,7 +219,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       `export XDG_CACHE_HOME='${dir}/remote' KERNEL_LADDER_DATA='${dir}/remote-data' PATH='${path}'`,
       `export KERNEL_LADDER_PATH_ONLY=1 CUDA_VISIBLE_DEVICES=0 FAKE_LOG='${dir}/calls.log'`,
     ]
-    // A separate cache, in which the fake tools store a fault and the name of a GPU.
+    // Use a separate cache, because the fake tools store the fault and the GPU's name in it.
     const hang = (name: string): string =>
       `export FAKE_FAULTS='02_coalesced=hang' KERNEL_LADDER_CACHE='${dir}/cache-${name}'`
     const machine = (slurm: object, ...more: string[]) => ({ slurm, before: [...before, ...more] })
@@ -235,7 +239,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
           ),
           closed: machine({ partition: 'closed' }),
           nowhere: machine({ partition: 'nowhere' }),
-          // It hangs until it is restarted.
+          // The job hangs until Slurm restarts it.
           pair: machine(whole, `[ -n "$SLURM_RESTART_COUNT" ] || ${hang('pair')}`),
         },
       }),
@@ -271,7 +275,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     ['cancelled by someone else', ['scancel'], /ended early.* It was cancelled/],
     ['out of time', ['scontrol', 'update', 'TimeLimit=0'], /ended early.* its time limit/],
   ])(
-    'brings home what a job finished that is %s',
+    'copies back what a job finished that is %s',
     { tags: ['thorough'] },
     async (_, [file, ...args], why) => {
       const run = start([...words, file!], own.env, bundle)
@@ -284,7 +288,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'tells a queued job from a held one with its reason, and takes it out on ^C',
+    'distinguishes a queued job from a held one with its reason, and removes it on ^C',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'closed'], own.env, bundle)
@@ -299,7 +303,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'starts over when a job of another partition took its node',
+    'starts over if a job of another partition took its node',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'pair'], own.env, bundle)
@@ -314,7 +318,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'follows an array of 40 tasks, of which one fails, one is preempted and one leaves nothing',
+    'follows an array of 40 tasks, of which one fails, one is preempted and one leaves no output',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -353,7 +357,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'tells a job whose node failed from one that is queued again',
+    'distinguishes a job whose node failed from one that is queued again',
     { tags: ['thorough'] },
     async () => {
       const shell = localShell('kl', (call) => runProcess({ ...call, env: own.env }))
@@ -385,7 +389,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       const failed = await job('node')
       await Promise.all([again.running(), failed.running()])
       own.call('scontrol', 'update', `JobId=${failed.number}`, 'Requeue=0')
-      // The node recovers by itself.
+      // The node recovers without intervention.
       own.call('scontrol', 'update', 'NodeName=n4', 'State=DOWN', 'Reason=test')
       await failed.followed
       expect(ending(failed)).toBe('Its node failed.')
@@ -397,7 +401,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'grades a folder over tasks, with a lab of the teacher’s own',
+    'grades a folder over tasks, with the teacher’s own lab',
     { tags: ['thorough'] },
     async () => {
       const lab = join(own.dir, 'own-coalescing')
@@ -420,7 +424,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(faultsOf('lab-grade', document)).toEqual([])
       expect(document.rows.map(({ student }) => student)).toEqual(['ada', 'bob'])
       expect(stderr).toMatch(/Array \d+ on kl: 2 of 2 tasks done/)
-      // The last job has no submission to grade.
+      // The last job has no submission left to grade.
       expect(stderr).toContain('2 rows of earlier gradings of these submissions are reused')
       const here = await runBundle(words.slice(0, -1), own.env)
       expect([here.code, here.stderr]).toEqual([2, expect.stringContaining('--tasks goes with')])
@@ -428,7 +432,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   )
 
   it.concurrent(
-    'spreads a sweep over tasks, and ranks what all have measured',
+    'distributes a sweep over tasks, and ranks the measurements of all',
     { tags: ['thorough'] },
     async () => {
       const axes = ['--param', 'BM=32,64,128', '--param', 'TM=4,8', '--seconds', '0.05']
@@ -440,7 +444,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
       expect(code, stderr).toBe(0)
       const document = JSON.parse(stdout) as { rows: object[]; resumed: number; winner: object }
       expect(faultsOf('tune', document)).toEqual([])
-      // The last job times the best points again and has no other point to measure.
+      // The last job times the best points again and has no other points to measure.
       expect(document.resumed).toBe(document.rows.length)
       expect(document.rows.length).toBeGreaterThan(1)
       expect(document.winner).not.toBeNull()
@@ -450,7 +454,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
     },
   )
 
-  it('says what sbatch refuses, and leaves nothing there', async () => {
+  it('reports sbatch errors, and leaves nothing on the cluster', async () => {
     const jobs = (): Promise<string[]> => readdir(join(own.dir, 'remote/kernel-ladder/jobs'))
     const before = await jobs()
     const { code, stderr } = await runBundle([...words, 'nowhere'], own.env)
@@ -477,7 +481,7 @@ describe.skipIf(!hasSlurm)('Slurm on a login node', () => {
   })
 
   it(
-    'calls a job lost that neither queue nor accounting knows, and never done',
+    'calls a job lost if neither queue nor accounting knows it, and never done',
     { tags: ['thorough'] },
     async () => {
       const run = start([...words, 'forgotten'], own.env, bundle)
@@ -497,7 +501,7 @@ describe('machine add --slurm', () => {
     ['a partition with a shell in it', ['--slurm', '--partition', '$(reboot)'], /--partition must/],
     ['an option that it sets itself', ['--slurm', '--sbatch=--output=x'], /--sbatch must/],
     ['a partition without Slurm', ['--ssh', 'x', '--partition', 'gpu'], /goes with --slurm/],
-  ])('refuses %s', async (_, options, why) => {
+  ])('rejects %s', async (_, options, why) => {
     const { code, stderr } = await run(['machine', 'add', 'kl', ...options], {
       KERNEL_LADDER_CONFIG: join(tmpdir(), 'kernel-ladder-none'),
     })

@@ -1,6 +1,6 @@
 /**
- * Runs the command line. `run` is a call in the test's process with in-process fake tools. `runBundle` and `start`
- * run the bundled program as a user does, as a process with streams and an exit code.
+ * Runs the command line. `run` calls it in the test's process with in-process fake tools.
+ * `runBundle` and `start` run the bundled program in a separate process, as a user would.
  */
 import { spawn } from 'node:child_process'
 import { delimiter, dirname, join } from 'node:path'
@@ -86,7 +86,7 @@ export const run = (
     ...args,
   )
 
-/** Returns an environment with the fake tools on PATH, and folders below `dir`. */
+/** Returns an environment with the fake tools on PATH and with folders below `dir`. */
 export const fakeTools = (dir: string): Record<string, string> => ({
   PATH: [putFakes(join(dir, 'fakes')), dirname(process.execPath), '/usr/bin', '/bin'].join(
     delimiter,

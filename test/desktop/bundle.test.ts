@@ -1,4 +1,7 @@
-/** Tests the built desktop program in plain Node.js, over a fake that has only what Electron declares. */
+/**
+ * Tests the built desktop program in plain Node.js with a fake that has only the members that
+ * Electron declares.
+ */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createFakeElectron, type FakeElectron } from '../hosts/electron/fake-electron'
@@ -21,7 +24,7 @@ const settle = (condition: () => boolean): Promise<void> =>
   )
 
 describe('a stand-in that knows what Electron declares', () => {
-  it('has what exists, and throws for what does not', () => {
+  it('has what Electron declares, and throws for anything else', () => {
     const { module } = createFakeElectron()
     const app = strict(module.app as unknown as { quit(): void; leave?(): void }, 'App')
     expect(() => app.quit()).not.toThrow()

@@ -19,13 +19,16 @@ function collect(node: ts.Node): void {
 
 collect(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true))
 
-/** Members of Node.js's emitters, which Electron's classes extend. */
+/** Members of Node.js event emitters, which Electron's classes inherit. */
 const ofEmitters = [
   ...['on', 'once', 'off', 'addListener', 'removeListener', 'removeAllListeners', 'emit'],
   ...['listeners', 'listenerCount', 'eventNames', 'setMaxListeners', 'prependListener'],
 ]
 
-/** Returns the members of a class or interface, including inherited ones. Throws if Electron does not declare it. */
+/**
+ * Returns the members of a class or interface, including inherited members. Throws an error if
+ * Electron does not declare the class.
+ */
 export function membersOf(name: string): ReadonlySet<string> {
   const found = declarations.get(name)
   if (!found) throw new Error(`electron.d.ts declares no ${name}`)

@@ -1,8 +1,8 @@
 /// <reference lib="dom" />
 /**
- * Runs the real preload in an isolated world of a real Chromium, as in Electron's window, with the real IPC handlers
- * behind it. Only Electron's parts are simulated: the bridge between the two worlds, and the channel to the main
- * process.
+ * Runs the real preload script in an isolated world of a real Chromium, with the real IPC handlers.
+ * Only Electron's parts are simulated: the bridge between the two worlds and the channel to the
+ * main process.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,9 +13,9 @@ const preload = join(import.meta.dirname, '../../out/preload/index.cjs')
 const world = 'kernel-ladder-preload'
 
 /**
- * Runs in the page's world: the result of `contextBridge` for the preload's functions. Events cross between the
- * worlds synchronously, with a structured clone of the detail. Functions stay in their world and are referenced by
- * number.
+ * Defines, in the page's world, the functions that the preload passed to `contextBridge`. Events
+ * cross between the worlds synchronously, and the detail is a structured clone. Functions stay in
+ * their world and are referenced by number.
  */
 function pageSide(): void {
   const listeners = new Map<number, (value: unknown) => void>()
@@ -36,7 +36,7 @@ function pageSide(): void {
     (name: string) =>
     (...args: unknown[]): unknown => {
       const sent = args.map((arg) => {
-        // A file cannot cross; its name does.
+        // A File object cannot cross between the worlds, so send the file's name.
         if (arg instanceof File) return { file: arg.name }
         if (typeof arg !== 'function') return { value: arg }
         listeners.set(++last, arg as (value: unknown) => void)
@@ -54,7 +54,7 @@ function pageSide(): void {
   })
 }
 
-/** Runs in the preload's world: `require('electron')` of a sandboxed preload. */
+/** Defines, in the preload's world, `require('electron')` of a sandboxed preload. */
 function preloadSide(): void {
   type Listener = (event: object, message: unknown) => void
   const own = globalThis as unknown as {
@@ -119,7 +119,7 @@ function preloadSide(): void {
       })
     },
   }
-  // Electron knows a file's path; here it is derived from the name.
+  // Electron knows the path of a file. The fake derives the path from the name.
   const webUtils = { getPathForFile: (file: File) => `/files/${file.name}` }
   own.require = (name) => {
     if (name !== 'electron') throw new Error(`A sandboxed preload cannot load ${name}`)

@@ -1,5 +1,8 @@
 /// <reference lib="dom" />
-/** Tests the desktop program's page, preload and IPC together in a real Chromium; only Electron is simulated. */
+/**
+ * Tests the desktop program's page, preload and IPC together in a real Chromium. Only Electron is
+ * simulated.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +38,7 @@ describe('the page of the desktop program', () => {
     page.goto(`http://localhost/?at=${encodeURIComponent(route)}#${route}`)
 
   beforeAll(async () => {
-    // Not `tempDir`, whose folders last for one test.
+    // `tempDir` cannot be used here, because its folders last for one test.
     dir = await mkdtemp(join(tmpdir(), 'kl-preload-'))
     for (const [name, value] of Object.entries({ DATA: 'data', CACHE: 'cache' }))
       vi.stubEnv(`KERNEL_LADDER_${name}`, join(dir, value))
@@ -116,7 +119,7 @@ describe('the page of the desktop program', () => {
   })
 
   it('prints a report by the hidden window, and saves it', async () => {
-    // Does what Electron's Chromium would do: prints the document that the window has loaded.
+    // Imitates Electron's Chromium, which prints the document that the window has loaded.
     vi.spyOn(FakeWebContents.prototype, 'printToPDF').mockImplementation(async (options) => {
       const document = electron.partitions.at(-1)!.schemes.get('print')!({} as Request)
       const hidden = await browser.newPage({ javaScriptEnabled: false })

@@ -1,11 +1,11 @@
 /**
- * A fake Electron with exactly the members that Electron declares: reading, calling or setting any other throws. Its
- * behavior comes from the fake of the host's tests.
+ * A fake Electron with exactly the members that Electron declares. Reading, calling or setting
+ * another member throws an error. The fake of the host tests provides the behavior.
  */
 import { type FakeElectron } from '../hosts/electron/fake-electron'
 import { membersOf } from './electron-members'
 
-/** The class of each property that refers to another Electron object. */
+/** The Electron class of each property that refers to another Electron object. */
 const kinds: Readonly<Record<string, string>> = {
   webContents: 'WebContents',
   defaultSession: 'Session',
@@ -19,7 +19,10 @@ const proxies = new WeakMap<object, object>()
 const isObject = (value: unknown): value is object =>
   (typeof value === 'object' && value !== null) || typeof value === 'function'
 
-/** Returns the value restricted to the members of that class; the same proxy for the same value. */
+/**
+ * Returns the value restricted to the members of that class. The same value always gives the same
+ * proxy.
+ */
 export function strict<T extends object>(value: T, kind: string): T {
   const known = proxies.get(value)
   if (known) return known as T
@@ -43,7 +46,7 @@ export function strict<T extends object>(value: T, kind: string): T {
       check(name)
       return Reflect.set(target, name, next, target)
     },
-    // Window options are checked against Electron's declarations too.
+    // The window options must also be declared by Electron.
     construct(target, [options]: [Record<string, unknown>]) {
       const { webPreferences = {} } = options
       for (const name of Object.keys(options))
@@ -62,7 +65,7 @@ export function strict<T extends object>(value: T, kind: string): T {
 const result = (name: string | symbol, value: unknown): unknown =>
   name === 'fromPartition' && isObject(value) ? strict(value, 'Session') : value
 
-/** Makes the arguments of listeners and handlers strict too. */
+/** Returns a function whose arguments are also checked strictly. */
 function listening(argument: unknown): unknown {
   if (typeof argument !== 'function') return argument
   return (...given: unknown[]): unknown =>
@@ -80,7 +83,7 @@ function strictArgument(value: unknown): unknown {
   return value
 }
 
-/** The class of each name that the module `electron` exports. */
+/** The Electron class of each name that the `electron` module exports. */
 const exported: Readonly<Record<string, string>> = {
   app: 'App',
   BrowserWindow: 'BrowserWindow',

@@ -1,6 +1,6 @@
 /**
- * Tests the real window: Electron itself, on a display such as Xvfb's. Skipped with the reason if there cannot be
- * one.
+ * Tests the real Electron window on a display, such as one from Xvfb. Without a display, the test
+ * is skipped with the reason.
  */
 import { join } from 'node:path'
 import { _electron, type ElectronApplication, type Page } from 'playwright-core'

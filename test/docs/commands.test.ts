@@ -1,4 +1,7 @@
-/** The commands in documents exist: each is parsed by the program's own definitions, and none is carried out. */
+/**
+ * Tests that the commands in the documents exist. The program's own definitions parse each command,
+ * and no command runs.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execFileSync } from 'node:child_process'
@@ -15,11 +18,11 @@ const documents = execFileSync('git', ['-C', root, 'ls-files', '-co', '--exclude
 
 const fences = /^```[^\n]*\n([\s\S]*?)^```/gm
 
-/** Text after the program's name, in each form that documents use. */
+/** Matches the text after the program's name, in each form that the documents use. */
 const command =
   /^\s*(?:\$ )?(?:npm run -s kernel-ladder --|npx kernel-ladder|node \S*kernel-ladder\.mjs|kernel-ladder)((?: .*)?)$/
 
-/** The words of a line of a shell, without comments and redirections. */
+/** Returns the words of a shell line without comments and redirections. */
 const wordsOf = (line: string): string[] =>
   [...line.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)]
     .map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
@@ -31,11 +34,17 @@ const wordsOf = (line: string): string[] =>
       { words: [], ended: false },
     ).words
 
-/** `[--json | --markdown]` of a synopsis stands for both. */
+/**
+ * Returns the command line with all optional parts, so `[--json | --markdown]` becomes both
+ * options.
+ */
 const allOf = (line: string): string =>
   / \[.*\]/.test(line) ? line.replaceAll(/ \| /g, ' ').replaceAll(/[[\]]/g, '') : line
 
-/** In a sentence a command with an option goes without the program's name: `run --watch`. */
+/**
+ * Matches a command with an option but without the program's name, such as `run --watch`. Sentences
+ * use this form.
+ */
 const commandNames = new RegExp(
   `^(?:${[...new Set(Object.keys(examples).map((name) => name.split(' ')[0]))].join('|')}) .*--[a-z]`,
 )
@@ -44,7 +53,7 @@ interface Written {
   from: string
   line: string
   words: string[]
-  /** Written in a sentence, where arguments may be left out. */
+  /** Whether the command is in a sentence, where arguments may be omitted. */
   isMention: boolean
 }
 
@@ -59,7 +68,7 @@ function commandsIn(from: string): Written[] {
   const found = (line: string, isMention: boolean): Written[] => {
     const named = isMention && commandNames.test(line) ? `kernel-ladder ${line}` : line
     const rest = command.exec(named)?.[1]
-    // `…` stands for anything.
+    // The character `…` means that the rest of the command is omitted.
     if (rest === undefined || (isMention && rest.includes('…'))) return []
     return [{ from, line: line.trim(), words: wordsOf(allOf(rest)), isMention }]
   }
@@ -113,7 +122,7 @@ describe('commands in documents', () => {
     [['show', 'a', 'b', 'c'], 'too many arguments'],
     [['lab', 'strat', '01-coalescing'], 'unknown command'],
     [['run'], 'required option'],
-  ])('are faults if the program refuses them: %j', async (words, fault) => {
+  ])('are faults if the program rejects them: %j', async (words, fault) => {
     expect(await faultOf({ words, isMention: false })).toContain(fault)
   })
 

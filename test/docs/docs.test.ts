@@ -35,7 +35,7 @@ it('README.md and docs/evidence/results.md have the times against libraries that
     expect(textOf(path)).toBe(await documentWith(path, [['library-times', part]]))
 })
 
-it('a rung is called faster only where each session and each way of timing says so', () => {
+it('a rung is called faster only if every session and every way of timing agrees', () => {
   const times = timedGpus.flatMap((gpu) => readLibraryTimes(root, gpu))
   expect(times.length).toBeGreaterThan(20)
   for (const one of times) {
@@ -68,7 +68,7 @@ describe('the causes in docs', async () => {
       expect(textOf(path)).toBe(await documentWith(path, [['causes', part]]))
   })
 
-  it('give with two shares of the time the factor between them', () => {
+  it('have a factor between the times that matches their shares', () => {
     const text = textOf(causesPath)
     const told = [
       ...text.matchAll(
@@ -82,7 +82,7 @@ describe('the causes in docs', async () => {
       ).toBeLessThan(0.04)
   })
 
-  it('count first causes that someone read, and no others', () => {
+  it('count only first causes that a person checked', () => {
     const told = recorded.flatMap(({ recording, steps }) =>
       steps.flatMap((step) => {
         const cause = causeKey(step)
@@ -96,7 +96,7 @@ describe('the causes in docs', async () => {
   })
 })
 
-it('docs/evidence/emulation.md sums up the counters that docs/evidence/tables/counters.md compares', async () => {
+it('docs/evidence/emulation.md sums up the counters compared in docs/evidence/tables/counters.md', async () => {
   const summary = countersSummary(textOf(countersPath))
   expect(summary).toMatch(/gemm-fp32, .* \| 15 \| 105 \| 105 \| none \|/)
   expect(textOf(emulationPath)).toBe(await documentWith(emulationPath, [['counters', summary]]))
@@ -148,7 +148,10 @@ describe('names of files and links', () => {
     'test',
   ]
 
-  /** All files and folders of the repository, relative with `/`; folders end with one. */
+  /**
+   * All files and folders of the repository as relative paths with `/`. A folder's path ends with
+   * `/`.
+   */
   const paths = [
     ...readdirSync(root, { withFileTypes: true })
       .filter((entry) => entry.isFile())
@@ -164,7 +167,7 @@ describe('names of files and links', () => {
     ]),
   ]
   const known = new Set(paths)
-  /** All suffixes of paths: `b/c.ts` and `c.ts` for `a/b/c.ts`. */
+  /** All suffixes of the paths. For example, `a/b/c.ts` has `b/c.ts` and `c.ts`. */
   const endings = new Set(
     paths.flatMap((path) => {
       const parts = path.replace(/\/$/, '').split('/')
@@ -172,17 +175,17 @@ describe('names of files and links', () => {
     }),
   )
 
-  /** Matches text that looks like a source file, or like a path below a source folder. */
+  /** Matches text that looks like a source file or like a path in a source folder. */
   const named =
     /(?<![\w./:<>…*{}$-])(?:(?:\.\.?\/)*(?:[\w.-]+\/)*[\w-][\w.-]*\.(?:ts|vue|mjs|cuh|hpp|cpp|md|sh)|(?:src-main|src-renderer|cuda-kernels|resources|scripts|test|docs)\/(?:[\w.-]+\/)*[\w.-]*\w\/?)(?![\w/<>…*{}$-]|\.\w)/g
 
-  /** Matches modules of the same folder or a nearby one, as in an import: `./mix-metrics`. */
+  /** Matches relative module paths, as in an import: `./mix-metrics`. */
   const near = /(?<![\w./:<>…*{}$-])\.\.?(?:\/(?:\.\.|[\w-]+))+(?![\w/<>…*{}$-]|\.\w)/g
   const modules = ['', '/', '.ts', '.vue', '.mjs', '.json', '.css', '.cuh', '.h']
 
   const read = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-  /** Build outputs, and placeholder names. */
+  /** Matches build outputs and placeholder names, which the test skips. */
   const passedOver = /^(?:\.\/)?(?:dist|out|node_modules|path)\/|^report\.md$/
 
   const captured = JSON.parse(read('test/captures/calls.json')) as Record<string, object>
@@ -204,7 +207,7 @@ describe('names of files and links', () => {
       .filter((name) => !exists(name, from))
       .map((name) => `${from}: ${name}`)
 
-  /** Returns the comments of a source, without strings and code. */
+  /** Returns the comments of a source file, without strings and code. */
   const commentsOf = (text: string): string =>
     [...text.matchAll(/\/\*[\s\S]*?\*\/|(?<![:'"`\w/])\/\/(?!\/)[^\n]*|<!--[\s\S]*?-->/g)]
       .map(([comment]) => comment)
@@ -218,14 +221,17 @@ describe('names of files and links', () => {
     (path) => /\.(?:ts|vue|mjs|cu|cuh|hpp|cpp|h)$/.test(path) && path !== 'test/docs/docs.test.ts',
   )
 
-  /** Returns GitHub's anchor of a heading. */
+  /** Returns the anchor that GitHub creates for a heading. */
   const anchorOf = (heading: string): string =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
       .replaceAll(' ', '-')
 
-  /** Returns the anchors of headings, with `-1` for the second of a name, and of marks in generated tables. */
+  /**
+   * Returns the anchors of headings and of marks in generated tables. The second heading of the
+   * same name ends in `-1`.
+   */
   function anchorsOf(text: string): string[] {
     const times = new Map<string, number>()
     const ofHeadings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) => {
@@ -290,7 +296,7 @@ describe('names of files and links', () => {
       '// https://example.com/docs/none.md',
       '// test/captures/task/<task>',
       '// `<name>.ts`',
-    ])('lets %s be', (text) => {
+    ])('accepts %s', (text) => {
       expect(faultsIn(commentsOf(text), 'src-main/hosts/a.ts')).toEqual([])
     })
   })

@@ -1,4 +1,7 @@
-/** Tests that the reading order in docs/ARCHITECTURE.md can be followed: each file is imported by an earlier one. */
+/**
+ * Tests that docs/ARCHITECTURE.md's reading order can be followed. An earlier file must import each
+ * file.
+ */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +12,7 @@ const text = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
 const section = /^## Reading order\n([\s\S]*?)^## /m.exec(text)![1]!
 const walks = section.split(/^(?=\*\*)/m).filter((part) => part.startsWith('**'))
 
-/** The source files that each file imports. */
+/** The source files that each source file imports. */
 const imported = new Map<string, Set<string>>()
 for (const { from, specifier } of readImports())
   if (specifier.startsWith('.')) {
@@ -18,7 +21,7 @@ for (const { from, specifier } of readImports())
   }
 
 describe('the reading order', () => {
-  it('has the walks of a run, an import and an emulated rung', () => {
+  it('covers a run, an import and an emulated rung', () => {
     expect(walks.map((walk) => /^\*\*(.+?)\.?\*\*/.exec(walk)![1])).toEqual([
       'Run a ladder',
       'Import a report',

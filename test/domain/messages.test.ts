@@ -1,4 +1,4 @@
-/** Tests of messages: their text, and how they are stored. */
+/** Tests the text of messages and how messages are stored. */
 import { describe, expect, it } from 'vitest'
 import {
   englishTemplate,
@@ -96,7 +96,7 @@ describe('a stored statement', () => {
       expect(Statement.parse(JSON.parse(JSON.stringify(statement)))).toEqual(statement)
   })
 
-  it('is refused where this version has no such message, or not with such values', () => {
+  it('is rejected if this version has no such message, or not with such values', () => {
     for (const wrong of [
       7,
       null,
@@ -113,14 +113,14 @@ describe('a stored statement', () => {
       expect(Statement.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
   })
 
-  it('says which message it is, whatever is set into it', () => {
+  it('identifies its message, whatever values it contains', () => {
     expect(says(nested, 'summary.jump')).toBe(true)
     expect(says(nested, 'summary.best')).toBe(false)
     for (const other of ['summary.jump', undefined, null, together(nested, 'More.')])
       expect(says(other, 'summary.jump')).toBe(false)
   })
 
-  it('goes together with what there is', () => {
+  it('is joined with the values that exist', () => {
     expect(together('One.', null, undefined, '')).toBe('One.')
     expect(inEnglish(together('One.', nested.values.from as AnyMessage))).toBe(
       'One. It is derived from DRAM traffic, which has no value: The run ended before it reached this rung. Segmentation fault.',
@@ -133,7 +133,7 @@ describe('a stored statement', () => {
       ...document,
       rungs: [{ reason: withText(nested), note: 'as it is' }],
     })
-    // Nested messages get text too.
+    // Nested messages also get text.
     const reached = message('records.notReached')
     const one = message('records.runnerLost', { why: reached })
     expect(withText(one)).toEqual({

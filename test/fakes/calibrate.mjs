@@ -4,7 +4,7 @@ import { root } from '../../scripts/lib/project.mjs'
 
 const captured = readFileSync(join(root, 'test/captures/calibrate/h100.jsonl'), 'utf8')
 
-/** Replays the microbenchmarks as they ran on an H100. */
+/** Replays the microbenchmark output of an H100. */
 export async function calibrate(call) {
   call.logCall('kl-calibrate')
   const ending = call.env.FAKE_CALIBRATE

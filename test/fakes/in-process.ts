@@ -1,6 +1,6 @@
 /**
- * The fake tools as calls in a test's process, for tests that are not about processes: the arguments, environment,
- * streams and results of `runProcess` without real processes.
+ * Runs the fake tools as calls in the test's process, for tests that are not about processes. The
+ * calls have the same arguments, environment, streams and results as `runProcess`.
  */
 import { readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ import { runner } from './runner.mjs'
 
 type Fake = (call: ReturnType<typeof fakeCall>) => Promise<number>
 
-/** Fakes by file name, wherever a test has put them. */
+/** The fakes by file name. A test may put the files in any folder. */
 const fakes: Record<string, Fake> = {
   nvcc,
   ncu,
@@ -33,7 +33,9 @@ const fakes: Record<string, Fake> = {
   'kl-calibrate': calibrate,
 }
 
-/** Stores all answers in advance, for fakes in a sandbox that can read stored answers but not store any. */
+/**
+ * Stores all answers in advance. A fake in a sandbox can read stored answers but cannot store any.
+ */
 export async function keepAllAnswers(): Promise<void> {
   const env = { FAKE_ANSWERS: process.env['FAKE_ANSWERS'], FAKE_BUS: '00000000:00' }
   for (const [name, { words }] of Object.entries(answers)) {
@@ -51,7 +53,9 @@ export async function keepAllAnswers(): Promise<void> {
   }
 }
 
-/** Whether a file is a fake: each refers to this folder, by its path or through a variable. */
+/**
+ * Returns whether a file is a fake. Each fake refers to this folder by path or through a variable.
+ */
 function leadsHere(file: string): boolean {
   try {
     const start = readFileSync(file, 'latin1').slice(0, 1000)
@@ -61,7 +65,9 @@ function leadsHere(file: string): boolean {
   }
 }
 
-/** Runs a fake. Any other program runs normally, even with the same name. */
+/**
+ * Runs a fake in this process. Any other program runs as usual, even if it has the name of a fake.
+ */
 export function runFake(call: ProcessCall): Promise<ProcessResult> {
   const fake = fakes[basename(call.file)]
   return fake && leadsHere(call.file) ? inProcess(fake, call) : runProcess(call)
@@ -134,7 +140,7 @@ async function inProcess(fake: Fake, call: ProcessCall): Promise<ProcessResult> 
       },
       (error: unknown) => {
         if (error instanceof Died) finish({ outcome: 'signalled', signal: error.signal })
-        // Ends like a Node program.
+        // Exit like a Node program.
         else {
           say('stderr')(error instanceof Error ? (error.stack ?? error.message) : String(error))
           finish({ outcome: 'exited', exitCode: 1 })

@@ -1,4 +1,4 @@
-// Replaces the launch probe that nvcc builds.
+// Replaces the launch probe that nvcc would build.
 import { readFileSync } from 'node:fs'
 import { faultIn, recorded, recordedLaunches, writeElsewhere } from './support.mjs'
 
@@ -19,7 +19,8 @@ export async function launches({ env, logCall, option, path, line, die, complain
   const rung = /^\/\/ rung: (\S+)/m.exec(library)[1]
   if (env.FAKE_PROBE === 'crash') die('SIGSEGV')
 
-  // Names kernels like the compiler: the one with as many registers as ncu saw in the launch.
+  // Use the compiler's kernel names. Choose the kernel that has as many registers as ncu saw in the
+  // launch.
   const compiled = [
     ...recorded(`nvcc/${rung}`, 'stderr').matchAll(
       /entry function '(\w+)'[^]*?Used (\d+) registers/g,

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
 import { readLibrary, capturedCall, likeOf, recorded } from './support.mjs'
 
-// ncu's output when it cannot profile. No such machine was available, so the texts are from NVIDIA's documentation
-// and from users' quotes.
+// ncu's error output when it cannot profile. No such machine was available, so the texts are from
+// NVIDIA's documentation and from user reports.
 export const ncuFailures = {
   'counter-permission': {
     text: '==ERROR== ERR_NVGPUCTRPERM - The user does not have permission to access NVIDIA GPU Performance Counters on the target device 0. For instructions on enabling permissions and to get more information see https://developer.nvidia.com/ERR_NVGPUCTRPERM',
@@ -41,12 +41,12 @@ export const ncuFailures = {
   },
 }
 
-// The recording that the deep level replays.
+// The recording that the fake replays at the deep level.
 const deep = 'gemm-fp32-h200-4096-deep'
 
 const baseName = (name) => name.split('.')[0]
 
-/** Returns the recorded text without the columns of unknown counters. */
+/** Returns the recorded text without the columns of counters that this ncu does not know. */
 function withoutColumns(text, unknown) {
   const lines = text.split('\n')
   const header =
@@ -62,19 +62,20 @@ function withoutColumns(text, unknown) {
     .join('\n')
 }
 
-/** The start of the fake's report of a preview. */
+/** The first line of the fake report of a preview. */
 const tableHead = 'NVR preview\n'
 
 export async function ncu(call) {
   const { words, env, option, options, path, say, logCall, callsOf } = call
-  // `counters-busy:2` fails this way for the first two profiling calls.
+  // `counters-busy:2` makes the first two profiling calls fail with this error.
   const [fault = '', times = 'Infinity'] = (env.FAKE_NCU ?? '').split(':')
   const profiled = callsOf('ncu').filter((call) => !call.includes('--version')).length
   const isKilled = env.FAKE_NCU === 'killed'
   if (fault && !isKilled && !ncuFailures[fault])
     throw new Error(`FAKE_NCU names no failure: ${fault}`)
 
-  // Counters that this ncu does not know, by base name. If one is requested, it profiles nothing.
+  // Base names of counters that the fake ncu does not know. If one is requested, ncu profiles
+  // nothing.
   const unknown = (env.FAKE_NCU_UNKNOWN ?? '').split(',').filter(Boolean)
   const refused = (option('--metrics') ?? '')
     .split(',')
@@ -102,7 +103,7 @@ export async function ncu(call) {
     return 0
   }
   const report = option('--export')
-  // ncu's own messages go to the log file, if one was requested.
+  // ncu writes its messages to the log file if one was requested.
   const told = option('--log-file')
   const speak = told ? (text) => writeFileSync(path(told), text) : say
   if (isKilled) {
@@ -130,7 +131,7 @@ export async function ncu(call) {
     say(`${[header, units, first].join('\n')}\n`)
     return 0
   }
-  // The requested rungs, by the recorded rung that each replays.
+  // The requested rungs, grouped by the recorded rung that each one replays.
   const players = new Map()
   for (const word of options('--rung')) {
     const [rung, library] = [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)]
@@ -146,20 +147,21 @@ export async function ncu(call) {
     if (rung === undefined) say(`${line}\n`)
     else for (const player of players.get(rung) ?? []) say(`${line.replaceAll(rung, player)}\n`)
   }
-  // Like the real one, it does not overwrite an existing report.
+  // Like the real ncu, do not overwrite an existing report.
   if (report) writeFileSync(path(report), 'NVR\0', { flag: 'wx' })
   return 0
 }
 
-// For a user's program: runs the program itself, and takes its kernels from a capture, `$FAKE_PROGRAM`.
+// For a user's program, the fake ncu runs the program itself. The kernels come from the capture
+// named by `$FAKE_PROGRAM`.
 
 const folder = 'ncu/2025.3.1-h200-programs'
 const files = join(import.meta.dirname, '..', 'captures', folder)
 
-/** ncu's options without a value; all others have one. */
+/** The ncu options without a value. All other options have one. */
 const switches = ['--nvtx', '--csv']
 
-/** Returns the words after ncu's own. */
+/** Returns the words after ncu's own options. */
 function programOf(words) {
   let at = 0
   while (words[at]?.startsWith('-')) at += switches.includes(words[at]) ? 1 : 2
@@ -182,11 +184,11 @@ const notFound = (file) =>
 
 const cell = (line, at) => line.slice(1, -1).split('","')[at]
 
-/** Changes a row of the table to a launch on another GPU. */
+/** Changes a table row to a launch on another GPU. */
 const onGpu = (row, gpu) =>
   row.replace(/("\([^"]*\)","\([^"]*\)",)"\d+"/, (_, extents) => `${extents}"${gpu}"`)
 
-/** Returns the table's rows that pass the filters, per process, renumbered. */
+/** Returns the table rows that pass ncu's filters. The rows are numbered again per process. */
 function chosen(log, option, env) {
   const rows = log
     .split('\n')
@@ -214,7 +216,10 @@ function chosen(log, option, env) {
     .map((row, index) => row.replace(/^"\d+"/, `"${index}"`))
 }
 
-/** Profiles a kernel that waits for another one, which ncu does not start. Lasts until it is killed. */
+/**
+ * Imitates a kernel that waits for a second kernel, which ncu does not start. Hangs until it is
+ * killed.
+ */
 async function hang({ env, signal }, log) {
   writeFileSync(
     log,
@@ -231,7 +236,7 @@ async function ncuProgram(call) {
   const { words, env, path, say, logCall } = call
   logCall('ncu')
   const command = programOf(words)
-  // The program may have options with the same names.
+  // The profiled program may have options with the same names.
   const own = words.slice(0, words.length - command.length)
   const option = (name) => (own.includes(name) ? own[own.indexOf(name) + 1] : undefined)
   if (env.FAKE_STUCK) return hang(call, path(option('--log-file')))
@@ -242,7 +247,7 @@ async function ncuProgram(call) {
   }
   const failed = exit === 0 ? '' : `==ERROR== The application returned an error code (${exit}).\n`
   const log = path(option('--log-file'))
-  // The program may launch nothing this time, or different kernels than last time.
+  // This time, the program may launch nothing or different kernels.
   const [first, second = first] = (env.FAKE_PROGRAM ?? '').split(',')
   const isPreview = option('--metrics') === 'gpu__time_duration.sum'
   const report = path(option('--export'))
@@ -260,7 +265,7 @@ async function ncuProgram(call) {
     log,
     `${said.join('\n')}\n${none ? '==WARNING== No kernels were profiled.\n' : ''}${failed}`,
   )
-  // A preview's report is only printed, so the fake stores the table itself.
+  // A preview's report is only printed, so the fake report contains the table itself.
   if (!none)
     writeFileSync(
       report,

@@ -21,7 +21,7 @@ export async function nvcc(call) {
     writeFake(output, program)
     return 0
   }
-  // Markers by which the runner knows what it replays.
+  // The fake runner recognizes the library by this marker.
   const own = { 'judge/replay.cpp': '// replay\n', 'activity/activity.cpp': '// activity\n' }
   for (const [file, text] of Object.entries(own))
     if (words.includes(file)) {
@@ -31,11 +31,11 @@ export async function nvcc(call) {
   const source = words.find((word) => /\.cu$|\.py\.cpp$/.test(word))
   const rule = option('-MF')
   if (rule !== undefined) writeFileSync(path(rule), `built: ${source}\n`)
-  // The library of a Python rung is generated; the author's source is the script.
+  // The library of a Python rung is generated. The author's source is the script.
   const script = source.endsWith('.py.cpp') ? source.slice(0, -'.cpp'.length) : null
   const text = readFileSync(path(script ?? source), 'utf8').replace(/^# /gm, script ? '// ' : '# ')
   const rung = recordedVariant(source, words)
-  /** Whether a point of a sweep was given this value. */
+  /** Returns whether the build sets this parameter value, as for a point of a sweep. */
   const isAt = (word) => words.includes(`-D${word}`)
   const faultAt = [...text.matchAll(/^\/\/ fault-at: (\S+) (\S+)/gm)].find(([, at]) => isAt(at))
   const fault = faultAt?.[2] ?? faultIn(text) ?? call.faultOf(rung)
@@ -51,7 +51,7 @@ export async function nvcc(call) {
     complain(capturedCall('nvcc/13.0.88', 'undefined').stderr)
     return 2
   }
-  // An undeclared name gives the output of the capture `undefined`.
+  // If the source has an undeclared name, print the output of the capture `undefined`.
   const undeclared = text.split('\n').findIndex((line) => /\bundeclared\b/.test(line)) + 1
   if (undeclared > 0) {
     complain(
@@ -60,13 +60,13 @@ export async function nvcc(call) {
     return 2
   }
   const like = likeOf(text) ?? (source.startsWith('labs/') ? '02_coalesced' : null)
-  // A task's reference was never recorded as a rung.
+  // The task's reference was never recorded as a rung.
   if (rung !== 'reference') complain(recorded(`nvcc/${like ?? rung}`, 'stderr'))
   const fastest = /^\/\/ fastest: (.+)/m.exec(text)?.[1].split(' ')
   const slower = fastest
     ? 1 + fastest.filter((word) => !isAt(word)).length / 10
     : /^\/\/ slower: (\S+)/m.exec(text)?.[1]
-  // Lines that the fake runner reads when it "loads" the rung.
+  // The fake runner reads these lines when it "loads" the rung.
   const prepares = /^\/\/ prepares: .+/m.exec(text)?.[0]
   const paths = (text.match(/^\/\/ path: .+/gm) ?? []).join('\n')
   writeFileSync(

@@ -6,7 +6,7 @@ export async function nvidiaSmi({ env, logCall, say, busIdOfMachine }) {
     '<process_info><pid>4242</pid><type>C</type><process_name>a.out</process_name></process_info>'
   const programs = program.repeat(Number(env.FAKE_GPU_PROGRAMS ?? 0))
   const one = recorded('nvidia-smi/query')
-  // As many GPUs as a test requests, each at its own bus position.
+  // Return as many GPUs as a test requests, each with its own PCI bus id.
   const [gpu] = /<gpu id=[^]*<\/gpu>/.exec(one)
   const all = Array.from({ length: Number(env.FAKE_GPUS || 1) }, (_, number) =>
     gpu

@@ -1,4 +1,5 @@
-// The input and output of a fake tool, whether it is a separate process or a call in a test's process.
+// The input and output of a fake tool. The tool is a separate process or a call in the test's
+// process.
 import {
   appendFileSync,
   existsSync,
@@ -11,8 +12,8 @@ import { dirname, join, resolve } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 
 /**
- * Returns a bus position derived from a text with FNV-1a, twice. Loading node:crypto would take a tenth of a fake's
- * time.
+ * Returns a PCI bus id derived from a text with two FNV-1a hashes. Loading node:crypto would take a
+ * tenth of a fake's run time.
  */
 function busOf(text) {
   const hash = (seed) => {
@@ -62,19 +63,24 @@ export function fakeCall(given) {
     options: (name) => words.flatMap((word, index) => (words[index - 1] === name ? [word] : [])),
     logWords,
     logCall: (tool) => logWords(tool, ...words),
-    /** Returns the calls of a fake tool so far, each with its name first. */
+    /** Returns the calls of a fake tool so far. The first word of each call is the tool's name. */
     callsOf(tool) {
       if (!env.FAKE_LOG || !existsSync(env.FAKE_LOG)) return []
       const calls = readFileSync(env.FAKE_LOG, 'utf8').split('\n').filter(Boolean)
       return calls.map((line) => JSON.parse(line)).filter(([name]) => name === tool)
     },
-    /** Returns a rung's fault from `$FAKE_FAULTS`, `02_coalesced=hang,…`, for tests that cannot edit the source. */
+    /**
+     * Returns a rung's fault from `$FAKE_FAULTS`, such as `02_coalesced=hang,…`. Tests that cannot
+     * edit the source use it.
+     */
     faultOf: (rung) =>
       (env.FAKE_FAULTS ?? '')
         .split(',')
         .find((word) => word.startsWith(`${rung}=`))
         ?.slice(rung.length + 1),
-    /** Returns a separate GPU for each machine of fakes, so that parallel tests do not wait for each other. */
+    /**
+     * Returns a different GPU for each fake machine, so parallel tests do not wait for each other.
+     */
     busIdOfMachine(gpu = Number.parseInt(env.CUDA_VISIBLE_DEVICES || '0')) {
       const bus = env.FAKE_BUS || busOf(env.KERNEL_LADDER_CACHE ?? '')
       return `${bus}:${gpu.toString(16).padStart(2, '0').toUpperCase()}.0`
@@ -86,11 +92,12 @@ export function fakeCall(given) {
   }
 }
 
-// A shell starts thirty times faster than Node with a fake. Frequent answers of a fake are therefore stored as shell
-// scripts in the folder $FAKE_ANSWERS.
+// A shell starts thirty times faster than Node with a fake. Frequent answers are therefore stored
+// as shell scripts in the folder $FAKE_ANSWERS.
 
 /**
- * By fake: the words, the variables that the answer depends on, and a file whose presence disables the stored answer.
+ * The stored answer of each fake: the arguments, the variables that it depends on, and a file that
+ * disables it.
  */
 export const answers = {
   nvcc: { words: ['--version'], variables: [] },
@@ -104,7 +111,7 @@ export const answers = {
   },
 }
 
-/** Writes a shared file atomically; without permission, does nothing. */
+/** Writes a shared file atomically. Does nothing without write permission. */
 function putWhole(file, content) {
   const draft = `${file}.${process.pid}`
   try {
@@ -112,13 +119,15 @@ function putWhole(file, content) {
     writeFileSync(draft, content)
     renameSync(draft, file)
   } catch {
-    // The next call is then as slow as this one.
+    // Without a stored answer, the next call is as slow as this one.
   }
 }
 
 const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** Stores a fake's answer. If it contains the GPU's bus position, it is stored for any position. */
+/**
+ * Stores a fake's answer. An answer that contains the GPU's PCI bus id is stored for any bus id.
+ */
 export function keepAnswer(name, { words, env, said, logged }) {
   const { words: often, variables } = answers[name] ?? {}
   if (words.join(' ') !== often?.join(' ')) return
@@ -133,7 +142,7 @@ export function keepAnswer(name, { words, env, said, logged }) {
   )
 }
 
-/** Returns the shell code that prints a stored answer, if there is one. */
+/** Returns the shell code that prints a stored answer, if the answer is stored. */
 function answering(name, folder) {
   const { words, variables, unless } = answers[name]
   const values = variables.map((variable) => `\${${variable}}`).join(':')
@@ -147,7 +156,7 @@ function answering(name, folder) {
   ].join('\n')
 }
 
-/** Runs the fake of that name as a program that a test has put on PATH. */
+/** Runs the fake of that name as a program. A test has put the program on PATH. */
 export async function asProgram(name, main) {
   const { env } = process
   let said = ''
@@ -163,7 +172,7 @@ export async function asProgram(name, main) {
     },
     complain: (text) => process.stderr.write(text),
     note: (line) => logged.push(line),
-    /** Lasts as long as the process that started it. */
+    /** Wait until the parent process ends. */
     forever: () =>
       new Promise(() => {
         setInterval(() => {
@@ -195,7 +204,7 @@ export function writeFake(path, name) {
 }
 
 /**
- * Creates a folder with the tools of a machine and returns it.
+ * Creates a folder with the fake tools of a machine and returns the folder.
  * @param {string} folder
  * @param {readonly string[]} without
  */

@@ -1,4 +1,4 @@
-// Replaces the runner that nvcc builds.
+// Replaces the runner that nvcc would build.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +12,7 @@ import {
   writeElsewhere,
 } from './support.mjs'
 
-/** Faults that only a separate process can have. */
+/** Faults that need a separate process. */
 const takesProcess = ['spawn', 'fork', 'bury', 'stay', 'eat', 'flood']
 
 const buried = `
@@ -30,7 +30,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
       `The fault "${fault}" takes a machine of processes: fakeMachine({ processes: true }).`,
     )
   if (fault === 'write') writeElsewhere(artifact, path, complain)
-  // Deeper than the maximum path length, ending in a folder that nobody may enter.
+  // Create a folder path longer than the maximum path length. Nobody may enter the last folder.
   if (fault === 'bury')
     spawnSync(process.execPath, ['-e', buried], { cwd: env.TMPDIR, stdio: 'ignore' })
   if (fault === 'stay') spawn('sleep', ['300'], { detached: true, stdio: 'ignore' }).unref()
@@ -44,7 +44,7 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
   }
   if (fault === 'fork')
     for (;;) {
-      // Each child creates more of its kind and detaches from its parent.
+      // Each child starts two more children and detaches from its parent.
       const child = spawn('sh', ['-c', 'setsid sleep 300 & setsid sleep 300 & wait'], {
         detached: true,
         stdio: 'ignore',
@@ -63,7 +63,10 @@ async function misbehave(fault, artifact, { env, isProcess, complain, logWords, 
     for (;;) await new Promise((done) => process.stdout.write('x'.repeat(65536) + '\n', done))
 }
 
-/** Returns why a library cannot be loaded: a Python rung looks for its script next to it. */
+/**
+ * Returns the reason a library cannot be loaded. A Python rung needs the script next to the
+ * library.
+ */
 function refusal(artifact, library) {
   const script = /^\/\/ script: (.+)/m.exec(artifact)?.[1]
   return script === undefined || existsSync(join(dirname(library), 'src', script))
@@ -71,7 +74,7 @@ function refusal(artifact, library) {
     : 'Python could not be prepared for it; stderr has the reason'
 }
 
-/** Imitates a Python rung: `// prepares: 0.3 0.1` takes 0.3 s to import and 0.1 s to compile. */
+/** Imitates a Python rung. `// prepares: 0.3 0.1` means 0.3 s to import and 0.1 s to compile. */
 async function prepare(artifact, rung, line) {
   const [, load, compile] = /^\/\/ prepares: (\S+) (\S+)/m.exec(artifact) ?? []
   if (compile === undefined) return
@@ -82,8 +85,8 @@ async function prepare(artifact, rung, line) {
 const slownessOf = (artifact) => Number(/^\/\/ slower: (\S+)/m.exec(artifact)?.[1] ?? 1)
 
 /**
- * Compares two builds alternately. Times are the recorded ones, multiplied by a factor from the source, with noise
- * that is the same in every run.
+ * Compares two builds alternately. Each time is the recorded time multiplied by a factor from the
+ * source. The added noise is the same in every run.
  */
 function compare({ env, options, option, path, line, die }, events) {
   const refused = new Map()
@@ -177,7 +180,7 @@ export async function runner(call) {
     .map((text) => JSON.parse(text))
   for (const event of events.filter(({ event: name }) => name === 'device')) line(event)
   if (words.includes('--ceilings')) {
-    // Ceilings of an H200, since the recording was made before the runner measured them.
+    // Use ceilings of an H200 if the recording has none. Older runners did not measure ceilings.
     const known = events.find(({ event: name }) => name === 'ceilings')
     line(
       known ?? { event: 'ceilings', fp32Gflops: 60000, l1GBs: 30000, l2GBs: 6000, dramGBs: null },
@@ -206,7 +209,7 @@ export async function runner(call) {
   if (command === 'compare') return compare(call, events)
 
   for (const word of options('--rung')) {
-    // The old build of a rung replays the same rung.
+    // The old build of a rung replays the same recorded rung.
     const rung = word.slice(0, word.indexOf('='))
     const library = path(word.slice(word.indexOf('=') + 1))
     const artifact = readLibrary(library)
@@ -220,7 +223,7 @@ export async function runner(call) {
     const isWrong = fault === 'wrong' || words.includes(fault?.replace('wrong-at:', ''))
     const like = likeOf(artifact) ?? rung.replace(/@\w+$/, '')
     if (isCheck) {
-      // The rung is never loaded, so only the written results can be wrong.
+      // A `check` never loads the rung, so only the stored results can be wrong.
       for (const own of events.filter((one) => one.rung === like && isVerifying(one)))
         line({ ...own, rung, ...(isWrong && own.event === 'verify' ? wrongResult : {}) })
       continue
@@ -241,7 +244,7 @@ export async function runner(call) {
       line({ event: 'start', rung, stage: 'load' })
       line({ event: 'start', rung, stage: isBlind ? 'time' : 'verify' })
     }
-    // A replayed plan contains none of the submission's host code.
+    // A replayed plan contains no host code of the submission.
     if (fault !== 'write' || !isReplay(library)) await misbehave(fault, artifact, call)
     if (fault?.startsWith('gpu-lost:')) writeFileSync(goneFile, fault.slice('gpu-lost:'.length))
     if (fault?.startsWith('gpu-lost:') || fault === 'crash') die('SIGSEGV')
@@ -255,7 +258,7 @@ export async function runner(call) {
     )) {
       const event = { ...own, rung }
       if (isBlind && isVerifying(event)) continue
-      // The time of a sweep's point depends on its values.
+      // The time of a sweep's point depends on the parameter values.
       const slower = /@\d+$/.test(rung) ? slownessOf(artifact) : 1
       if (event.event === 'timing') {
         event.medianMs *= slower
@@ -273,7 +276,7 @@ export async function runner(call) {
       else line(event)
       if (event.event === 'start' && event.stage === 'load') await prepare(artifact, rung, line)
       if (event.event === 'timing') tellLaunches(rung, like)
-      // A tenth faster than single launches; the reference is a fifth faster.
+      // Bursts are a tenth faster than single launches. The reference is a fifth faster.
       if (event.event === 'timing' && words.includes('--bursts'))
         line({
           event: 'burst',

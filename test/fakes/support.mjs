@@ -1,4 +1,4 @@
-// Shared by the fake tools: the recordings and captures that they replay.
+// Reads the recordings and captures that the fake tools replay.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import { brotliDecompressSync } from 'node:zlib'
 const root = join(import.meta.dirname, '..', '..')
 const usual = 'gemm-fp32-h200-1024'
 
-/** Caches a value for the life of the process. */
+/** Returns a function that caches each value until the process ends. */
 const once = (read) => {
   const known = new Map()
   return (key) => {
@@ -15,9 +15,9 @@ const once = (read) => {
   }
 }
 
-/** Returns the calls of a recording, after the line with their checksum. */
+/** Returns the calls of a recording. The first line of the file is the checksum. */
 const rowsOf = once((recording) => {
-  // Graders hide the shipped recordings, which contain solutions.
+  // Graders hide the shipped recordings, because these contain solutions.
   const folder = process.env.FAKE_RECORDINGS ?? join(root, 'resources', 'recordings', 'raw')
   const file = join(folder, `${recording}.jsonl.br`)
   const [, ...rows] = brotliDecompressSync(readFileSync(file)).toString('utf8').trim().split('\n')
@@ -38,7 +38,10 @@ const definitions = (words) =>
     .sort()
     .join(' ')
 
-/** Returns the rung recorded for this source with these parameters; the source's own name if there is none. */
+/**
+ * Returns the rung recorded for this source and these parameters. Without such a rung, returns the
+ * source's own name.
+ */
 export function recordedVariant(source, words) {
   const found = rowsOf(usual).find(
     ({ tool, argv }) =>
@@ -52,10 +55,13 @@ const capturedCalls = once(
     JSON.parse(readFileSync(join(root, 'test', 'captures', 'calls.json'), 'utf8'))[folder],
 )
 
-/** Returns a captured call: `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
+/** Returns a captured call, such as `capturedCall('nvcc/13.0.88', 'undefined').stderr`. */
 export const capturedCall = (folder, name) => capturedCalls(folder)[name]
 
-/** Returns the runner's output about a rung's launches, derived from ncu's in the same recording. */
+/**
+ * Returns the runner's output about a rung's launches. It is derived from ncu's output in the same
+ * recording.
+ */
 export const recordedLaunches = once((rung) => {
   const [header, , ...rows] = recorded('ncu/profile')
     .split('\n')
@@ -78,13 +84,13 @@ export const recordedLaunches = once((rung) => {
 
 export const faultIn = (text) => /^\/\/ fault: (\S+)/m.exec(text)?.[1]
 
-/** Returns the recorded rung that an unrecorded source replays, such as a lab's submission. */
+/** Returns the recorded rung that an unrecorded source replays, such as a lab submission. */
 export const likeOf = (text) => /^\/\/ like: (\S+)/m.exec(text)?.[1]
 
-/** Whether a library replays a plan instead of the submission that described it. */
+/** Returns whether a library replays a plan instead of running the submission's host code. */
 export const isReplay = (path) => readFileSync(path, 'utf8').startsWith('// replay')
 
-/** Imitates host code that writes to files other than its own, which the library names. */
+/** Imitates host code that writes to another user's files, which the library names. */
 export function writeElsewhere(library, path, complain) {
   for (const [, file] of library.matchAll(/^\/\/ path: (.+)/gm))
     try {
@@ -94,7 +100,7 @@ export function writeElsewhere(library, path, complain) {
     }
 }
 
-/** Reads a rung's library. For a replayed plan, reads the described library, which the plan names. */
+/** Reads a rung's library. If the library replays a plan, reads the library that the plan names. */
 export function readLibrary(path) {
   if (!isReplay(path)) return readFileSync(path, 'utf8')
   const [first] = readFileSync(join(dirname(path), 'plan'), 'utf8').split('\n')

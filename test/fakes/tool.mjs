@@ -1,4 +1,4 @@
-// The fakes as programs: `node tool.mjs nvcc …` is the fake nvcc.
+// Runs the fakes as programs: `node tool.mjs nvcc …` is the fake nvcc.
 import { asProgram } from './program.mjs'
 
 const fakes = {
@@ -6,7 +6,7 @@ const fakes = {
   ncu: async () => (await import('./ncu.mjs')).ncu,
   'nvidia-smi': async () => (await import('./nvidia-smi.mjs')).nvidiaSmi,
   'compute-sanitizer': async () => (await import('./compute-sanitizer.mjs')).computeSanitizer,
-  // Programs that the fake nvcc builds.
+  // These programs would be built by nvcc.
   'kl-runner': async () => (await import('./runner.mjs')).runner,
   'kl-launches': async () => (await import('./launches.mjs')).launches,
   'kl-calibrate': async () => (await import('./calibrate.mjs')).calibrate,

@@ -1,7 +1,8 @@
 /**
- * Injects every fault that this machine can simulate into every stage of a command, over fake tools. Afterwards,
- * earlier sessions must be unchanged and the store intact. Finished results must be saved if the program had time.
- * After the next command, no process and no hidden folder may be left.
+ * Injects every fault that this machine can simulate into every stage of a command, with fake
+ * tools. After each fault, earlier sessions must be unchanged and the store intact. If the program
+ * had time, finished results must be saved. After the next command, no process and no hidden folder
+ * may be left.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -27,48 +28,54 @@ import { putFakes } from '../fakes/program.mjs'
 const root = join(import.meta.dirname, '../..')
 const bundle = join(root, 'dist/cli/kernel-ladder.mjs')
 
-/** A machine of fakes with a store that has one session. */
+/** A machine with fake tools and a store that contains one session. */
 interface Bench {
   dir: string
   store: string
   env: Record<string, string>
-  /** Hash of every file that the fault must not change. */
+  /** The hash of every file that the fault must not change. */
   before: string
-  /** Another machine, for the stage that runs there. */
+  /** The remote machine, for the stage that uses one. */
   remote?: Remote
 }
 
 export interface Stage {
   name: string
   words: (bench: Bench) => string[]
-  /** Faults of the fake tools that prolong the stage until the fault is injected. */
+  /** Faults of the fake tools. They keep the stage running until the test injects its fault. */
   lasting?: Record<string, string>
-  /** Output that marks the stage's start; otherwise the fault is injected at times spread over its usual duration. */
+  /**
+   * Output that marks the start of the stage. Without it, the fault is injected at several times
+   * within the usual duration.
+   */
   says?: string
-  /** Rungs with a time, which the stage saves when asked to stop. */
+  /** Rungs that already have a time. The stage must save them when it is asked to stop. */
   saves?: string[]
-  /** Whether it runs on another machine. */
+  /** Whether the stage runs on a remote machine. */
   isRemote?: boolean
 }
 
 export interface Fault {
   name: string
   strike?: (child: ChildProcess, bench: Bench) => void
-  /** Sets up an environment for the whole command. */
+  /** Sets up the environment of the whole command. */
   around?: (bench: Bench) => Around | null
-  /** Applies only to these stages. */
+  /** The only stages that the fault applies to. */
   only?: string[]
-  /** Whether a program has time to save. */
+  /** Whether the program has time to save. */
   graceful?: boolean
-  /** The command is not prolonged, because the program continues after the fault. */
+  /**
+   * Whether to skip the faults that keep the stage running, because the program continues after
+   * this fault.
+   */
   briefly?: boolean
 }
 
 interface Around {
   env?: Record<string, string>
-  /** Prefix that runs the program. */
+  /** Words before the command that run the program. */
   wrap?: string[]
-  /** Number of simultaneous programs. */
+  /** The number of simultaneous programs. */
   programs?: number
   after?: () => void
 }
@@ -91,7 +98,7 @@ export const stages: readonly Stage[] = [
     name: 'measure',
     words: () => run('--profile', 'none', '--timeout', '600'),
     lasting: { FAKE_FAULTS: '02_coalesced=hang' },
-    // The first rung has its time.
+    // When this line appears, the first rung has its time.
     says: '01_naive  ',
     saves: ['01_naive'],
   },
@@ -136,7 +143,7 @@ const twice = (child: ChildProcess): void => {
   setTimeout(() => child.kill('SIGINT'), 1100)
 }
 
-/** Mounts a separate disk of this many KiB at the store. */
+/** Mounts a disk of this many KiB at the store's folder. */
 function disk({ dir }: Bench, option: string): Around | null {
   const folder = join(dir, 'disk')
   mkdirSync(folder)
@@ -148,7 +155,7 @@ function disk({ dir }: Bench, option: string): Around | null {
   }
 }
 
-/** Mounts a separate file system at the store with a limit below one folder, which applies even to root. */
+/** Mounts a file system at the store's folder with a size limit that applies even to root. */
 function quota({ dir }: Bench, most: string): Around | null {
   const folder = join(dir, 'disk')
   const image = join(dir, 'image')
@@ -173,7 +180,7 @@ function quota({ dir }: Bench, most: string): Around | null {
   return null
 }
 
-/** Runs a program as if on a separate machine. */
+/** The command prefix that runs a program as if on another machine. */
 const elsewhere = [
   ...['unshare', '--uts', '--pid', '--fork', '--kill-child', '--mount-proc', '/bin/sh', '-c'],
   ...['hostname "host-$(date +%N)"; exec "$@"', 'sh'],
@@ -187,7 +194,7 @@ export const faults: readonly Fault[] = [
   { name: '^C', strike: (child) => child.kill('SIGINT'), graceful: true },
   { name: '^C twice', strike: twice, graceful: true },
   {
-    // Kills the shell around it and its streams: the program continues, saves and ends.
+    // Kill the parent shell and its streams. The program continues, saves and exits.
     name: 'parent killed',
     briefly: true,
     around: () => ({ wrap: ['/bin/sh', '-c', '"$@"; true', 'sh'] }),
@@ -205,7 +212,7 @@ export const faults: readonly Fault[] = [
     only: withStore(),
   },
   {
-    // It refuses a write in the middle of a file.
+    // The file size limit makes a write fail in the middle of a file.
     name: 'file size limit',
     around: () => ({ wrap: ['prlimit', '--fsize=20000:20000', '--'] }),
     only: withStore(),
@@ -220,7 +227,7 @@ export const faults: readonly Fault[] = [
     name: 'clock set back',
     around: ({ dir }) => {
       const file = join(dir, 'clock.mjs')
-      // By an hour, while it runs.
+      // Set the clock back by an hour during the run.
       writeFileSync(
         file,
         'const now = Date.now, from = now() + 700; Date.now = () => now() - (now() > from ? 36e5 : 0)\n',
@@ -261,7 +268,7 @@ function withStore(): string[] {
 export const applies = (stage: Stage, fault: Fault): boolean =>
   fault.only === undefined || fault.only.includes(stage.name)
 
-/** Returns a hash over every file below the folders. */
+/** Returns a hash over every file in the folders. */
 function hashOf(...folders: string[]): string {
   const hash = createHash('sha256')
   for (const folder of folders)
@@ -316,7 +323,10 @@ async function until(what: () => boolean, ms: number): Promise<boolean> {
   return true
 }
 
-/** Creates a machine with one saved session, warm caches, and something to import and to grade. */
+/**
+ * Creates a machine with one saved session, warm caches, a report to import, and submissions to
+ * grade.
+ */
 export async function openBench(): Promise<Bench> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-faults-'))
   const store = join(dir, 'sessions')
@@ -352,7 +362,7 @@ export async function closeBench({ dir, remote }: Bench): Promise<void> {
 const hidden = (folder: string): string[] =>
   existsSync(folder) ? readdirSync(folder).filter((name) => name.startsWith('.')) : []
 
-/** Returns what is wrong with the store. */
+/** Returns the faults of the store. */
 async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   const wrong: string[] = []
   if (hashOf(join(store, 'before'), join(dir, 'handed-in')) !== before)
@@ -364,7 +374,7 @@ async function storeFaults({ store, dir, before }: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns the rungs with a time in the new sessions. */
+/** Returns the rungs that have a time in the new sessions. */
 async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Promise<string[]> {
   const folders = [store, join(dir, 'tmp'), join(dir, 'disk', 'sessions')].flatMap((place) =>
     existsSync(place)
@@ -383,8 +393,8 @@ async function timedRungs({ store, dir }: Bench, known: ReadonlySet<string>): Pr
 }
 
 /**
- * Injects the fault once, after `share` of the stage's usual time if nothing marks its start. Returns what went
- * wrong.
+ * Injects the fault once. If no output marks the start of the stage, waits for `share` of its usual
+ * time. Returns the problems found.
  */
 async function strike(
   bench: Bench,
@@ -398,7 +408,7 @@ async function strike(
   const wrong: string[] = []
   const lasts = fault.strike !== undefined && !fault.briefly && stage.lasting !== undefined
   const lasting = lasts ? stage.lasting : {}
-  // Other commands must not find its faulty builds.
+  // Other commands must not use these faulty builds, so the cache is separate.
   const apart: Record<string, string> = lasts
     ? { KERNEL_LADDER_CACHE: join(bench.dir, 'cache-apart') }
     : {}
@@ -427,7 +437,7 @@ async function strike(
       if (internal) wrong.push(internal[0])
       if (code !== null && ![0, 1, 2, 3].includes(code)) wrong.push(`exit code ${code}`)
     }
-    // An orphan ends by itself, together with its children.
+    // An orphaned process must end without help, together with its children.
     if (!(await until(() => leftProcesses(bench.dir).length === 0, 40_000)))
       wrong.push(`processes are left: ${leftProcesses(bench.dir).join('; ').slice(0, 300)}`)
     if (fault.graceful && stage.saves) {
@@ -444,9 +454,9 @@ async function strike(
   return wrong
 }
 
-/** Checks that the next command works and cleans up after a killed one. */
+/** Checks that the next command works and removes the leftovers of a killed command. */
 async function recover(bench: Bench): Promise<string[]> {
-  // Restores a lost driver.
+  // Restore the driver if a fault lost it.
   await rm(join(bench.dir, 'cache', 'gpu-gone'), { force: true })
   const { code, text } = await start(bench, run('--profile', 'none')).ended
   const wrong = code === 0 ? [] : [`the next run ended with ${code}: ${text.slice(-200)}`]
@@ -457,9 +467,9 @@ async function recover(bench: Bench): Promise<string[]> {
   return wrong
 }
 
-/** Returns what went wrong in this cell of the matrix; empty if nothing did. */
+/** Returns the problems in this cell of the matrix, or an empty list. */
 export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise<string[]> {
-  // At least half a second, which this program needs to start.
+  // The program takes at least half a second to start.
   const moments = !fault.strike || stage.says ? [200] : [300, 700, 1100, 1600, 2300]
   const wrong: string[] = []
   if (stage.isRemote) {
@@ -469,7 +479,7 @@ export async function tryCell(bench: Bench, stage: Stage, fault: Fault): Promise
   }
   for (const delay of moments) wrong.push(...(await strike(bench, stage, fault, delay)))
   wrong.push(...(await recover(bench)))
-  // Remote processes that continued without a connection end by themselves.
+  // A remote process that lost its connection must end without help.
   if (!(await until(() => (bench.remote?.left() ?? []).length === 0, 60_000)))
     wrong.push(`left on the other machine: ${bench.remote!.left().join('; ').slice(0, 300)}`)
   return [...new Set(wrong)]

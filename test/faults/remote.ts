@@ -1,4 +1,7 @@
-/** Another machine for the faults: an sshd on loopback with fake tools behind it, in a folder outside the bench's. */
+/**
+ * Starts a remote machine for the fault tests. It is an sshd on loopback with fake tools, in a
+ * folder outside the bench's folder.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
@@ -11,11 +14,11 @@ const sshd = '/usr/sbin/sshd'
 export interface Remote {
   /** The environment of the local machine. */
   env: Record<string, string>
-  /** Arguments of `kernel-ladder machine add`. */
+  /** The arguments of `kernel-ladder machine add`. */
   add: string[]
-  /** Closes every connection, like a lost network. */
+  /** Closes every connection, as if the network failed. */
   cut: () => void
-  /** Returns a sentence for each process still running there. */
+  /** Returns one sentence per process that still runs on the remote machine. */
   left: () => string[]
   close: () => void
 }

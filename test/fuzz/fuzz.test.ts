@@ -1,4 +1,7 @@
-/** Tests a few thousand damaged inputs, the same each time; `npm run fuzz` continues from there. */
+/**
+ * Tests a few thousand damaged inputs, which are the same on each run. `npm run fuzz` continues
+ * with new inputs.
+ */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { fuzz, inputOf, readers, type Tally } from './fuzz'
@@ -8,12 +11,12 @@ const inputs = 100
 
 describe('every reader', () => {
   it.each(readers.map((reader) => [reader.name, reader] as const))(
-    'reads or refuses damaged input: %s',
+    'reads or rejects damaged input: %s',
     async (_name, reader) => {
       const tally = await fuzz(reader, 1, ({ inputs: done }) => done >= inputs)
       expect(tally.finds).toEqual([])
       expect(tally.inputs).toBe(inputs)
-      // Real inputs are accepted.
+      // Undamaged inputs are accepted.
       expect(tally.refused).toBeLessThan(inputs)
     },
   )
@@ -22,7 +25,7 @@ describe('every reader', () => {
 describe('the fuzzer', () => {
   const count = (most: number) => (tally: Tally) => tally.inputs >= most
 
-  it('makes an input again from its seed and number, and other ones from others', () => {
+  it('reproduces an input from its seed and number, and others from others', () => {
     const [reader] = readers
     expect(inputOf(reader!, 3, 40)).toEqual(inputOf(reader!, 3, 40))
     const all = Array.from({ length: 50 }, (_, at) => String(inputOf(reader!, 3, at + 10)))
@@ -32,7 +35,7 @@ describe('the fuzzer', () => {
     expect([...bytes]).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('finds a crash and a number that is none, and lets a refusal be', async () => {
+  it('finds a crash and a non-finite number, and accepts a rejection', async () => {
     const of = (read: (text: string) => unknown) => ({
       name: 'x',
       seeds: () => ['abc'],

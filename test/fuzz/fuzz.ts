@@ -1,4 +1,7 @@
-/** Feeds damaged inputs to readers. Each input is parsed, rejected with a sentence, or counted as a bug. */
+/**
+ * Feeds damaged inputs to readers. Each input is parsed, rejected with an error message, or counted
+ * as a bug.
+ */
 import { KernelLadderError } from '../../src-main/domain/errors'
 import { mutate, seeded } from './mutate'
 import type { Reader } from './reader'
@@ -7,7 +10,7 @@ import { readersOfInstructions } from './readers-of-instructions'
 import { readersOfMachines } from './readers-of-machines'
 import { readersOfTools } from './readers-of-tools'
 
-/** Every reader of data that the program did not write itself, with real inputs to damage. */
+/** All readers of data that other programs wrote, with real inputs to damage. */
 export const readers: readonly Reader[] = [
   ...readersOfFiles,
   ...readersOfTools,
@@ -17,7 +20,7 @@ export const readers: readonly Reader[] = [
 
 export interface Find {
   reader: string
-  /** Reproduces the input, together with its number. */
+  /** The seed. Together with the input's number, it reproduces the input. */
   seed: number
   number: number
   what: string
@@ -31,10 +34,10 @@ export interface Tally {
   finds: Find[]
 }
 
-/** A slower input is a bug, because it would block the host. */
+/** The time limit per input. A slower input counts as a bug, because it would block the host. */
 export const mostMs = 5000
 
-/** Returns a non-finite number in a value, which JSON would lose. */
+/** Returns a non-finite number in a value as text, or null. JSON would lose the number. */
 function misread(value: unknown, depth = 0): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
   if (typeof value !== 'object' || value === null || depth > 12) return null
@@ -45,10 +48,12 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** For readers with large inputs, one in this many is large. */
+/** One input in this many is large, for readers that have large inputs. */
 const oneInLarge = 500
 
-/** Returns the input of a number. The first ones are the seeds themselves, including large ones. */
+/**
+ * Returns the input with this number. The first inputs are undamaged seeds, including large inputs.
+ */
 export function inputOf(
   { seeds, large = () => [] }: Pick<Reader, 'seeds' | 'large'>,
   seed: number,
@@ -65,7 +70,10 @@ export function inputOf(
 const numbersIn = (text: string): Set<number> =>
   new Set([...text.matchAll(/\d+(?:\.\d+)?/g)].map(([number]) => Number(number)))
 
-/** Returns a number in the value that is not in the text; 0 stands for missing values. */
+/**
+ * Returns a number in the value that is not in the text. Ignores 0, which represents missing
+ * values.
+ */
 function unwritten(value: unknown, written: ReadonlySet<number>, depth = 0): string | null {
   if (typeof value === 'number')
     return value === 0 || written.has(Math.abs(value)) ? null : String(value)
@@ -99,7 +107,7 @@ const fresh = (reader: string): Tally => ({
 
 const cached = new WeakMap<Reader, Pick<Reader, 'seeds' | 'large'>>()
 
-/** Returns a reader's inputs, cut and unpacked once. */
+/** Returns the inputs of a reader. They are cut and unpacked once. */
 function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   const known = cached.get(reader)
   if (known) return known
@@ -109,18 +117,21 @@ function inputsOf(reader: Reader): Pick<Reader, 'seeds' | 'large'> {
   return own
 }
 
-/** Limit of memory: using a GiB more than the process did before is a bug, reported once. `maxRSS` is in KiB. */
+/**
+ * The memory limit, one GiB above the process's use at startup. Exceeding it is a bug that is
+ * reported once. `maxRSS` is in KiB.
+ */
 const mostKiB = process.resourceUsage().maxRSS + 2 ** 20
 let mostBefore = 0
 
-/** Returns the memory in megabytes if it newly exceeds the limit. */
+/** Returns the memory use in megabytes when it first exceeds the limit. */
 function grown(): string | null {
   const [before, now] = [mostBefore, process.resourceUsage().maxRSS]
   mostBefore = now
   return before <= mostKiB && now > mostKiB ? `${now >> 10} MiB` : null
 }
 
-/** Reads inputs until `enough` returns true, continuing from `tally`. */
+/** Reads inputs until `enough` returns true. The numbering continues from `tally`. */
 export async function fuzz(
   reader: Reader,
   seed: number,
@@ -148,8 +159,8 @@ export async function fuzz(
 const turn = { inputs: 2000, seconds: 0.5 }
 
 /**
- * Feeds all readers in turn until each has had `most` inputs or the time is over. `onTurn` is called before each turn
- * with its start, to find an input that never ends.
+ * Feeds readers alternately until each has had `most` inputs or the time is over. Calls `onTurn`
+ * with the start of each turn, so the caller can find an input that never ends.
  */
 export async function campaign(
   all: readonly Reader[],

@@ -1,14 +1,14 @@
-/** Damaged inputs, and small ones to damage. */
+/** Damages inputs, and makes small inputs to damage. */
 
-// Damage to real inputs depends on a seed, so that a bug can be reproduced.
+// The damage depends only on a seed, so a bug can be reproduced.
 
-/** Returns a number from 0 up to but not including `below`. */
+/** Returns an integer from 0 up to but not including `below`. */
 export type Random = (below: number) => number
 
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   return (below) => {
-    // mulberry32
+    // The algorithm is mulberry32.
     state = (state + 0x6d2b79f5) >>> 0
     let bits = Math.imul(state ^ (state >>> 15), 1 | state)
     bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
@@ -18,7 +18,10 @@ export function seeded(seed: number): Random {
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random(of.length)]!
 
-/** Tokens that have caused bugs: numbers at the limits of their types, markup, escapes, JavaScript's own names. */
+/**
+ * Tokens that have caused bugs: numbers at type limits, markup, escapes, and JavaScript's built-in
+ * names.
+ */
 const tokens = [
   ...[
     '0',
@@ -146,9 +149,12 @@ const ofText: readonly Mutation<string>[] = [
   },
 ]
 
-/** Mutations that make texts long. A long text takes a hundred times as long, so few inputs use one. */
+/**
+ * Mutations that make texts long. A long text takes a hundred times as long, so few inputs get
+ * these mutations.
+ */
 const bulky: readonly Mutation<string>[] = [
-  // Repeats a character, on which a pattern may take quadratic time.
+  // Repeats a character, because some patterns take quadratic time on it.
   (text, random) => {
     const at = random(text.length + 1)
     const long = pick(random, [...' \t=\'"-_.,:;#/\\0a(<[{']).repeat(
@@ -182,7 +188,7 @@ const ofBytes: readonly Mutation<Uint8Array>[] = [
       copy[random(copy.length)]! ^= 1 << random(8)
     return copy
   },
-  // Sets a word to a limit of its type, like a length or an offset.
+  // Sets a word to the limit of an integer type, as in a length or an offset.
   (bytes, random) => {
     const copy = bytes.slice()
     if (copy.length < 8) return copy
@@ -225,7 +231,7 @@ function several<T>(
   return rare.length > 0 && random(1000) === 0 ? pick(random, rare)(damaged, random) : damaged
 }
 
-/** Size limit: larger inputs reveal nothing new. */
+/** The maximum size of an input. Larger inputs found no other bugs. */
 const mostLetters = 500_000
 
 export const mutate = <T extends string | Uint8Array>(input: T, random: Random): T =>
@@ -233,13 +239,13 @@ export const mutate = <T extends string | Uint8Array>(input: T, random: Random):
     ? several<string>(input, random, ofText, bulky).slice(0, mostLetters)
     : several<Uint8Array>(input, random, ofBytes)) as T
 
-// Real inputs are cut to their essentials: a reader then takes microseconds for one, so a campaign can reach a
-// million.
+// Real inputs are cut down, so a reader takes microseconds per input. A campaign can then test a
+// million inputs.
 
-/** Keeps the first items of every list, and a fraction of records with many figures. */
+/** Keeps the first items of every list, and some entries of records with many figures. */
 export function lean(value: unknown, items = 1, figures = 12): unknown {
   if (Array.isArray(value)) {
-    // Three numbers are an extent.
+    // Keep lists of numbers whole, because three numbers are an extent.
     const kept = typeof value[0] === 'object' ? value.slice(0, items) : value
     return kept.map((one) => lean(one, items, figures))
   }
@@ -252,7 +258,10 @@ export function lean(value: unknown, items = 1, figures = 12): unknown {
   return Object.fromEntries(kept.map(([key, one]) => [key, lean(one, items, figures)]))
 }
 
-/** Returns a quoted ncu table with its own first columns, every `step`th other one, and as many rows. */
+/**
+ * Returns a quoted ncu table with its first `own` columns, every `step`th of the other columns, and
+ * `rows` rows.
+ */
 export function fewColumns(
   csv: string,
   { own = 12, step, rows }: { own?: number; step: number; rows: number },
@@ -266,14 +275,14 @@ export function fewColumns(
   return [...lines.slice(0, Math.min(first, 3)), ...chosen, ''].join('\n')
 }
 
-/** Returns an XML document without elements that are never read. */
+/** Returns an XML document without elements that the reader never reads. */
 export const withoutElements = (xml: string, tags: readonly string[]): string =>
   tags.reduce(
     (text, tag) => text.replaceAll(new RegExp(`\\s*<${tag}>[^]*?</${tag}>`, 'g'), ''),
     xml,
   )
 
-/** Yields the fields of a protobuf message, each with its tag and unchanged bytes. */
+/** Yields the fields of a protobuf message. Each has its tag and unchanged bytes. */
 function* fieldsOf(bytes: Uint8Array): Generator<{ number: number; whole: Uint8Array }> {
   let at = 0
   const varint = (): number => {
@@ -308,7 +317,7 @@ const sized = (bytes: Uint8Array): Uint8Array => {
   return concat([length, bytes])
 }
 
-/** Encodes a `uint32` field in five bytes, whatever its value. */
+/** Encodes a `uint32` field in five bytes, whatever the value. */
 const uint32Field = (number: number, value: number): Uint8Array =>
   Uint8Array.from([
     number << 3,
@@ -317,8 +326,8 @@ const uint32Field = (number: number, value: number): Uint8Array =>
   ])
 
 /**
- * Returns an ncu report with only the first launch of its last block, its first counters and their names. Source
- * code, machine code, sections and advice are omitted.
+ * Returns an ncu report with only the first launch of the last block, and the first counters with
+ * their names. Source code, machine code, sections and advice are omitted.
  */
 export function smallReport(report: Uint8Array, counters = 12): Uint8Array {
   const view = new DataView(report.buffer, report.byteOffset, report.byteLength)

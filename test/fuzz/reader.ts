@@ -1,19 +1,22 @@
-/** A fuzzed reader, and the real inputs that are damaged. */
+/** The type of a fuzzed reader, with the real inputs to damage. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { capture } from '../captures'
 
 export interface Reader {
   name: string
-  /** Inputs small enough for a reader to take microseconds. */
+  /** Small inputs, so a reader takes microseconds per input. */
   seeds: () => (string | Uint8Array)[]
-  /** Whole files, used for a few inputs. */
+  /** Whole files, which only a few inputs use. */
   large?: () => (string | Uint8Array)[]
-  /** Returns what was read; a non-finite number in it is a misread. */
+  /** Returns the value that was read. A non-finite number in it counts as a bug. */
   read: (input: never) => unknown
-  /** Matches a library's own error for damaged input, if it is passed on. */
+  /** Matches a library's error for damaged input, if the reader passes the error on. */
   says?: RegExp
-  /** Whether every number that was read must be in the text, because none is calculated or converted. */
+  /**
+   * Whether every number in the result must be in the text. True if the reader calculates and
+   * converts no number.
+   */
   literal?: boolean
 }
 
@@ -21,7 +24,7 @@ export const root = join(import.meta.dirname, '../..')
 
 export const file = (path: string): string => readFileSync(join(root, path), 'utf8')
 
-/** Returns a tool's output, both streams. */
+/** Returns the stderr and stdout of a captured tool call. */
 export const both = (name: string): string => {
   const { stdout, stderr = '' } = capture(name)
   return `${stderr}\n${stdout}`
@@ -41,14 +44,14 @@ export const bytes = (
   more: Pick<Reader, 'large'> = {},
 ): Reader => ({ name, seeds, read: read as never, ...more })
 
-/** Throws if a value changed in a round trip. */
+/** Throws an error if a value changed in a round trip. */
 export function alike(what: string, a: unknown, b: unknown): void {
   const [one, other] = [JSON.stringify(a), JSON.stringify(b)]
   if (one !== other)
     throw new Error(`${what}: ${one?.slice(0, 200)} is not ${other?.slice(0, 200)}`)
 }
 
-/** Returns the session.json of a recording. */
+/** Returns the session.json text of a recording. */
 export function sessionText(recording: string): string {
   const mark = `{"session":"${recording}",`
   const row = file('resources/recordings/sessions.jsonl')

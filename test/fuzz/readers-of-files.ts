@@ -1,4 +1,7 @@
-/** Readers of files that people write, send and publish: ladders, labs, sessions, reports, tuner results. */
+/**
+ * Fuzzes readers of files that people write, send and publish: ladders, labs, sessions, reports and
+ * tuner results.
+ */
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
 import { normalizedTokens } from '../../src-main/domain/labs/similarity'
 import { parseExpression } from '../../src-main/domain/task/expression'
@@ -35,7 +38,9 @@ const rungFiles = (): string[] =>
     file(`cuda-kernels/gemm/${id}.cu`),
   )
 
-/** Returns the first lines, like a file without its kernels. */
+/**
+ * Returns a function that keeps the first lines of a text, such as a header without its kernels.
+ */
 const beginning = (lines: number) => (whole: string) => whole.split('\n').slice(0, lines).join('\n')
 
 const withoutComments = (yaml: string): string => yaml.replaceAll(/^\s*#.*\n/gm, '')
@@ -155,7 +160,7 @@ const t4 = JSON.stringify({
   ],
 })
 
-/** Checks that a document is unchanged after being written and read again. */
+/** Checks that a document is unchanged after it is written and read again. */
 const again = <T>(what: string, read: (text: string) => T, json: string): T => {
   const value = read(json)
   alike(what, read(JSON.stringify(value)), value)

@@ -1,4 +1,7 @@
-/** Single instructions with damaged bits: each is either rejected, or every one of its bits has an effect. */
+/**
+ * Fuzzes single instructions with damaged bits. Each instruction is rejected, or all of its bits
+ * have an effect.
+ */
 import { controlOf, isControl } from '../../src-main/domain/emulator/control'
 import type { EmulatorState } from '../../src-main/domain/emulator/site'
 import { isNothing, stepOf } from '../../src-main/domain/emulator/steps'
@@ -13,7 +16,7 @@ import { specialRegister } from '../../src-main/domain/emulator/special-register
 const buffer = new ArrayBuffer(65536)
 const counts = new Proxy({} as Counts, { get: () => new Float64Array(16) })
 
-/** A launch for which steps can be created; none is executed. */
+/** A launch state that steps can be created for. No step is executed. */
 const machine: EmulatorState = {
   views: {
     words: new Int32Array(buffer),
@@ -35,7 +38,7 @@ const machine: EmulatorState = {
   trace: null,
 }
 
-/** Whether the emulator executes an instruction; false if it rejects it. */
+/** Returns whether the emulator executes an instruction instead of rejecting it. */
 function isExecuted(instruction: Instruction): boolean {
   try {
     if (isControl(instruction)) controlOf(instruction, 1, machine)
@@ -47,17 +50,17 @@ function isExecuted(instruction: Instruction): boolean {
   }
 }
 
-/** Returns an instruction's meaning, without its scheduling bits. */
+/** Returns an instruction's meaning as text, without the scheduling bits. */
 const saying = ({ guard, mnemonic, modifiers, operands }: Instruction): string =>
   JSON.stringify([guard, mnemonic, modifiers, operands])
 
-/** Whether an instruction stops the kernel whatever its other parts are. */
+/** Returns whether an instruction always stops the kernel. */
 const stops = ({ mnemonic }: Instruction): boolean => mnemonic === 'BPT'
 
-/** A modifier unknown to all steps: a step that still executes ignores modifiers. */
+/** A modifier that no step knows. A step that still executes ignores its modifiers. */
 const unheardOf = 'UNHEARDOF'
 
-/** Throws if an executed instruction has a bit without meaning. */
+/** Throws an error if an executed instruction has a bit without meaning. */
 function requireConsumed(words: Words): 'executed' {
   const own = decode(words)
   if (!own || !isExecuted(own)) throw inputError(message('checks.notBuilt'))

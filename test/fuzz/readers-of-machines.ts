@@ -1,4 +1,7 @@
-/** Readers of answers from other machines, schedulers, git and this program's other processes. */
+/**
+ * Fuzzes readers of output from remote machines, schedulers, git and this program's other
+ * processes.
+ */
 import { logEntries } from '../../src-main/adapters/catalog/commits'
 import { stateNotice, tryOptions } from '../../src-main/adapters/remote/slurm'
 import { askHostKey, refusalOf, type Shell } from '../../src-main/adapters/remote/ssh'

@@ -1,4 +1,4 @@
-/** Readers of the output of compilers, profilers and programs on a GPU. */
+/** Fuzzes readers of the output of compilers, profilers and programs on a GPU. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -56,7 +56,7 @@ async function stream(csv: string) {
   return { read, metrics: toMetrics(launches, 'standard') }
 }
 
-/** Returns the container of a kernel's library, with its programs. */
+/** Returns the fatbin of a kernel's library. */
 const container = (): Uint8Array =>
   new Uint8Array(brotliDecompressSync(readFileSync(join(import.meta.dirname, 'tile.fatbin.br'))))
 
@@ -65,7 +65,7 @@ const cubins = (): Uint8Array[] => cubinsOf(container())
 const codeOf = (cubin: Uint8Array): Uint8Array[] =>
   readCubin(cubin).kernels.map(({ code }) => new Uint8Array(code))
 
-/** Returns pieces of 24 instructions, of 16 bytes each, from the whole program. */
+/** Returns pieces of 24 instructions of 16 bytes each, from the whole program. */
 const stretches = (code: Uint8Array): Uint8Array[] =>
   Array.from({ length: Math.max(1, Math.floor(code.length / 384)) }, (_, at) =>
     code.slice(at * 384, at * 384 + 384),
@@ -84,7 +84,7 @@ const unread = (
   'accounted_processes capabilities pci_gpu_link_info pci_bridge_chip'
 ).split(' ')
 
-/** Returns the runner's output in a recording, whose rows follow a line with their checksum. */
+/** Returns the runner's output lines in a recording. The first line of the file is the checksum. */
 const eventLines = (): string[] => {
   const packed = readFileSync(join(root, 'resources/recordings/raw/softmax-lab-h200.jsonl.br'))
   const [, ...rows] = brotliDecompressSync(packed).toString('utf8').trim().split('\n')
@@ -97,7 +97,7 @@ const eventLines = (): string[] => {
 const pair =
   '{"event":"pair","rung":"a","against":"a@old","newMs":[1,2],"oldMs":[1,2],"copyMs":[1,2],"newCycles":[1,null],"oldCycles":[2,3],"smClockBeforeMHz":1980,"smClockAfterMHz":null}'
 
-/** Returns an event of each kind. */
+/** Returns one event of each kind. */
 const oneOfEach = (): string[] => {
   const kinds = new Map<string, string>()
   for (const line of eventLines().join('\n').split('\n')) {
@@ -135,7 +135,7 @@ export const readersOfTools: readonly Reader[] = [
     () => Object.keys(captures('nvcc/13.0.88')).map((name) => both(`nvcc/13.0.88/${name}`)),
     (output) => {
       const { kernels, diagnostics } = parseNvccOutput(output)
-      // Constant memory banks are summed.
+      // The reader sums the constant memory banks, so their sizes are not in the text.
       return { kernels: kernels.map(({ constantBytes: _sum, ...kernel }) => kernel), diagnostics }
     },
     { literal: true },

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * Checks every lab's starter and solution on a GPU with `lab check`, and prints a table of actual and expected results. A
- * solution must pass all checks. A starter must fail those that its lab names in `starterFails`, or at least one if it
- * names none. The attempts are stored as recordings of the labs.
+ * Checks each lab's starter and solution on a GPU with `lab check`. Prints a table of actual and
+ * expected results. A solution must pass all checks. A starter must fail the checks in its lab's
+ * `starterFails`, or at least one check if the lab lists none. The attempts are stored as
+ * recordings of the labs.
  *
  *     node test/gpu/labs.mjs --cli dist/cli/kernel-ladder.mjs --labs cuda-kernels/labs --out FOLDER
  *         [--only 01-coalescing,02-shared-tile] [--name h200] [--target local]
@@ -30,7 +31,10 @@ if (!values.out) throw new Error('Name a folder for the attempts with --out.')
 const out = resolve(values.out)
 mkdirSync(out, { recursive: true })
 
-/** A check takes seconds; the limit keeps a hanging starter from blocking the GPU. */
+/**
+ * The time limit per check. A check takes seconds. The limit stops a starter that hangs and blocks
+ * the GPU.
+ */
 const limitMs = 120_000
 
 function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.name}`)) {
@@ -58,7 +62,7 @@ function check(id, which, env = {}, folder = join(out, `${id}-${which}-${values.
       try {
         outcome = JSON.parse(stdout)
       } catch {
-        // The table reports it.
+        // The table reports the missing outcome.
       }
       done({ id, which, code, seconds, outcome, stderr })
     })
@@ -91,7 +95,7 @@ const ids = readdirSync(values.labs)
   .sort()
 const jobs = ids.flatMap((id) => ['starter', 'solution'].map((which) => ({ id, which })))
 
-// Compiles everything in parallel, without a GPU, so that the runs below find the builds.
+// Compile everything in parallel without a GPU. The runs below reuse these builds.
 if (values.target === 'local') {
   const queue = [...jobs]
   const hidden = { CUDA_VISIBLE_DEVICES: '-1' }

@@ -5,11 +5,13 @@
  *
  *     node regress.mjs path/to/kernel-ladder.mjs planted|same [--seconds 450] [--sampling 0.1] [--part 0/1] [--out DIR]
  *
- * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work, each against a session without. `same`: whole
- * ladders against a session of the same code, repeatedly until the seconds are over. `--part 1/4` takes every fourth
- * ladder, or amount of work, from the second on, for one of four GPUs. With `same`, the builds have the same machine
- * code, which regress calls neither slower nor faster, so `byTimes` counts. Writes one JSON object per line to
- * regress.jsonl in DIR as each is measured; docs/evidence/reliability.md shows the stored ones.
+ * `planted`: the kernels of planted/ with 0, 0.5, 1, 2 and 5 % more work. Each is compared with a
+ * session without added work. `same`: whole ladders are compared with a session of the same code
+ * until the seconds are over. `--part 1/4` takes every fourth ladder or amount of work, starting
+ * with the second. Use it to distribute the test over four GPUs. With `same`, both builds have the
+ * same machine code, so regress reports neither slower nor faster. Use `byTimes`, which is the
+ * verdict from the times alone. Writes one JSON object per measurement to regress.jsonl in DIR.
+ * docs/evidence/reliability.md shows the stored results.
  */
 import { spawnSync } from 'node:child_process'
 import {
@@ -110,7 +112,7 @@ function planted() {
 }
 
 /**
- * Ladders with the shortest kernels first, because their times depend most on the position of code and data in
+ * The ladders, shortest kernels first. Short times depend most on the position of code and data in
  * memory.
  */
 const ladders = [

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc. They are run, verified,
- * timed, compared and sanitized, and their faults must be found. Run by hand. Prints one line per expectation, and exits 1
- * if one is not met.
+ * Tests rungs with their own setup, and rungs that were compiled elsewhere, on a GPU with nvcc. The
+ * rungs are run, verified, timed, compared and sanitized, and their faults must be found. Run by
+ * hand. Prints one line per expectation, and exits 1 if one is not met.
  *
  *     node test/gpu/rungs.mjs <the one-file program>
  */
@@ -79,7 +79,10 @@ static void launch(const float* x, float* y, const KlTask* p, cudaStream_t strea
 const plain =
   'extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) { launch(p->x, p->y, p, s); return cudaGetLastError(); }'
 
-/** Host code of rungs, and the expected outcome of each. @type {Record<string, [string, RegExp]>} */
+/**
+ * The host code of the rungs, and the expected outcome of each.
+ * @type {Record<string, [string, RegExp]>}
+ */
 const sources = {
   r0_copy: [
     `static float* copy;
@@ -108,7 +111,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t s) {
     `extern "C" cudaError_t kl_prepare(const KlTask*) { void* all; return cudaMalloc(&all, 1LL << 50); }\n${plain}`,
     /^failed .*kl_prepare failed: .*out of memory/i,
   ],
-  // After the previous rung, to check that its inputs are restored.
+  // This rung follows one that changes its inputs, so it checks that inputs are restored.
   r3_plain: [plain, /^ok/],
   r4_beside: [
     `static __global__ void beside(float* p) { p[1LL << 40] = 0; }
@@ -141,7 +144,7 @@ extern "C" cudaError_t kl_launch(const Task* p, cudaStream_t stream) {
 `
 
 try {
-  // ---- The example: CUB, two streams, a graph --------------------------------------------------
+  // ---- The example ladder: CUB, two streams, a graph -------------------------------------------
   const example = join(folder, 'prepared')
   cpSync(join(import.meta.dirname, '../../docs/examples/prepared'), example, { recursive: true })
   const prepared = session(example, '--profile', 'none')
@@ -165,7 +168,7 @@ try {
     cleaned.stdout,
   )
 
-  // ---- Set-ups that are right and wrong --------------------------------------------------------
+  // ---- Correct and incorrect setups ------------------------------------------------------------
   const own = join(folder, 'own')
   mkdirSync(own)
   writeFileSync(
@@ -202,7 +205,7 @@ try {
   )
   expect('regress loads a prepared rung three times', regress.status === 0, regress.stderr)
 
-  // ---- Compiled elsewhere ----------------------------------------------------------------------
+  // ---- Rungs that were compiled elsewhere ------------------------------------------------------
   const made = join(folder, 'made')
   mkdirSync(made)
   const sm = execFileSync('nvidia-smi', ['--query-gpu=compute_cap', '--format=csv,noheader'], {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tests the runner on a GPU with nvcc: builds it, rungs of the shipped task and the small tasks of runner-cases/,
-# and compares its output with the expected one: results that pass, and one fault of every kind that it must find.
-# Run by hand. Prints one line per expectation, and exits 1 if one is not met. Tests without a GPU come first;
-# if there is no GPU, the rest is skipped and the exit code is 3.
+# Tests the runner on a GPU with nvcc. Builds the runner, rungs of the shipped task, and the small tasks of
+# runner-cases/, and compares the runner's output with the expected output. Some results must pass. The runner must
+# find one fault of every kind. Run by hand. Prints one line per expectation, and exits 1 if one is not met. Tests
+# without a GPU run first. If there is no GPU, the other tests are skipped and the exit code is 3.
 #
 #     bash runner-cases.sh [folder to build in]
 set -euo pipefail
@@ -25,7 +25,7 @@ compile() { # output, words of the command
   shift
   jobs+=("$(printf '%q ' "$@" -o "$output") || { rm -f $(printf %q "$output"); exit 255; }")
 }
-rung() { # source, its parameters' defaults
+rung() { # source, default parameters
   compile "$(basename "$1" .cu).so" "${library[@]}" \
     $(sed -n 's#^// @param *\([A-Za-z_0-9]*\) \([0-9]*\).*#-D\1=\2#p' "$kernels/gemm/$1") "$kernels/gemm/$1" -ldl
 }
@@ -71,17 +71,17 @@ runner=$build/kl-runner
 
 # ---- Expectations ------------------------------------------------------------------------------
 
-verdict() { # 0 when it holds, what
+verdict() { # 0 if the expectation is met, description
   if [[ $1 == 0 ]]; then echo "ok      $2"; else echo "WRONG   $2"; failures=$((failures + 1)); fi
 }
-# Runs the runner with `args`, its events in $log.
+# Runs the runner with `args` and writes the events to $log.
 log=$build/events.log
-run() { # what, expected exit code
+run() { # description, expected exit code
   local code=0
   timeout 120 "$runner" "${args[@]}" >"$log" 2>"$build/stderr.log" || code=$?
   verdict $((code != $2)) "$1: exit code $code, expected $2"
 }
-says() { # event, rung or - for none, what its line holds …
+says() { # event, rung or - for none, texts in the event line …
   local event=$1 rung=$2 line missing=
   shift 2
   local named="\"rung\":\"$rung\""
@@ -96,7 +96,7 @@ verdict "$("$build/pure" >/dev/null; echo $?)" "small floats, permutations and u
 # ---- Arguments that are rejected before a GPU is searched for ----------------------------------
 
 refused=bad-argument # the kind of error
-refuses() { # what its message holds, arguments …
+refuses() { # text in the error message, arguments …
   local message=$1
   shift
   args=("$@")
@@ -135,7 +135,7 @@ refuses 'does not fit into u8' measure --case one --buffer x:u8:in:257:permutati
 refuses 'floating-point buffers only' measure --case one --buffer x:u8:in:4:normal,0,1
 refused=file
 refuses 'cannot be opened' measure --case one --buffer "x:f32:in:4:file,$build/no,such:file.npy"
-npy() { # file, descr, shape, data as printf takes it
+npy() { # file, descr, shape, data in printf format
   local header="{'descr': '$2', 'fortran_order': False, 'shape': ($3), }"
   printf '\x93NUMPY\x01\x00\x76\x00%-117s\n'"$4" "$header" >"$build/$1"
 }
@@ -157,7 +157,7 @@ fi
 
 # ---- The shipped task --------------------------------------------------------------------------
 
-# Appends a case of the matrix product, as in gemm/task.yaml, to `args`.
+# Appends a matrix-product case, as in gemm/task.yaml, to `args`.
 gemm_case() { # name m n k alpha beta dtype bias relu
   local m=$2 n=$3 k=$4 alpha=$5 beta=$6 dtype=0 access=out
   [[ $7 == f16 ]] && dtype=1
@@ -292,7 +292,7 @@ says verify axpy-right '"passed":true'
 says timing axpy-right '"medianMs":'
 says failed axpy-breaks-context '"stage":"verify"' '"fatal":true'
 
-# Timed in one process and checked in another, which finds launches that are wrong only when unchecked.
+# Time in one process and check in another, to find launches that are wrong only when unchecked.
 echo "# blind: results of timed launches, with inputs that change"
 for which in right lazy replays wrong-at-one writes-input beyond; do
   passed=false
@@ -352,10 +352,10 @@ args=(measure --max-seconds 0.2)
 copy_case copied f32 4 $copied $copied iota exact
 for way in "${ways[@]}"; do args+=(--rung "$way=$build/streams-$way.so"); done
 run "every way to launch" 0
-milliseconds() { # rung, field of its timing
+milliseconds() { # rung, field of the timing event
   { grep -F '"event":"timing"' "$log" || true; } | { grep -F "\"rung\":\"$1\"" || true; } | sed -n "s/.*\"$2\":\([0-9.e-]*\).*/\1/p"
 }
-near() { # a, b, by which share they may differ, what
+near() { # a, b, allowed relative difference, description
   verdict "$(awk -v a="$1" -v b="$2" -v share="$3" 'BEGIN { exit !(a > 0 && b > 0 && a / b < 1 + share && b / a < 1 + share) }'; echo $?)" \
     "$4: $1 and $2 ms, within $3"
 }

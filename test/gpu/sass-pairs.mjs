@@ -1,11 +1,12 @@
 // @ts-check
 /**
- * Stores encodings with their text by NVIDIA's disassembler, from listings of `cuobjdump -sass`:
+ * Stores encodings with their text from NVIDIA's disassembler. The input is listings of
+ * `cuobjdump -sass`:
  *
  *     node test/gpu/sass-pairs.mjs LISTING…
  *
- * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in their registers, numbers and scheduling are of
- * one kind. At most twelve encodings of each kind are stored, with the total count.
+ * Writes test/captures/sass/pairs.tsv.br. Instructions that differ only in registers, numbers and
+ * scheduling are of one kind. Stores at most twelve encodings per kind, with the total count.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Tests, on a GPU with nvcc, that a run reports another process that computes on the same GPU, and that a run alone does
- * not. Run by hand.
+ * Tests on a GPU with nvcc that a run reports another process computing on the same GPU. A run
+ * alone must not report one. Run by hand.
  *
  *     node test/gpu/shared.mjs <the one-file program>
  */
@@ -15,7 +15,7 @@ const [program] = process.argv.slice(2)
 if (!program) throw new Error('Name the one-file program as the first argument.')
 const folder = mkdtempSync(join(tmpdir(), 'shared-'))
 
-/** Returns the keys of a run's warnings. */
+/** Returns the keys of the warnings of a run. */
 const warnings = () => {
   const words = [
     'run',

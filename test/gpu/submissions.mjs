@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Forty submissions to a lab, with several of every bad kind, and the expected contents of their rows. Each is real
- * CUDA: the lab's solution with a misbehavior around its launch. The comment `// fault:` tells the fake tools of
- * test/fakes what that would do on a GPU, so the same files work with and without one.
+ * Forty lab submissions, with several of every bad kind, and the expected contents of their rows.
+ * Each is real CUDA code: the lab's solution with a misbehavior around its launch. The comment
+ * `// fault:` tells the fake tools of test/fakes the effect on a GPU. The same files therefore work
+ * with and without a GPU.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,12 +11,12 @@ import { join } from 'node:path'
 /**
  * @typedef {object} Kind
  * @property {number} count
- * @property {string[]} status the row's, one of these
- * @property {'passed' | 'failed'} right the row's check of the result
+ * @property {string[]} status the accepted statuses of the row
+ * @property {'passed' | 'failed'} right the row's result check
  * @property {RegExp} reason
- * @property {string} [fault] what the fakes simulate
+ * @property {string} [fault] the fault that the fake tools simulate
  * @property {string} [before] C++ before the launch, at file level
- * @property {string} [answers] submitted next to the code
+ * @property {string} [answers] answers submitted with the code
  * @property {string} [launch] C++ instead of `return solution(p, stream);`
  */
 
@@ -28,7 +29,8 @@ const headers = [
   ...['mount.h', 'prctl.h', 'ptrace.h', 'stat.h', 'wait.h'].map((name) => `sys/${name}`),
 ]
 
-// Bounded, so that a grader that does not stop them fails the test without crashing the machine.
+// The misbehavior is bounded. If the grader does not stop it, the test fails but the machine
+// survives.
 /** @type {Record<string, Kind>} */
 export const kinds = {
   right: { count: 4, ...passes },
@@ -94,7 +96,8 @@ export const kinds = {
   },
   fork: {
     count: 2,
-    // The first limit that it reaches: processes, their memory, or silence.
+    // The submission reaches one of three limits first: the number of processes, their memory, or
+    // the silence.
     status: ['failed', 'stopped'],
     right: 'failed',
     reason: /more than 256 processes|more than [\d.]+ GiB|stopped after|Hung/,
@@ -113,7 +116,7 @@ export const kinds = {
     count: 2,
     ...passes,
     fault: 'stay',
-    // Once: a profiler would wait for the child left by its own launch.
+    // Fork only once. A profiler would wait for the child of each launch.
     launch: `char mark[4096];
   snprintf(mark, sizeof mark, "%s/left", getenv("TMPDIR"));
   const int first = open(mark, O_CREAT | O_EXCL, 0600);
@@ -141,7 +144,8 @@ export const kinds = {
   escape: {
     count: 2,
     ...passes,
-    // It fails if any attempt succeeds. A child makes the attempts, since threads may not unshare.
+    // The launch fails if any attempt succeeds. A child process makes the attempts, because threads
+    // may not unshare.
     launch: `static bool tried = false;  // once: a fork in each launch would be timed
   const pid_t child = tried ? -1 : fork();
   tried = true;
@@ -194,7 +198,8 @@ export const kinds = {
   },
   eat: {
     count: 2,
-    // Memory, or silence if the machine is slow to provide it.
+    // The submission exceeds the memory limit. If the machine is slow to provide memory, it exceeds
+    // the silence limit.
     status: ['stopped', 'failed'],
     right: 'failed',
     reason: /more than [\d.]+ GiB|Hung/,
@@ -224,7 +229,8 @@ export const submissionCount = Object.values(kinds).reduce((sum, { count }) => s
 export const kindOf = (student) => kinds[student.split('-')[0] ?? '']
 
 /**
- * Returns processes whose environment names a folder, as a submission's names the grader's cache.
+ * Returns processes whose environment names a folder. A submission's environment names the grader's
+ * cache.
  *
  * @param {string} folder
  */
@@ -262,7 +268,7 @@ function misbehave(source, { before = '', launch, fault }, victims) {
           before,
           `extern "C" KL_EXPORT cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {\n  ${launch}\n}`,
         ]
-  // Before the first include: the solution's kl_launch then becomes another function.
+  // Insert the define before the first include, so the solution's kl_launch gets another name.
   const body =
     launch === undefined
       ? source
@@ -273,12 +279,12 @@ function misbehave(source, { before = '', launch, fault }, victims) {
 }
 
 /**
- * Writes all of them into a folder that must not exist.
+ * Writes all submissions to a folder that must not exist.
  *
  * @param {string} folder
  * @param {{ starter: string, solution: string }} lab
- * @param {readonly string[]} victims files that are not theirs, which `write` tries to write
- * @param {number} [most] so many of a kind and no more
+ * @param {readonly string[]} victims other files, which `write` tries to change
+ * @param {number} [most] the maximum number per kind
  * @returns {string[]} the students
  */
 export function writeSubmissions(folder, { starter, solution }, victims, most = Infinity) {
@@ -302,7 +308,7 @@ export function writeSubmissions(folder, { starter, solution }, victims, most = 
 }
 
 /**
- * Returns what a row should contain but does not.
+ * Returns the difference between a row and its expected contents, or null.
  *
  * @param {Record<string, string>} row of the CSV
  * @returns {string | null}
@@ -317,7 +323,7 @@ export function faultOfRow(row) {
   if (right !== kind.right) return `check right ${right}, and should be ${kind.right}`
   if (!kind.reason.test(reason))
     return `reason ${JSON.stringify(reason)} does not match ${String(kind.reason)}`
-  // If nothing hung or crashed, unfinished checks are the grader's fault, not the submission's.
+  // If nothing hung or crashed, an unfinished check is the grader's fault.
   const open = Object.keys(row).filter(
     (name) => name.startsWith('check:') && row[name] === 'unavailable' && right === 'passed',
   )

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /**
- * Times the best rung of each shipped ladder against its library on a GPU: interleaved single launches with a cold L2 in
- * three sessions, and with a warm one; bursts and sustained launches. Each round covers all ladders, so that the sessions
- * of one ladder are minutes apart. Writes a line per run: its arguments, its seconds and the document that it printed.
+ * Times the best rung of each shipped ladder against its library on a GPU. Interleaved single
+ * launches run in three sessions with a cold L2 and one with a warm L2. One cold session also times
+ * bursts and sustained launches. Each round covers all ladders, so the sessions of one ladder are
+ * minutes apart. Writes one line per run: the arguments, the seconds and the printed document.
  *
  *     node test/gpu/timing.mjs --cli dist/cli/kernel-ladder.mjs --out timing-h200.jsonl [--only gemm-fp32] [--no-large] [--rounds all,cold,warm,cold]
  *
@@ -13,7 +14,8 @@ import { appendFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 /**
- * A ladder, its options, the rungs that its README row may name, and whether its problem is large.
+ * The ladder, its options, the rungs that its README row may name, and whether its problem is
+ * large.
  * @type {[ladder: string, options: string[], rungs: string[], large?: 'large'][]}
  */
 const ladders = [

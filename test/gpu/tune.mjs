@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Measures on two GPUs how much faster a sweep is on both than on one, with all builds cached, and what its winner gains
- * over the rung's own values. Run by hand.
+ * Measures the speedup of a sweep on two GPUs over one GPU, with all builds cached. Also measures
+ * the winner's speedup over the rung's own values. Run by hand.
  *
  *     node test/gpu/tune.mjs path/to/kernel-ladder.mjs [--gpus 0,1] [--seconds 0.03]
  *
- * printed-h200.md has its last output.
+ * printed-h200.md has the last output.
  */
 import { spawnSync } from 'node:child_process'
 import { parseArgs } from 'node:util'

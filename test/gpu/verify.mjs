@@ -1,15 +1,16 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Verifies every rung of every ladder on a GPU at twelve shapes, including ragged ones, with alpha 1.5 and beta 0.5 and
- * with alpha 1 and beta 0 (C poisoned), for each input type that its header names. Also runs compute-sanitizer's four
- * checkers at two small shapes. A variant that several ladders share is verified once. Run by hand. Prints one line per
- * rung and type, and exits 1 if one fails.
+ * Verifies every rung of every ladder on a GPU at twelve shapes, some of them ragged. Each rung
+ * runs with each input type in its header. Uses alpha 1.5 with beta 0.5, and alpha 1 with beta 0 (C
+ * poisoned). Also runs compute-sanitizer's four checkers at two small shapes. A variant that
+ * several ladders share is verified once. Run by hand. Prints one line per rung and type, and exits
+ * 1 if one fails.
  *
  *     node verify.mjs path/to/kernel-ladder.mjs [ladder | ladder:rung,rung …]
  *
- * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Needs nvcc, and compute-sanitizer for the second part.
- * verified-<gpu>.txt next to this file is its last output.
+ * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Needs nvcc, and compute-sanitizer
+ * for the second part. The last output is verified-<gpu>.txt next to this file.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -29,7 +30,8 @@ const shapes = [
   [520, 776, 336],
   [1023, 1023, 1023],
   [1025, 1024, 1025],
-  // Enough blocks for the kernel that 14_shape_dispatch uses for many waves, on 132 SMs.
+  // On 132 SMs, this shape has enough blocks for 14_shape_dispatch to use its kernel for many
+  // waves.
   [5000, 7000, 33],
 ]
 const scalars = [
@@ -37,7 +39,7 @@ const scalars = [
   [1, 0],
 ]
 const [program, ...words] = process.argv.slice(2)
-/** The wanted rungs by ladder, as `--rungs` takes them; undefined for all. */
+/** The requested rungs by ladder, in the format of `--rungs`. Undefined means all rungs. */
 const wanted = new Map(
   words.map((word) => {
     const [ladder = '', rungs] = word.split(':')
@@ -70,7 +72,7 @@ const events = (text) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Builds a ladder with the program and finds its builds in the session's raw output.
+ * Builds a ladder with the program and finds the builds in the session's raw output.
  * @param {{ id: string }} ladder
  */
 function build(ladder) {
@@ -103,7 +105,8 @@ function build(ladder) {
 /** @typedef {{ id: string, artifact: string, flags: string }} Rung */
 
 /**
- * A case of the matrix product, as the runner takes it: see KlGemm and KlReference in test/captures/task.
+ * Returns a matrix-product case as arguments for the runner. KlGemm and KlReference are in
+ * test/captures/task.
  * @param {string} name @param {string} reference @param {string} flags `bias+relu`
  * @param {number[]} shape @param {number[]} scalar @param {string} dtype
  */
@@ -159,8 +162,8 @@ function problem(rungs, reference, shape, scalar, dtype) {
 }
 
 /**
- * Returns the verdicts on rungs at one problem, by id: null if right, else the reason. Runs all in one process, and
- * each in a separate one if that process did not finish.
+ * Returns the verdicts for rungs at one problem, by id: null if correct, else the reason. Runs all
+ * rungs in one process. If the process did not finish, runs each rung in its own process.
  * @param {string} runner
  * @param {Rung[]} rungs
  * @param {(rungs: Rung[]) => string[]} argsOf
@@ -196,7 +199,8 @@ function verdicts(runner, rungs, argsOf) {
 }
 
 /**
- * Returns the findings of compute-sanitizer's checkers, by id and checker: a count, or why there is none.
+ * Returns the findings of compute-sanitizer's checkers by id and checker. Each is a count, or the
+ * reason there is none.
  * @param {string} ladder
  * @param {string[]} ids
  * @param {string} dtype
@@ -235,12 +239,13 @@ try {
     `${shapes.length} shapes × ${scalars.length}: ${shapes.map((shape) => shape.join('×')).join(', ')}`,
   )
   let bad = 0
-  // Keyed by artifact and input type: ladders share rungs, but not always with the same type.
+  // The keys of verified rungs: artifact and input type. Ladders share rungs, but sometimes with
+  // different types.
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.size > 0 && !wanted.has(ladder.id)) continue
     const { runner, reference, artifacts, cases, rungs } = build(ladder)
-    /** Rungs by input type. @type {Map<string, Rung[]>} */
+    /** The rungs to verify, by input type. @type {Map<string, Rung[]>} */
     const ready = new Map()
     for (const { id, status, reason } of rungs) {
       const artifact = artifacts.get(id)
@@ -249,7 +254,7 @@ try {
         if (status !== 'unsupported') bad += 1
         continue
       }
-      // A rung with its own type in the ladder has no other type there.
+      // If the ladder gives a rung its own type, the rung has only that type in the ladder.
       const listedRung = ladder.rungs.find((/** @type {any} */ rung) => rung.id === id)
       const own = listedRung.options.dtype !== ladder.options.dtype
       for (const dtype of own ? [listedRung.options.dtype] : listedRung.takes.dtype) {
@@ -269,9 +274,10 @@ try {
           by: verdicts(runner, own, (some) => problem(some, reference, shape, scalar, dtype)),
         })),
       )
-      // We do not check cuBLAS.
+      // cuBLAS itself is not checked.
       const ids = own.map(({ id }) => id).filter((id) => !id.includes('cublas'))
-      // The usual small shape, and one with unaligned rows, for which rungs with wide accesses use another path.
+      // Check the usual small shape and a shape with unaligned rows. Rungs with wide accesses use
+      // another code path there.
       const findings = [[], ['--m', '131', '--n', '141', '--k', '45']].map((size) =>
         sanitize(ladder.id, ids, dtype, size),
       )

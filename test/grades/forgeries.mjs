@@ -1,18 +1,21 @@
 // @ts-check
 /**
- * Submissions that try to get a better row than they deserve, or to keep others from getting theirs. Each is the
- * coalescing lab's solution with a kernel that computes nothing, plus one attempt. None may pass.
+ * Submissions that try to get a better row than they deserve, or to keep others from getting a row.
+ * Each is the coalescing lab's solution with a kernel that computes nothing, plus one attack. None
+ * may pass.
  */
 
 /**
  * @typedef {object} Forgery
  * @property {string} [head] C++ at file level
  * @property {string} [launch] C++ at the start of `kl_launch`
- * @property {string} [kernel] CUDA C++ in place of the kernel's body
- * @property {boolean} [untouched] the kernel is the naive one, which fails for its sectors only
+ * @property {string} [kernel] CUDA C++ that replaces the kernel's body
+ * @property {boolean} [untouched] whether to use the naive kernel, which fails only for its sectors
  */
 
-/** Writes a verdict to every descriptor, in the format of a judge and of the probe. */
+/**
+ * C++ that writes a verdict to every file descriptor, in the format of a judge and of the probe.
+ */
 const claims = `
 static void claim() {
   static const char verdict[] =
@@ -22,7 +25,10 @@ static void claim() {
 }
 `
 
-/** From within the sandbox, opens the debugger of the judge's process, and writes the verdict there. */
+/**
+ * A shell script that opens the debugger of the judge's process from inside the sandbox and writes
+ * the verdict there.
+ */
 const inspector = `for p in /proc/[0-9]*; do kill -USR1 \${p#/proc/}; done; sleep 1; node -e "require('http').get('http://127.0.0.1:9229/json')"`
 
 /** @param {string} call @returns {Forgery} */
@@ -48,7 +54,10 @@ const included = (depth) => {
     .join('\n')
 }
 
-/** The lab's kernel, which computes only if `rule` is true; `launched` is the number of earlier launches. */
+/**
+ * Returns the lab's kernel, which computes only if `rule` is true. `launched` is the number of
+ * earlier launches.
+ */
 const onlyIf = (/** @type {string} */ rule) => ({
   head: '__device__ unsigned launched, finished;',
   kernel: `  const bool honest = ${rule};
@@ -65,7 +74,7 @@ const onlyIf = (/** @type {string} */ rule) => ({
 
 /** @type {Record<string, Forgery>} */
 export const forgeries = {
-  // Starts a shell, and from it the judge's debugger.
+  // Start a shell and use it to open the judge's debugger.
   popen: at(`if (FILE* f = popen(R"x(${inspector})x", "r")) pclose(f);`),
   ioPopen: {
     head: `${claims}extern "C" FILE* _IO_popen(const char*, const char*);`,
@@ -78,7 +87,7 @@ export const forgeries = {
   parentMemory: at(
     'char path[64]; snprintf(path, 64, "/proc/%d/mem", getppid()); open(path, O_RDWR);',
   ),
-  // Includes the solution by name, at every depth.
+  // Include the solution by name at every folder depth.
   ...Object.fromEntries(
     Array.from({ length: 11 }, (_, depth) => [`include${depth}`, { head: included(depth + 1) }]),
   ),
@@ -87,7 +96,7 @@ export const forgeries = {
   },
   includePasswords: { head: '#include "/etc/shadow"' },
   includeEnvironment: { head: '#include "/proc/self/environ"' },
-  // Code that runs when the library is loaded, in every possible way.
+  // Run code when the library is loaded, in every possible way.
   constructor: onLoad('__attribute__((constructor)) static void early() { claim(); _exit(0); }'),
   gmonStart: onLoad('extern "C" void __gmon_start__() { claim(); }'),
   itmRegister: onLoad('extern "C" void _ITM_registerTMCloneTable() { claim(); }'),
@@ -105,7 +114,7 @@ export const forgeries = {
   ),
   destructor: onLoad('__attribute__((destructor)) static void late() { claim(); }'),
   staticObject: onLoad('struct Early { Early() { claim(); } }; static Early early;'),
-  // Functions that no deny list contained.
+  // Call functions that no deny list contained.
   ...Object.fromEntries(
     Object.entries({
       openInternal: 'syscall(SYS_open, "/tmp/x", O_WRONLY | O_CREAT, 0666);',
@@ -138,7 +147,7 @@ export const forgeries = {
         'void* f = dlsym(RTLD_DEFAULT, "cudaLaunchKernel"); mprotect((void*)((uintptr_t)f & ~4095ul), 8192, PROT_READ | PROT_WRITE | PROT_EXEC); memset(f, 0x90, 16);',
     }).map(([name, call]) => [name, at(call)]),
   ),
-  // Exits and floods.
+  // Exit or flood the output.
   exit: at('exit(0);'),
   quickExit: at('_exit(0);'),
   abort: at('abort();'),
@@ -162,7 +171,7 @@ export const forgeries = {
     launch:
       '  static char big[1 << 24]; for (int i = 0; i < 64; ++i) cudaMemcpyAsync(p->c, big, sizeof big, cudaMemcpyHostToDevice, stream);',
   },
-  // Attacks on the compiler.
+  // Attack the compiler.
   endlessInclude: { head: '#include __FILE__' },
   devZero: { head: '#include "/dev/zero"' },
   templates: { head: 'template <int n> struct T { T<n + 1> next; }; T<0> endless;' },
@@ -170,7 +179,7 @@ export const forgeries = {
     head: 'constexpr int f(int n) { return n == 0 ? 0 : f(n - 1) + f(n - 1); } constexpr int slow = f(60);',
   },
   bigObject: { head: 'char big[1ull << 40] = {1};' },
-  // Different answers to the same question.
+  // Give different answers to the same question.
   moody: {
     launch:
       '  timespec now; clock_gettime(CLOCK_REALTIME, &now); if (now.tv_nsec & 1) return cudaSuccess;',
@@ -187,7 +196,7 @@ export const forgeries = {
     launch:
       '  for (int file = 0; file < 256; ++file) (void)!write(file, line, sizeof line - 1);\n  _exit(0);',
   },
-  // Results of earlier launches, of others, and of nobody.
+  // Return the results of earlier launches, of other submissions, or of nobody.
   replayed: {
     head: '__device__ float kept[4096];',
     kernel:
@@ -214,7 +223,7 @@ export const forgeries = {
   notSupported: { head: '#define UNSUPPORTED' },
   emptyGrid: { launch: '  return cudaSuccess;' },
   asserts: { kernel: '  __trap();' },
-  // Kernels that depend on their launch number or the clock.
+  // Make the kernel depend on the launch number or the clock.
   onlyFirst: onlyIf('launched == 0'),
   onlyEarly: onlyIf('launched < 12'),
   everyOther: onlyIf('launched % 2 == 0'),

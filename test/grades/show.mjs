@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Grades honest and hostile submissions together, and reports forged rows, missing rows, and honest rows that changed.
+ * Grades honest and hostile submissions together. Reports forged rows, missing rows, and honest
+ * rows that changed.
  *
  *     node test/grades/show.mjs [--cli dist/cli/kernel-ladder.mjs] [--count 200] [--target emulated]
  *         [--jobs 2] [--only 'hostile kinds'] [--seconds LIMIT] [--before OTHER-CLI] [--out FOLDER]
  *
- * At least four and at most half are honest: the solution and the starter of the coalescing lab alternately, with names
- * that are hard to handle (spaces, newlines, not UTF-8). The others are the hostile kinds whose names match `--only`.
- * `--seconds` interrupts the grading, which keeps finished rows. `--before` grades two honest ones with another program,
- * to compare the time. `--target local` needs a GPU. Exits 1 if anything is not as expected.
+ * At least four submissions and at most half are honest. They alternate between the solution and
+ * the starter of the coalescing lab. Their names are hard to handle (spaces, newlines, not UTF-8).
+ * The others are the hostile kinds whose names match `--only`. `--seconds` interrupts the grading,
+ * which keeps finished rows. `--before` grades two honest submissions with another program, to
+ * compare the time. `--target local` needs a GPU. Exits 1 if anything is not as expected.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -38,7 +40,7 @@ const text = (...path) => readFileSync(join(kernels, ...path), 'utf8')
 const solution = text('labs/01-coalescing/solution.cu')
 const starter = text('labs/01-coalescing/starter.cu')
 
-// The lab with sizes that take a moment.
+// Reduce the lab's sizes, so that grading takes a moment.
 const lab = join(out, 'lab', 'small-coalescing')
 mkdirSync(lab, { recursive: true })
 const full = text('labs/01-coalescing/lab.md')
@@ -84,7 +86,10 @@ function grade(cli, folder) {
   return { rows, status: result.status, seconds: (performance.now() - started) / 1000 }
 }
 
-/** @type {Map<string, { status: string, bytes?: Buffer }>} the required or forbidden row of each name */
+/**
+ * The required or forbidden row of each name.
+ * @type {Map<string, { status: string, bytes?: Buffer }>}
+ */
 const expected = new Map()
 const folder = join(out, 'graded', 'submissions')
 mkdirSync(folder, { recursive: true })
@@ -113,7 +118,7 @@ const { rows, status, seconds } = grade(values.cli, folder)
 const key = (/** @type {string} */ student) => /^(honest|hostile)-\d+/.exec(student)?.[0] ?? student
 const byKey = new Map(rows.map((/** @type {{ student: string }} */ row) => [key(row.student), row]))
 const ungraded = [...expected.keys()].filter((name) => !byKey.has(name))
-// The exit code of the command `timeout`.
+// The command `timeout` exits with 124 after an interruption.
 const interrupted = status === 124
 const missing = interrupted ? [] : ungraded
 const forgedRows = rows.filter(

@@ -25,12 +25,15 @@ export interface FakeCore extends Core {
   emit(message: RunMessage): void
   /** Releases `sessions.list`, which simulates a slow call. */
   release(): void
-  /** Paths passed to the import. */
+  /** The paths passed to the import. */
   imported: string[]
   closed: number
 }
 
-/** Creates a core that answers `app.info`, fails `doctor.check` with a typed error, and delays `sessions.list`. */
+/**
+ * Creates a core that answers `app.info`, fails `doctor.check` with a typed error, and delays
+ * `sessions.list`.
+ */
 export function createFakeCore(): FakeCore {
   let release = (): void => {}
   const released = new Promise<void>((resolve) => (release = resolve))
@@ -69,7 +72,7 @@ export const indexHtml = '<!doctype html><title>Kernel Ladder</title><div id="ap
 export const script = `console.log(${JSON.stringify('ladder '.repeat(400))})\n`
 export const secret = 'nobody may read this'
 
-/** Creates a built UI with a file outside it and links to that file, which no request may reach. */
+/** Creates a built UI, a file outside it, and links to that file. No request may reach the file. */
 export function createRendererDir(): { dir: string; remove(): void } {
   const base = mkdtempSync(join(tmpdir(), 'kl-host-'))
   const dir = join(base, 'renderer')

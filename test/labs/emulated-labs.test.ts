@@ -1,6 +1,6 @@
 /**
- * Tests every shipped lab without a GPU: its solution passes everything that the emulator can judge, and its starter
- * fails exactly the checks that the lab names, except those that depend on time.
+ * Tests every shipped lab without a GPU. The solution must pass every check that the emulator can
+ * judge. The starter must fail exactly the checks that the lab names, except checks of time.
  */
 import { syncBuiltinESMExports } from 'node:module'
 import os from 'node:os'
@@ -16,8 +16,8 @@ import { setupIn, shippedKernels, tempDir } from '../services/support'
 import { emulatedMetrics } from '../../src-main/domain/emulation/emulated-metrics'
 
 /**
- * As on a machine with one core, which is what a test worker has. Each additional emulator thread would compile again
- * what the first has compiled.
+ * Sets the number of cores to one, as a test worker has. Each additional emulator thread would
+ * compile the same code again.
  */
 const { availableParallelism } = os
 const cores = (own: () => number): void => {
@@ -67,15 +67,15 @@ const unjudgedOf = ({ checks }: LabFolder['lab']): string[] =>
       : [],
   )
 
-/** One lab with sums of products, one that adds up, and one whose answer is a race. */
+/** The labs that always run: one with sums of products, one with a sum, and one with a race. */
 const usual = new Set(['01-coalescing', '02-shared-tile', '13-reduction'])
 
 const emulates = (id: string, lab: LabFolder): void => {
   const unjudged = unjudgedOf(lab.lab)
-  // The emulator can judge nothing that distinguishes its starter from its solution.
+  // True if every check that separates the starter from the solution depends on time.
   const isAboutTime = lab.lab.starterFails!.every((check) => unjudged.includes(check))
 
-  it('is about time alone only if it is the lab on prefetching', () => {
+  it('depends on time alone only if it is the lab on prefetching', () => {
     if (isAboutTime) expect(id).toBe('08-prefetch')
   })
 
@@ -89,7 +89,7 @@ const emulates = (id: string, lab: LabFolder): void => {
 
   it('fails its starter at the checks that it names', async () => {
     const fails = lab.lab.starterFails!
-    // A wrong result also fails its time.
+    // A wrong result also fails the time check.
     const left = fails.includes('right') ? [] : unjudged
     const outcome = await outcomeOf(lab, lab.starter)
     expect(idsOf(outcome, 'failed')).toEqual(fails.filter((check) => !left.includes(check)))
@@ -116,10 +116,10 @@ const changedSolution =
     return outcomeOf(lab, changed)
   }
 
-describe('an answer to lab 2 whose host code knows where races are looked for', () => {
+describe('an answer to lab 2 whose host code knows which launches are checked for races', () => {
   const written = changedSolution('02-shared-tile')
 
-  it('does not pass with another kernel that races at all others', async () => {
+  it('does not pass with another kernel that races in all other launches', async () => {
     const outcome = await written((text) =>
       text
         .replace('__global__', 'template <bool kSafe>\n__global__')
@@ -136,7 +136,7 @@ describe('an answer to lab 2 whose host code knows where races are looked for', 
 describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('07-bank-conflicts')
 
-  it('passes where its swizzle is written differently', async () => {
+  it('passes if its swizzle is written differently', async () => {
     const outcome = await written((text) =>
       text.replace(/return d \* kStrideA \+ \(\(r & ~7\).*;/, 'return (d << 7 | r) ^ d << 2;'),
     )
@@ -144,12 +144,12 @@ describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, 
     expect(outcome.status).toBe('passed')
   })
 
-  it('has no conflict where it pads, and more shared memory than the lab allows', async () => {
+  it('has no conflict with padding, and more shared memory than the lab allows', async () => {
     const outcome = await written((text) => text.replace('kLayout = 2', 'kLayout = 1'))
     expect(idsOf(outcome, 'failed')).toEqual(['no-padding'])
   })
 
-  it('does not pass where it pads so that four floats are no longer aligned', async () => {
+  it('does not pass if its padding misaligns four floats', async () => {
     const outcome = await written((text) =>
       text.replace('kLayout = 2', 'kLayout = 1').replace('BM + 4', 'BM + 1'),
     )
@@ -163,7 +163,7 @@ describe('an answer to lab 7 that is not its solution', { tags: ['thorough'] }, 
 describe('an answer to lab 16 that is not its solution', { tags: ['thorough'] }, () => {
   const written = changedSolution('16-attention')
 
-  it('passes where one lane after the other is asked for the maximum, and weights are of exp2f', async () => {
+  it('passes if lanes are asked for the maximum one by one, and weights use exp2f', async () => {
     const outcome = await written((text) =>
       text
         .replace(
@@ -181,7 +181,7 @@ describe('an answer to lab 16 that is not its solution', { tags: ['thorough'] },
     expect(outcome.status).toBe('passed')
   })
 
-  it('is wrong where keys 8 to 15 of a row and the row 8 further down trade places', async () => {
+  it('is wrong if keys 8 to 15 of a row and the row 8 further down are swapped', async () => {
     const outcome = await written((text) =>
       text.replace('a[i] = klPack(', 'a[i % 2 * 2 + i / 2] = klPack('),
     )

@@ -1,5 +1,6 @@
 /**
- * Tests that each shipped lab is complete, and that its code compiles. Correctness and speed need a GPU: test/gpu.
+ * Tests that each shipped lab is complete and that its code compiles. Correctness and speed need a
+ * GPU: test/gpu.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,7 +74,7 @@ describe('the shipped labs', () => {
     },
   )
 
-  it('each ask for a number that depends on the GPU or on the student’s own kernel', () => {
+  it('each require a number that depends on the GPU or on the student’s own kernel', () => {
     const depends = (name: string): boolean =>
       name.startsWith('your.') || deviceNames.some((known) => known === name)
     for (const { id, lab } of labs) {
@@ -112,10 +113,10 @@ describe('the shipped labs', () => {
   )
 
   it.each(both.map((entry) => [entry.what, entry] as const))(
-    '%s says in its header what it does, and only a starter leaves something to do',
+    '%s describes itself in its header, and only a starter leaves something to do',
     async (what, { lab, which }) => {
       const text = await readFile(sourceOf(lab, which), 'utf8')
-      // The type is that of lab.md; a ladder's rung names its own.
+      // A lab's data type is in lab.md. A ladder's rung has it in its header.
       const headed = text.includes('// @dtype')
         ? text
         : text.replace('// @idea', '// @dtype   f32\n// @idea')

@@ -1,6 +1,7 @@
 /**
- * Tests input that no tool wrote: texts and reports cut at any byte, with flipped bytes, with missing columns, far
- * too long, or made to exhaust memory. Nothing may crash or hang, and nothing missing may become a figure.
+ * Tests input that no tool wrote. Texts and reports are cut at any byte, have flipped bytes or
+ * missing columns, or are far too long. Some are made to exhaust memory. Nothing may crash or hang,
+ * and no missing value may become a figure.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../src-main/domain/errors'
@@ -28,7 +29,7 @@ async function stream(text: string) {
   return { launches, ...result }
 }
 
-/** A simple generator, so that a failure can be reproduced. */
+/** Returns a simple seeded generator, so a failure can be reproduced. */
 function generator(seed: number): (below: number) => number {
   let state = seed
   return (below) => {
@@ -37,7 +38,7 @@ function generator(seed: number): (below: number) => number {
   }
 }
 
-/** Returns the text with some characters replaced, including structural ones. */
+/** Returns the text with some characters replaced, including structural characters. */
 function flipped(text: string, seed: number, flips: number): string {
   const random = generator(seed)
   const signs = [...'",;\n\r\t<>&=/(){}0-.eE\u0000\ufffd\ud800']
@@ -63,14 +64,15 @@ const tables = {
 }
 
 describe.each(Object.entries(tables))('%s', (_name, text) => {
-  it('cut anywhere gives the launches before the cut as they are, and no other', async () => {
+  it('cut anywhere gives the launches before the cut unchanged, and no other', async () => {
     const { launches: whole } = await stream(text)
     const random = generator(11)
     const cuts = Array.from({ length: 40 }, () => random(text.length))
     for (const cut of [0, 1, text.length - 1, text.length - 2, ...cuts]) {
       const { launches } = await stream(text.slice(0, cut))
       for (const [index, launch] of launches.entries()) {
-        // The details page has many rows per launch: the last launch may have fewer metrics, but no other ones.
+        // The details page has many rows per launch. The last launch may lack some metrics, but the
+        // others must be equal.
         expect(whole[index]?.metrics, `cut at ${cut}`).toMatchObject(launch.metrics)
         const kept = launch.rules ?? []
         expect(whole[index]?.rules?.slice(0, kept.length) ?? []).toEqual(kept)
@@ -80,7 +82,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
     }
   })
 
-  it('with characters flipped is read or refused in a sentence', async () => {
+  it('with characters flipped is read or rejected in a sentence', async () => {
     for (let seed = 1; seed <= 25; seed += 1) {
       const damaged = flipped(text, seed, 1 + (seed % 7) * 20)
       const read = await stream(damaged).catch((error: unknown) => {
@@ -92,7 +94,7 @@ describe.each(Object.entries(tables))('%s', (_name, text) => {
   })
 })
 
-it('what a live ncu printed, cut or flipped, is read or refused as well', () => {
+it('from a live ncu, cut or flipped, is read or rejected too', () => {
   const text = tables['the raw page']
   for (let seed = 1; seed <= 40; seed += 1) {
     const damaged =
@@ -100,7 +102,7 @@ it('what a live ncu printed, cut or flipped, is read or refused as well', () => 
     try {
       expectSound(parseNcuRawCsv(damaged).launches)
     } catch (error) {
-      // The CSV library reports this itself; a run keeps its times anyway.
+      // The CSV library reports this error itself. A run keeps its times anyway.
       expect(String(error)).toMatch(/KernelLadderError|CsvError|Quote|Delimiter/i)
     }
   }
@@ -135,13 +137,13 @@ describe('a report', () => {
     expect(nulls.length).toBeGreaterThan(0)
   })
 
-  it('of zeros, a hundred million of them, ends at once', () => {
+  it('of a hundred million zeros ends at once', () => {
     const zeros = new Uint8Array(100_000_000)
     zeros.set(bytes.subarray(0, 10))
     expect(parseNcuRep(zeros).launches).toEqual([])
   })
 
-  it('whose one launch holds millions of empty metrics is refused before it takes the memory', () => {
+  it('whose one launch holds millions of empty metrics is rejected before it takes the memory', () => {
     const metrics = 4_000_000
     const sized = (length: number): number[] => [0, 8, 16, 24].map((bits) => (length >> bits) & 255)
     const varint = (value: number): number[] =>
@@ -159,7 +161,7 @@ describe('a report', () => {
 })
 
 describe('a report of many launches', () => {
-  it('is decoded as far as it is wanted, and counted to the end', () => {
+  it('is decoded up to the requested launch, and counted to the end', () => {
     const report = ncuReport('launches-two-rungs')
     const all = parseNcuRep(report)
     expect(all.total).toBe(all.launches.length)
@@ -178,10 +180,10 @@ it('a container of machine code whose header has no length is damaged, and ends'
   expect(() => cubinsOf(bytes)).toThrow(KernelLadderError)
 })
 
-describe('JSON from anyone', () => {
+describe('JSON from an untrusted source', () => {
   const many = `[${'[],'.repeat(mostValues / 2)}[]]`
 
-  it('of more values than fit in memory is refused before it is parsed', () => {
+  it('of more values than fit in memory is rejected before it is parsed', () => {
     expect(parseJsonWithin(many)).toEqual({
       refused: message('files.tooMany', { most: mostValues }),
     })
@@ -190,7 +192,7 @@ describe('JSON from anyone', () => {
     expect(parseJsonWithin('{')).toMatchObject({ refused: { key: 'files.notJson' } })
   })
 
-  it('is refused as a session too', () => {
+  it('is rejected as a session too', () => {
     expect(() => parseSession(many, 'session.json')).toThrow(/session\.json .*5000000 values/)
   })
 })
@@ -213,7 +215,7 @@ describe('a table with', () => {
     },
   )
 
-  it('a column missing that says what a launch is names the column', async () => {
+  it('a missing column that identifies a launch names the column', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Block Size","a__b.sum"\n"0","7","(32, 1, 1)","5"\n',
     )
@@ -221,7 +223,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('no column "Kernel Name"')])
   })
 
-  it('no columns for grid and block, as an older ncu’s, has its figures and an unknown shape', async () => {
+  it('no columns for grid and block, like an older ncu’s, has its figures and an unknown shape', async () => {
     const { launches, notes } = await stream(
       '"ID","Process ID","Process Name","Host Name","Kernel Name","Kernel Time","Context","Stream","a__b.sum"\n' +
         '"","","","","","","","","byte"\n"0","7","a","127.0.0.1","tile","2022-Mar-01 10:00:00","1","7","5"\n',
@@ -231,13 +233,13 @@ describe('a table with', () => {
     expect(notes).toEqual([])
   })
 
-  it('a cell for the grid that holds none is no launch', async () => {
+  it('an empty grid cell is no launch', async () => {
     const { launches, notes } = await stream(`${header}\n"0","7","tile","(32, 1, 1)",""\n`)
     expect(launches).toEqual([])
     expect(said(notes)).toEqual([expect.stringContaining('cannot be read')])
   })
 
-  it('no row of units leaves out what may be in any of ncu’s prefixes, and says so', async () => {
+  it('no row of units leaves out figures that may have any of ncu’s prefixes, and says so', async () => {
     const { launches } = await stream(
       `${header},"${metric}","launch__registers_per_thread","l1tex__t_sectors.sum"\n${launch},"2.5","32","10"\n`,
     )
@@ -251,7 +253,7 @@ describe('a table with', () => {
     expect(metrics['registersPerThread']).toMatchObject({ value: 32, evidence: 'measured' })
   })
 
-  it('a column named like an object’s own parts keeps to its cells', async () => {
+  it('a column named like a built-in property keeps its cells', async () => {
     const { launches } = await stream(
       `${header},"__proto__","constructor"\n"","","","","","ns","ns"\n${launch},"3","4"\n`,
     )
@@ -262,7 +264,7 @@ describe('a table with', () => {
     expect(launches[0]!.metrics['value']).toBeUndefined()
   })
 
-  it('no quotes and no end to its last line leaves that line out: its last figure may be cut', async () => {
+  it('no quotes and an unterminated last line leaves that line out, because its last figure may be cut', async () => {
     const rows = ['0;7;tile;(32, 1, 1);(4, 1, 1);12,5', '1;7;tile;(32, 1, 1);(4, 1, 1);12']
     const { launches, notes } = await stream(
       ['ID;Process ID;Kernel Name;Block Size;Grid Size;a__b.avg', ';;;;;ns', ...rows].join('\n'),
@@ -271,7 +273,7 @@ describe('a table with', () => {
     expect(said(notes)).toEqual([expect.stringContaining('may be truncated')])
   })
 
-  it('a million rows gives as many as are wanted and counts the rest', async () => {
+  it('a million rows gives as many as requested and counts the rest', async () => {
     const rows = 1_000_000
     const block = `${launch},"5"\n`.repeat(1000)
     let alive = 0
@@ -282,7 +284,7 @@ describe('a table with', () => {
         alive += 1
         mostAlive = Math.max(mostAlive, alive)
         yield await Promise.resolve(block)
-        // Requesting the next one means that the reader is done with this one.
+        // If the reader requests the next block, it no longer needs this block.
         alive -= 1
       }
     }
@@ -292,7 +294,7 @@ describe('a table with', () => {
     expect(mostAlive).toBe(1)
   })
 
-  it('a million rows of which each is damaged keeps few notes', async () => {
+  it('a million damaged rows keeps few notes', async () => {
     const text = `${header},"a__b.sum"\n${'"0","7"\n'.repeat(1_000_000)}`
     const { launches, notes } = await stream(text)
     expect(launches).toEqual([])
@@ -303,13 +305,13 @@ describe('a table with', () => {
 describe('XML', () => {
   const smi = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
   const sanitizer = capture('compute-sanitizer/2025.3.1-h200/memcheck-out-of-bounds').saved!
-  /** Thirty levels of ten: expanded, they would exceed all memory. */
+  /** Nested XML entities. Fully expanded, thirty levels of ten would exceed all memory. */
   const laughs = `<!DOCTYPE x [<!ENTITY a0 "ha">${Array.from(
     { length: 30 },
     (_, n) => `<!ENTITY a${n + 1} "${`&a${n};`.repeat(10)}">`,
   ).join('')}]>`
 
-  it('with a billion laughs is not laughed at', () => {
+  it('with a billion laughs is not expanded', () => {
     const { driver } = parseNvidiaSmi(
       `${laughs}<nvidia_smi_log><driver_version>&a30;</driver_version></nvidia_smi_log>`,
     )
@@ -326,7 +328,7 @@ describe('XML', () => {
     ['a comment', '<!-- </nvidia_smi_log> -->'],
     ['an end without a beginning', '</nvidia_smi_log>'],
     ['text for a root', '<nvidia_smi_log>hello</nvidia_smi_log>'],
-  ])('that is %s is refused in a sentence', (_what, text) => {
+  ])('that is %s is rejected in a sentence', (_what, text) => {
     expect(() => parseNvidiaSmi(text)).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('nvidia-smi') }),
     )
@@ -339,7 +341,7 @@ describe('XML', () => {
     ])
   })
 
-  it('cut or flipped is read or refused in a sentence', () => {
+  it('cut or flipped is read or rejected in a sentence', () => {
     for (const [text, parse] of [
       [smi, parseNvidiaSmi],
       [sanitizer, parseSanitizerXml],
@@ -357,7 +359,7 @@ describe('XML', () => {
 })
 
 describe('a page that drew a chart', () => {
-  it('gives the text of the drawing as it was before the browser wrote the page down', () => {
+  it('gives the text of the drawing as it was before the browser serialized the page', () => {
     const dom = `<html><body><main><h2>Roofline</h2></main><pre id="${drawingElementId(1)}" ${drawingLabel}="a &quot;b&quot; > c">&lt;svg a="&amp;lt;b"&gt;&nbsp;&lt;/svg&gt;</pre></body></html>`
     expect(parseDrawnPage(dom, 2).drawings).toEqual([
       null,
@@ -365,7 +367,7 @@ describe('a page that drew a chart', () => {
     ])
   })
 
-  it('that drew none gives what it says in its place', () => {
+  it('that drew none gives its text instead', () => {
     const dom =
       '<main class="main"><div><h2>Memory traffic: nothing to draw</h2><p>Not collected &amp; so on.</p> <code>run</code></div></main>'
     expect(parseDrawnPage(dom, 1)).toEqual({
@@ -374,11 +376,11 @@ describe('a page that drew a chart', () => {
     })
   })
 
-  it('that is empty says nothing', () => {
+  it('that is empty gives nothing', () => {
     expect(parseDrawnPage('', 0)).toEqual({ drawings: [], words: '' })
   })
 
-  it('of signs that begin a tag and end none is read in one go', () => {
+  it('of characters that open tags and close none is read in one pass', () => {
     const signs = '<'.repeat(400_000)
     expect(parseDrawnPage(`<main>${signs}</main>`, 0).words).toBe(signs)
     expect(parseDrawnPage('<main>'.repeat(60_000), 0).words).toBe('')

@@ -1,4 +1,4 @@
-/** Tests that authors' texts in shipped ladders and labs exist in every language. */
+/** Tests that the authors' texts in shipped ladders and labs exist in every language. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ const catalog = await readCatalog(join(root, 'cuda-kernels'))
 const labs = (await readShippedLabs(catalog)).labs
 
 interface Authored {
-  /** Its place. */
+  /** The location of the text, such as a file or session. */
   at: string
   text: string
 }
@@ -60,7 +60,7 @@ type Recorded = { session: string; ladder: Ladder; rungs: RungResult[]; program?
 const recorded = [
   ...rows<Recorded>('sessions.jsonl'),
   ...rows<Recorded>('labs/sessions.jsonl'),
-  // A program has the names of its kernels, which are not translated.
+  // Sessions of programs contain only kernel names, which are not translated.
 ]
   .filter(({ program }) => !program)
   .flatMap(({ session, ladder, rungs }) => [
@@ -84,7 +84,7 @@ const ladderTexts = [
   ),
   ...textsIn(catalog.ladders, 'ladders'),
   ...textsIn([...catalog.tasks.values()], 'tasks'),
-  // At the beginning of a sentence.
+  // The result of a task may also start a sentence.
   ...[...catalog.tasks.values()].flatMap(({ id, result }) =>
     result === undefined
       ? []
@@ -96,7 +96,7 @@ const ladderTexts = [
 ]
 
 const picture = /(?<=>)[^<>]+(?=<\/)/g
-/** Whether a label is more than a name or a number. */
+/** Returns whether a label is more than a name or a number. */
 const isWorded = (label: string): boolean =>
   /[a-z]{2}/i.test(label) && !/^(SM \d|d = \d)$/.test(label)
 
@@ -126,7 +126,10 @@ const labTexts = labs.flatMap(({ lab, pictures }): Authored[] => {
 const english = [...ladderTexts, ...labTexts]
 const known = new Set(english.map(({ text }) => hashOf(text)))
 
-/** Returns the parts that are equal in every language: formulas without their words, code names, and pictures. */
+/**
+ * Returns the parts that are equal in every language: formulas without their words, code names, and
+ * pictures.
+ */
 const fixedParts = (text: string): string[] =>
   [...text.matchAll(/\$\$?[^$]+\$\$?|`[^`]+`|\]\([^)]+\)|^```[^]+?^```/gm)]
     .map(([part]) => part.replaceAll(/\\text\{[^}]*\}/g, '').replaceAll(/[^\x20-\x7e]|\s/g, ''))
@@ -139,22 +142,22 @@ const sets: [string, Translations, Translations][] = [
   ['Chinese', zhLadders, zhLabs],
 ]
 
-describe.each(sets)('what authors wrote, in %s', (_language, ladders, labWords) => {
+describe.each(sets)("the authors' texts in %s", (_language, ladders, labWords) => {
   const all = [ladders, labWords].flatMap((words) => translationsIn(words))
   const byHash = new Map(all.flatMap(({ hashes, text }) => hashes.map((hash) => [hash, text])))
 
-  it('is whole, and made from the English of now and of the recordings', () => {
+  it('are complete, and made from the current English and the recordings', () => {
     const missing = english.filter(({ text }) => !byHash.has(hashOf(text)))
     expect(missing.map(({ at, text }) => `${at} (${hashOf(text)}): ${text}`)).toEqual([])
   })
 
-  it('has nothing that was made from an English text that is gone', () => {
+  it('have nothing made from an English text that is gone', () => {
     const stale = all.filter(({ hashes }) => hashes.some((hash) => !known.has(hash)))
     expect(stale.map(({ at }) => at)).toEqual([])
     expect(all.filter(({ hashes, text }) => hashes.length === 0 || text === '')).toEqual([])
   })
 
-  it('keeps formulas, names of code and pictures', () => {
+  it('keep formulas, code names and pictures', () => {
     const changed = labTexts.flatMap(({ at, text }) => {
       const [wanted, found] = [fixedParts(text), fixedParts(byHash.get(hashOf(text)) ?? '')]
       return wanted.join() === found.join() ? [] : [{ at, wanted, found }]
@@ -163,20 +166,20 @@ describe.each(sets)('what authors wrote, in %s', (_language, ladders, labWords) 
   })
 })
 
-describe('a text of an author', () => {
+describe("an author's text", () => {
   afterEach(() => {
     learn('ladders', null)
     learn('labs', null)
   })
 
-  it('is told from another by its hash, wherever its lines break', () => {
+  it('is identified by its hash, wherever its lines break', () => {
     expect(hashOf(' one\n  text ')).toBe(hashOf('one text'))
     expect(known.size).toBe(
       new Set(english.map(({ text }) => text.trim().replaceAll(/\s+/g, ' '))).size,
     )
   })
 
-  it('is shown in the language, in any wording that was translated, else in English with a mark', () => {
+  it('is shown in the language, in any translated wording, else in English with a mark', () => {
     const [now, before, later] = ['one tile', 'a single tile', 'two tiles']
     learn('ladders', {
       rungs: { a: { [`idea ${hashOf(now)} ${hashOf(before)}`]: '타일 하나' } },
@@ -191,7 +194,7 @@ describe('a text of an author', () => {
     expect(isBehind('rungs/b/idea', later)).toBe(false)
   })
 
-  it('is marked in a session by the rung that ships, and not in a ladder folder', () => {
+  it('is marked in a session according to the shipped rung, and not in a ladder folder', () => {
     learn('ladders', koLadders)
     const ladder = {
       ...rows<Recorded>('sessions.jsonl').find(({ session }) => session === 'gemm-fp32-h200-4096')!

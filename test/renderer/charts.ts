@@ -1,4 +1,4 @@
-/** Helpers of chart tests: a palette to draw with, and readers of drawings. */
+/** Helpers of the chart tests: a palette for drawing, and functions that read drawings. */
 import type { Palette } from '../../src-renderer/charts/chart'
 
 export const palette: Palette = {

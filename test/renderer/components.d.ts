@@ -1,4 +1,7 @@
-/** The type of a component for TypeScript alone; `npm run typecheck` checks components themselves. */
+/**
+ * The type of a component for TypeScript alone. `npm run typecheck` checks the components
+ * themselves.
+ */
 declare module '*.vue' {
   import type { Component } from 'vue'
   const component: Component

@@ -1,4 +1,7 @@
-/** Tests that every surface answers the same question alike: what changed between two reports of a program? */
+/**
+ * Tests that the CLI, the UI, MCP and reports agree on the differences between two reports of a
+ * program.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -24,7 +27,7 @@ import { noPrivates } from '../services/report/samples'
 import { ncuReport } from '../captures'
 import { setupIn, shippedKernels, tempDir } from '../services/support'
 
-/** Returns the answer of an MCP tool. */
+/** Returns an MCP tool's response. */
 async function askMcp(setup: Workplace['setup'], tool: string, input: object): Promise<string> {
   let found: ((input: never, call: never) => Promise<{ summary: string }>) | undefined
   const add = ((name: string, { answer }: { answer: typeof found }) => {
@@ -36,7 +39,10 @@ async function askMcp(setup: Workplace['setup'], tool: string, input: object): P
   return (await found!(input as never, undefined as never)).summary
 }
 
-/** Returns what the Compare screen shows of two sessions: its own component, with each text and attribute. */
+/**
+ * Returns the Compare screen of two sessions. It renders the real component, with all texts and
+ * attributes.
+ */
 async function askUi(a: Session, b: Session): Promise<string> {
   const app = createSSRApp(SessionPairs, { comparison: compareSessions(a, b) })
   app.directive('tip', { getSSRProps: () => ({}) })
@@ -79,7 +85,7 @@ describe('two programs', () => {
     expect(await askMcp(setup, 'compare', { a: refs[0], b: refs[1] })).toBe(answer.join(' '))
     const shown = await askUi(a!.session, b!.session)
     for (const sentence of answer) expect(shown).toContain(`<p class="answer">${sentence}</p>`)
-    // A fused kernel appears only in the answer.
+    // A fused kernel is named only in the answer.
     for (const name of ['bias_gelu_kernel', 'tanh_kernel_cuda'])
       expect(shown.split(name), name).toHaveLength(2)
     expect(shown).not.toContain('Without a counterpart')
@@ -152,7 +158,7 @@ describe('sessions of two GPUs', () => {
         noPrivates,
       )
       expect(report).toContain(gpusDiffer)
-      // Both have the same figures, so any ratio would be 1.00×.
+      // Both sessions have the same figures, so every ratio would be 1.00×.
       expect(report).not.toMatch(
         format === 'json' ? /"speedup": \d/ : /\d(×|\\texttimes|\$\\times)/,
       )

@@ -1,4 +1,4 @@
-/** Small sessions for tests of the UI's logic, with minimal content. */
+/** Small sessions for tests of the UI's logic. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSession } from '../../src-main/adapters/sessions/session-store'
@@ -110,7 +110,10 @@ export function session(rungs: RungResult[]): Session {
   }
 }
 
-/** Returns a session with the reference's time divided by that of the only other rung, for each way of timing. */
+/**
+ * Returns a session with a reference and one rung. Each ratio is the reference's time divided by
+ * the rung's time, per timing mode.
+ */
 export function beside(ratios: { single?: number; burst?: number; sustained?: number }): Session {
   const own = rung('01_own', 1)
   const timing = { ...own.timing!, ratioToReference: ratios.single ?? null }
@@ -148,7 +151,7 @@ export const started: RunEvent = {
 export const messages = (runId: string, events: RunEvent[]): RunMessage[] =>
   events.map((event, seq) => ({ runId, seq, event }))
 
-/** The parts that two languages must share: keys, and the placeholders of each sentence. */
+/** The texts of one language by key, possibly nested. */
 export type Words = { [key: string]: string | Words }
 
 /** Returns the value at a dotted key. */
@@ -165,7 +168,9 @@ export interface Sentence {
   text: string
 }
 
-/** Returns every sentence of a locale with its dotted key; a key may itself contain dots or signs. */
+/**
+ * Returns every sentence of a locale with its dotted key. A key may itself contain dots or signs.
+ */
 export const sentences = (words: Words, path: readonly string[] = []): Sentence[] =>
   Object.entries(words).flatMap(([key, value]) =>
     typeof value === 'string'
@@ -173,11 +178,14 @@ export const sentences = (words: Words, path: readonly string[] = []): Sentence[
       : sentences(value, [...path, key]),
   )
 
-/** Returns the values of a message, and the `$` of the editor's phrases. */
+/** Returns the placeholders of a message, and `$` if the text is an editor phrase with one. */
 export const placeholders = (text: string): string[] =>
   [...valueNames(text), ...(text.includes('$') ? ['$'] : [])].sort()
 
-/** Returns the faults of a translation, one sentence each; none if it matches the original. */
+/**
+ * Returns the faults of a translation, one sentence per fault. The list is empty if the translation
+ * matches the original.
+ */
 export function translationFaults(original: Words, translated: Words): string[] {
   const wanted = new Map(sentences(original).map(({ key, text }) => [key, text]))
   const found = new Map(sentences(translated).map(({ key, text }) => [key, text]))

@@ -1,4 +1,4 @@
-/** Tests that every language has every word, and every theme has legible colors. */
+/** Tests that every language has every text, and that every theme has legible colors. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ describe('words and colors', () => {
       expect(missing).toEqual([])
     })
 
-    it('take no values where the source gives none', () => {
+    it('take no values if the source gives none', () => {
       const lacking = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/\bt\(\s*'([\w.-]+)'\s*\)/g)]
           .map((match) => match[1]!)
@@ -47,7 +47,7 @@ describe('words and colors', () => {
 
     it('are in the locale for each status, unit and format', () => {
       for (const status of rungStatuses) expect(at(`status.${status}`)).toBeTypeOf('string')
-      // A unit may contain a dot.
+      // A unit may contain a dot, so it cannot be part of a dotted key.
       for (const unit of units)
         expect((at('unit') as Record<string, string>)[unit], unit).toBeTypeOf('string')
       for (const { unit } of metricDefinitions) expect(units).toContain(unit)
@@ -63,7 +63,7 @@ describe('words and colors', () => {
     ['Korean', ko],
     ['Chinese', zhCN],
   ])('the words in %s', (_language, { metrics, statements, ...words }) => {
-    it('says all that English says, with the same placeholders', () => {
+    it('translates all of English, with the same placeholders', () => {
       expect(translationFaults(en, words)).toEqual([])
     })
 
@@ -107,14 +107,14 @@ describe('words and colors', () => {
       ['“타일”(으)로, 1024³(으)로', '“타일”로, 1024³으로'],
       ['SVG(으)로 저장, HTML(으)로 저장', 'SVG로 저장, HTML로 저장'],
       ['titan(이)라는 머신', 'titan이라는 머신'],
-      // Their pronunciation cannot be derived from the letters.
+      // The pronunciation of these names does not follow from the letters.
       ['17_fastest은(는) 10_block을(를)', '17_fastest은(는) 10_block을(를)'],
       ['을(를)', '을(를)'],
     ])('of %s', (both, one) => {
       expect(withParticles(both)).toBe(one)
     })
 
-    it('follow a name that stands in a piece before', () => {
+    it('follow a name in the preceding piece', () => {
       expect(withParticles('은(는) 같습니다', '05_thread_tile')).toBe('은 같습니다')
     })
 
@@ -213,7 +213,7 @@ describe('translations', () => {
       expect(translationFaults(original, translated)).toContain(fault)
     })
 
-    it('may do without plurals', () => {
+    it('may omit plurals', () => {
       expect(
         translationFaults(original, { screen: { a: '{name} 열기', n: '단계 {n}개' } }),
       ).toEqual([])
@@ -281,7 +281,8 @@ describe('colors of series', () => {
   const apply = (matrix: Vector[], [r, g, b]: Vector): Vector =>
     matrix.map((row) => row[0] * r + row[1] * g + row[2] * b) as Vector
 
-  // Björn Ottosson, "A perceptual color space for image processing", 2020.
+  // Converts a color to Oklab (Björn Ottosson, "A perceptual color space for image processing",
+  // 2020).
   function oklab(rgb: Vector): Vector {
     const cones = apply(
       [

@@ -1,4 +1,4 @@
-/** Tests of builds and benchmarks: stale targets, and exceeded budgets. */
+/** Tests builds and benchmarks: stale targets and exceeded budgets. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ import { inputState, isFresh, removeStamp, writeStamp } from '../../scripts/lib/
 import { asAscii } from '../../scripts/vite/ascii'
 
 describe('builds', () => {
-  it('come after what they need, each once', () => {
+  it('run after their requirements, each once', () => {
     expect(inOrder(['cli'])).toEqual(['renderer', 'report', 'cli'])
     expect(inOrder(['electron', 'cli'])).toEqual(['renderer', 'report', 'electron', 'cli'])
   })
@@ -30,7 +30,7 @@ describe('builds', () => {
   })
 
   describe('the asset pack', () => {
-    it('holds the files of its folders, and gives them back', () => {
+    it('holds the files of its folders, and returns them', () => {
       const root = mkdtempSync(join(tmpdir(), 'kernel-ladder-pack-'))
       try {
         mkdirSync(join(root, 'a/deep'), { recursive: true })
@@ -69,7 +69,7 @@ describe('builds', () => {
   describe('the closing line', () => {
     const report = { numPassedTests: 5, numFailedTests: 0, numPendingTests: 0, testResults: [] }
 
-    it('sums what Vitest counted', () => {
+    it('sums the counts of Vitest', () => {
       const all = [countTests(report, 0), countTests({ ...report, numPassedTests: 2 }, 0)]
       expect(closingLine(all)).toBe('7 passed, 0 failed')
       expect(closingLine([countTests({ ...report, numPendingTests: 1, numTodoTests: 1 }, 0)])).toBe(
@@ -87,7 +87,7 @@ describe('builds', () => {
       expect(countTests({ ...report, numFailedTests: 1, testResults }, 1).failed).toBe(1)
     })
 
-    it('leaves the thorough tests out of the skipped ones by their tag', () => {
+    it('excludes thorough tests from the skipped ones by their tag', () => {
       const assertionResults = [{ tags: ['thorough'] }, { tags: [] }, {}]
       expect(thoroughTests({ testResults: [{ assertionResults }] })).toBe(1)
       expect(thoroughTests(undefined)).toBe(0)
@@ -142,30 +142,30 @@ describe('stamps', () => {
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('is stale after a file has gone', () => {
+    it('is stale after a file is removed', () => {
       rmSync(join(root, 'src/a.ts'))
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('is stale when the result has gone', () => {
+    it('is stale if the result is gone', () => {
       rmSync(join(root, 'out/result.js'))
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('is stale when it is damaged or removed', () => {
+    it('is stale if it is damaged or removed', () => {
       put('out/result.stamp.json', '{"listing":')
       expect(isFresh(root, target)).toBe(false)
       removeStamp(root, target)
       expect(isFresh(root, target)).toBe(false)
     })
 
-    it('holds over a new time with the same content', () => {
+    it('holds with a new time and the same content', () => {
       utimesSync(join(root, 'src/a.ts'), 1, 1)
       expect(isFresh(root, target)).toBe(true)
       expect(isFresh(root, target)).toBe(true)
     })
 
-    it('does not look at what is left out', () => {
+    it('ignores excluded files', () => {
       put('src/skipped/b.ts', 'changed')
       put('src/big.ncu-rep', 'changed')
       expect(isFresh(root, target)).toBe(true)
@@ -182,7 +182,7 @@ describe('stamps', () => {
 
 describe('budgets', () => {
   describe('a figure', () => {
-    it('at its budget is met, and above it is over', () => {
+    it('at its budget is met, and above it is exceeded', () => {
       const { judge, summary } = budgetTally()
       const { most } = budget('interactive')
       expect(judge('interactive', most)).toBe('met, of 1000 ms')
@@ -197,7 +197,7 @@ describe('budgets', () => {
     })
   })
 
-  it('the summary has a line for each figure, with the place it was taken at', () => {
+  it('the summary has a line per figure, with the place where it was taken', () => {
     const { judge, summary } = budgetTally()
     judge('slowFrames', 0, 'ladder')
     judge('slowFrames', 3, 'matrix')

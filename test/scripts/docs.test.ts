@@ -20,7 +20,7 @@ describe('the reference documents', () => {
       expect(readFileSync(join(root, path), 'utf8'), path).toBe(text)
   })
 
-  it('have a heading for each metric, so that others can link to it', () => {
+  it('have a heading per metric, so that others can link to it', () => {
     const text = readFileSync(join(root, 'docs/reference/tables/metrics.md'), 'utf8')
     const headings = new Set(text.match(/^### .+$/gm))
     for (const { id } of metrics.metricDefinitions) expect(headings).toContain(`### ${id}`)
@@ -36,12 +36,13 @@ describe('a generated part', () => {
     )
   })
 
-  it('is refused where its markers are gone', () => {
+  it('is refused if its markers are gone', () => {
     expect(() => between(text, 'metrics', 'new')).toThrow('metrics')
   })
 })
 
-// Tests that docs/evidence/reliability.md and docs/reference/security.md match the stored measurements and locked packages.
+// Tests that docs/evidence/reliability.md and docs/reference/security.md match the stored
+// measurements and locked packages.
 
 it('the reliability is what `npm run readme -- reliability` writes', async () => {
   const text = readFileSync(join(root, 'docs/evidence/reliability.md'), 'utf8')
@@ -51,14 +52,14 @@ it('the reliability is what `npm run readme -- reliability` writes', async () =>
 })
 
 describe('licences of dependencies', () => {
-  it('are in docs/reference/security.md, of all that package-lock.json has', async () => {
+  it('are in docs/reference/security.md, for all packages in package-lock.json', async () => {
     const text = readFileSync(join(root, 'docs/reference/security.md'), 'utf8')
     expect(text).toBe(await securityDoc())
     for (const path of Object.keys(lockedPackages()).filter((one) => one !== ''))
       expect(text).toContain(`\`${path.split('node_modules/').at(-1)}\``)
   })
 
-  it('are accepted for the use that is made of each', () => {
+  it("are accepted for each package's use", () => {
     expect(unaccepted(lockedPackages())).toEqual([])
     expect(
       unaccepted({

@@ -1,4 +1,4 @@
-/** Tests of programs that the scripts find, install and run. */
+/** Tests the programs that the scripts find, install and run. */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -41,26 +41,26 @@ describe('dependencies', () => {
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('are taken over when somebody installed them by hand', () => {
+    it('are accepted if somebody installed them by hand', () => {
       write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
       expect(isInstalled(folder)).toBe(true)
       rmSync(join(folder, 'node_modules/.package-lock.json'))
       expect(isInstalled(folder)).toBe(true)
     })
 
-    it('are stale when the lock file asks for another version', () => {
+    it('are stale if the lock file requires another version', () => {
       write('node_modules/.package-lock.json', { 'node_modules/a': { version: '1.0.0' } })
       expect(isInstalled(folder)).toBe(true)
       write('package-lock.json', { ...wanted, 'node_modules/a': { version: '1.0.1' } })
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('are stale when one is missing', () => {
+    it('are stale if one is missing', () => {
       write('node_modules/.package-lock.json', {})
       expect(isInstalled(folder)).toBe(false)
     })
 
-    it('fail in words', () => {
+    it('fail with a message', () => {
       expect(explainFailure('npm error code EAI_AGAIN\nnpm error request failed')).toMatch(
         /^npm cannot reach its registry, .*run this again\.\nnpm said:\nnpm error code EAI_AGAIN/,
       )
@@ -70,7 +70,7 @@ describe('dependencies', () => {
   })
 
   describe('programs', () => {
-    it('refuse a Node.js that is too old for a dependency', () => {
+    it('reject a Node.js that is too old for a dependency', () => {
       const refused = ['v18.20.8', 'v20.18.3', 'v21.7.3', 'v22.11.0', 'v23.11.1']
       expect(refused.filter(isSupportedNode)).toEqual([])
       const accepted = ['v20.19.0', 'v20.20.2', 'v22.12.0', 'v24.0.0', 'v26.0.0']
@@ -120,7 +120,7 @@ describe('Chromium', () => {
       rmSync(folder, { recursive: true })
     })
 
-    it('goes by name first, then by the order of PATH', () => {
+    it('searches by name first, then by the order of PATH', () => {
       const chrome = program('first/google-chrome')
       const chromium = program('second/chromium')
       const other = program('third/chromium')
@@ -135,38 +135,38 @@ describe('Chromium', () => {
       expect(search({ PATH: path })).toEqual([shell, whole])
     })
 
-    it('passes over what cannot be executed', () => {
+    it('skips files that cannot be executed', () => {
       program('bin/chromium', 0o644)
       mkdirSync(join(folder, 'bin/chrome'))
       expect(search({ PATH: join(folder, 'bin') })).toEqual([])
     })
 
-    it('prefers what a variable names', () => {
+    it('prefers the path in a variable', () => {
       const named = program('mine/browser')
       const found = program('bin/chromium')
       expect(search({ CHROME_PATH: named, PATH: join(folder, 'bin') })).toEqual([named, found])
       expect(search({ CHROMIUM_PATH: named })).toEqual([named])
     })
 
-    it('says when a variable names nothing', () => {
+    it('reports a variable with a wrong path', () => {
       expect(() => search({ CHROME_PATH: join(folder, 'nowhere') })).toThrow(
         /^CHROME_PATH is ".*nowhere", which is not an executable file\.$/,
       )
     })
 
-    it("takes Playwright's own last, and only when it is there", () => {
+    it("uses Playwright's own last, and only if it exists", () => {
       const own = program('cache/chrome')
       const found = program('bin/chrome')
       expect(search({ PATH: join(folder, 'bin') }, own)).toEqual([found, own])
       expect(search({}, join(folder, 'cache/absent'))).toEqual([])
     })
 
-    it('knows where a Mac keeps programs', () => {
+    it('knows the program folders of macOS', () => {
       const own = program('Applications/Chromium.app/Contents/MacOS/Chromium')
       expect(search({ HOME: folder }, undefined, 'darwin')).toEqual([own])
     })
 
-    it('knows where Windows keeps programs', () => {
+    it('knows the program folders of Windows', () => {
       const own = program('Local/Google/Chrome/Application/chrome.exe')
       expect(search({ LOCALAPPDATA: join(folder, 'Local') }, undefined, 'win32')).toEqual([own])
     })
@@ -193,11 +193,11 @@ describe('Electron', () => {
     ['as root', { uid: 0 }],
     ['for a port', { args: ['--port', '8123'] }],
     ['for a session', { platform: 'darwin', args: ['--session=x'] }],
-  ])('is not downloaded %s, where no window opens', (_when, change) => {
+  ])('is not downloaded %s, because no window opens', (_when, change) => {
     expect(mayOpenWindow({ ...desktop, ...change })).toBe(false)
   })
 
-  describe('a download of it', () => {
+  describe('its download', () => {
     let folder = ''
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'kernel-ladder-download-'))
@@ -228,7 +228,7 @@ describe('Electron', () => {
       }
     }
 
-    /** Sends parts with a pause after each. */
+    /** Returns a handler that sends parts of a response with a pause after each part. */
     const drip = (parts: number, pauseMs: number) => (response: ServerResponse) => {
       response.writeHead(200, { 'content-length': parts * 1_000_000 })
       const send = (left: number): void => {
@@ -239,20 +239,20 @@ describe('Electron', () => {
       send(parts)
     }
 
-    it('takes as long as something arrives, and says how far it is', async () => {
+    it('takes as long as data arrives, and reports progress', async () => {
       const { lines, bytes } = await download(drip(8, 60), { silenceMs: 400, sayEveryMs: 50 })
       expect(bytes).toBe(8_000_000)
       expect(lines.length).toBeGreaterThan(2)
       for (const line of lines) expect(line).toMatch(/^ {2}\d of 8 MB$/)
     })
 
-    it('is given up when nothing arrives any more', async () => {
+    it('stops when no data arrives any more', async () => {
       await expect(download(drip(8, 5000), { silenceMs: 300 })).rejects.toThrow(
         'nothing arrived for 0 s',
       )
     })
 
-    it('fails with what the server answers', async () => {
+    it("fails with the server's response", async () => {
       await expect(download((response) => response.writeHead(404).end())).rejects.toThrow(
         'the server answered 404 Not Found',
       )
@@ -291,27 +291,30 @@ describe('child processes', () => {
       ).toBe(137)
     })
 
-    it.each(['SIGINT', 'SIGTERM'] as const)('hears of %s once, and is outlived', async (signal) => {
-      const inner = `let n = 0
+    it.each(['SIGINT', 'SIGTERM'] as const)(
+      'receives %s once, and ends before its parent',
+      async (signal) => {
+        const inner = `let n = 0
       process.on('${signal}', () => { n++; setTimeout(() => { console.log('heard', n); process.exit(7) }, 400) })
       console.log('ready'); setInterval(() => 0, 1e6)`
-      const outer = `const { runChild } = await import('${library}')
+        const outer = `const { runChild } = await import('${library}')
       process.exit((await runChild(process.execPath, ['-e', ${JSON.stringify(inner)}])).code)`
-      const wrapper = spawn(process.execPath, ['--input-type=module', '-e', outer], {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
-      let output = ''
-      wrapper.stdout.setEncoding('utf8').on('data', (text: string) => {
-        if (text.includes('ready')) {
-          wrapper.kill(signal)
-          setTimeout(() => wrapper.kill(signal), 100)
-        }
-        output += text
-      })
-      const code = await new Promise((done) => wrapper.once('close', done))
-      expect(output).toBe('ready\nheard 1\n')
-      expect(code).toBe(7)
-    })
+        const wrapper = spawn(process.execPath, ['--input-type=module', '-e', outer], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+        let output = ''
+        wrapper.stdout.setEncoding('utf8').on('data', (text: string) => {
+          if (text.includes('ready')) {
+            wrapper.kill(signal)
+            setTimeout(() => wrapper.kill(signal), 100)
+          }
+          output += text
+        })
+        const code = await new Promise((done) => wrapper.once('close', done))
+        expect(output).toBe('ready\nheard 1\n')
+        expect(code).toBe(7)
+      },
+    )
 
     it('shares ^C with a terminal', () => {
       expect(passesInterruptOn([{ isTTY: false }, {}])).toBe(true)
@@ -340,7 +343,7 @@ describe('child processes', () => {
       expect(most).toBe(1)
     })
 
-    it('is let go when the work fails', async () => {
+    it('is released if the work fails', async () => {
       const failing = withLock('work', () => Promise.reject(new Error('no')), folder)
       await expect(failing).rejects.toThrow('no')
       expect(await withLock('work', () => Promise.resolve(1), folder)).toBe(1)

@@ -1,4 +1,7 @@
-/** Tests the conversion of a session folder to a shipped recording, and the store that recordings share. */
+/**
+ * Tests the conversion of a session folder to a shipped recording. Also tests the store that
+ * recordings share.
+ */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,7 +43,7 @@ import { recordedRaw } from '../../src-main/adapters/tools/recorded-raw'
 
 const shipped = 'seed-t4-h200'
 
-/** Returns what a replay reads of a recording. */
+/** Returns everything that a replay reads from a recording. */
 async function read(folder: string) {
   const session = await readSession(folder)
   const raw = await openRaw(folder)
@@ -74,7 +77,7 @@ async function forget(home: string, name: string): Promise<void> {
 const placesOf = (dir: string) => setupIn(dir, { recordingsDir: dir })
 
 describe('keeping a session as a recording', () => {
-  it('adds a row, a file of raw output and the sources that are new, and loses nothing that is shown', async () => {
+  it('adds a row, a file of raw output and the new sources, and loses nothing that is shown', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
     const own = join(machine.dir, 'mine')
@@ -100,7 +103,7 @@ describe('keeping a session as a recording', () => {
     expect(await sharingSessions(join(dir, sharedSessions))).toEqual(['mine', 'twice'])
   })
 
-  it('leaves out where a ladder folder was', async () => {
+  it('leaves out the location of a ladder folder', async () => {
     const machine = await fakeMachine()
     const { folder } = await machine.run({ rungs: ['01_naive'] })
     const path = join(folder!, 'session.json')
@@ -183,7 +186,7 @@ describe('keeping a session as a recording', () => {
     const attempt = await check(machine, lab, lab.solution, noAnswers, 'local', { out })
     const file = join(out, 'attempt.json')
     const written = JSON.parse(await readFile(file, 'utf8')) as { sanitized: object }
-    // Like older attempts, with the verdicts in a separate file.
+    // Older attempts have the verdicts in a separate file.
     await writeFile(join(out, 'sanitizer.json'), JSON.stringify(written.sanitized))
     await writeFile(file, JSON.stringify({ ...written, sanitized: undefined }))
     const dir = await tempDir()
@@ -200,11 +203,11 @@ describe('keeping a session as a recording', () => {
       clean: [{ tool: 'memcheck', status: 'clean' }],
     })
 
-    // A recording that is a folder there is converted.
+    // A recording that is stored as a folder is converted.
     await cp(join(out, 'session'), kept, { recursive: true })
     expect(await looseRecordings(dir)).toEqual([kept])
 
-    // Again, as an attempt and in place.
+    // Convert twice more: once from the attempt and once in place.
     const list = await readFile(attemptListFile(dir), 'utf8')
     await keepRecording(out, dir)
     expect(await keepRecording(kept, dir)).toBe(kept)

@@ -1,4 +1,4 @@
-/** Tests how many lines a step of a ladder keeps. */
+/** Tests the number of lines that a step of a ladder keeps. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

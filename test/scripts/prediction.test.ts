@@ -43,7 +43,7 @@ describe('predictions of recorded rungs', () => {
     )
   })
 
-  it('without tensor cores are off by at most 10 % on average and 6 % in the middle', () => {
+  it('without tensor cores have errors of at most 10 % on average and 6 % in the median', () => {
     const own = rows.filter(({ predicted }) => predicted && predicted.class !== 'tensor')
     expect(figuresOf(own).mean).toBeLessThanOrEqual(0.1)
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)
@@ -122,7 +122,7 @@ describe('the figures', () => {
     expect(inside).toBeCloseTo(2 / 3)
   })
 
-  it('leave out pairs of different recordings, and those too close to tell', () => {
+  it('leave out pairs of different recordings, and those too close to decide', () => {
     const a = row(1, { measuredMs: 1 })
     const near = row(2, { measuredMs: 1.01 })
     const wrong = row(0.5, { measuredMs: 3 })
@@ -133,30 +133,30 @@ describe('the figures', () => {
   const many = (ladders: string[], ratios: number[], over: Partial<PredictedRow> = {}) =>
     ladders.flatMap((ladder) => ratios.map((ratio) => row(ratio, { ladder, ...over })))
 
-  it('make a range that holds nine of ten of what was not seen', () => {
+  it('make a range that contains nine of ten unseen times', () => {
     const rows = many(['x', 'y', 'z'], [1.01, 1.02, 1 / 1.2])
     expect(classFactors(rows).compute).toBe(1.2)
     expect(heldOut(rows, 'compute')).toEqual({ rungs: 9, inside: 9 })
   })
 
-  it('make a wider one where few ladders are of the class, and where none is', () => {
+  it('make a wider range if few ladders are of the class, or none is', () => {
     const rows = many(['x', 'y'], [1.01, 1.02, 1.1])
     expect(classFactors(rows)).toMatchObject({ compute: 1.21, memory: 1.21, atomics: 2.5 })
   })
 
-  it('count what is outside of the range that the other ladders make', () => {
+  it('count the times outside the range that the other ladders make', () => {
     const rows = [...many(['x', 'y', 'z'], [1.01, 1.02, 1.03]), ...many(['odd'], [2, 2, 2])]
     expect(classFactors(rows).compute).toBe(2)
     expect(heldOut(rows, 'compute')).toEqual({ rungs: 12, inside: 9 })
   })
 
-  it('allow for what a warning widens already', () => {
+  it('allow for errors that a warning already covers', () => {
     const widened = { ms: 1.3, class: 'compute' as const, widened: ['uneven-blocks' as const] }
     const rows = many(['x', 'y', 'z'], [1, 1, 1], { predicted: widened })
     expect(classFactors(rows).compute).toBe(1.09)
   })
 
-  it('call two stall reasons the same set where a third is close to the second', () => {
+  it('treat two stall reasons as a tie with a third if it is close to the second', () => {
     const stalls = {
       measured: [
         { reason: 'a', warps: 10 },

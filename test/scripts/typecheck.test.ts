@@ -1,4 +1,7 @@
-/** Tests that errors in a component have a location, whether in the script, the template, a prop or an event. */
+/**
+ * Tests that each error in a component has a location, in the script, the template, a prop or an
+ * event.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -33,7 +36,7 @@ emit('done', 'text')
 </template>
 `
 
-/** Returns the errors of a component, without their sentences. */
+/** Returns the errors of a component without their messages. */
 async function faultsOf(files: Record<string, string>): Promise<string[]> {
   mkdirSync(join(root, '.cache'), { recursive: true })
   const base = mkdtempSync(join(root, '.cache', 'components-'))
@@ -52,7 +55,7 @@ async function faultsOf(files: Record<string, string>): Promise<string[]> {
   return messages.map((text) => /^.*?TS\d+/.exec(text)?.[0] ?? text)
 }
 
-it('the type check tells every fault of a component at its line and column', async () => {
+it('the type check reports every fault of a component at its line and column', async () => {
   expect(await faultsOf({ 'ChildPart.vue': child, 'ParentPart.vue': parent })).toEqual([
     'src-renderer/ParentPart.vue(6,7): error TS2322',
     'src-renderer/ParentPart.vue(7,14): error TS2345',
@@ -64,6 +67,6 @@ it('the type check tells every fault of a component at its line and column', asy
   ])
 })
 
-it('the type check says nothing of components without faults', async () => {
+it('the type check reports nothing for components without faults', async () => {
   expect(await faultsOf({ 'ChildPart.vue': child })).toEqual([])
 })

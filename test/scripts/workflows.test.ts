@@ -1,5 +1,6 @@
 /**
- * Tests of the CI workflows, which cannot be run here: whatever they start exists, and their permissions are minimal.
+ * Tests the CI workflows, which cannot run here. Everything they start must exist, and their
+ * permissions must be minimal.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,13 +56,13 @@ describe('a workflow', () => {
     for (const action of used) expect(action).toMatch(/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/)
   })
 
-  it.each(workflows)('$file may only read, and its jobs end by themselves', ({ workflow }) => {
+  it.each(workflows)('$file may only read, and its jobs have time limits', ({ workflow }) => {
     expect(workflow.permissions).toEqual({ contents: 'read' })
     for (const job of Object.values(workflow.jobs))
       expect(job['timeout-minutes']).toBeLessThanOrEqual(60)
   })
 
-  it('may write where it makes the release, and nowhere else', () => {
+  it('may write only where it makes the release', () => {
     const writing = workflows.flatMap(({ workflow }) =>
       Object.entries(workflow.jobs).flatMap(([name, { permissions }]) =>
         permissions ? [{ name, permissions }] : [],

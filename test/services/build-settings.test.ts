@@ -1,4 +1,7 @@
-/** Tests of a ladder folder with `build:`: nvcc's arguments, the stored session, and what a machine may lack. */
+/**
+ * Tests a ladder folder with `build:`: nvcc's arguments, the stored session, and features that a
+ * machine may lack.
+ */
 import { mkdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -43,13 +46,13 @@ describe('a ladder with `build`', () => {
     expect(rung(session, 'b').buildWords).toEqual([
       ...['-std=c++20', '--use_fast_math', '-maxrregcount=64', '-DN=4', '-lcuda'],
     ])
-    // References are not compiled for speed.
+    // The rungs' speed flags do not apply to references.
     const reference = builtAs(machine, 'reference.cu')[0]!
     expect(reference).toContain('-DN=4')
     expect(reference).not.toContain('--use_fast_math')
   })
 
-  it('says in the table and before the causes that two rungs were built with other flags', async () => {
+  it('says in the table and before the causes that two rungs were built with different flags', async () => {
     const { run } = await setUp('{ std: c++20 }')
     const { session } = await run()
     expect(sessionText(session)).toMatch(/built with/)
@@ -61,7 +64,7 @@ describe('a ladder with `build`', () => {
     expect(whyOf(sides[0]!, sides[2]!).flags).toBeUndefined()
   })
 
-  it('has no such column where all rungs were built alike', async () => {
+  it('has no such column if all rungs were built alike', async () => {
     const machine = await fakeMachine()
     const folder = await sumsFolder(machine, {
       yaml: yamlWith('{ std: c++20 }', 'rungs: [{ id: a }, { id: b }, { id: c }]\n'),

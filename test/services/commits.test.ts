@@ -1,4 +1,4 @@
-/** Tests of a rung's commits as a ladder, in repositories that the tests create. */
+/** Tests a rung's commits as a ladder, in repositories that the tests create. */
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -28,7 +28,7 @@ interface Repository extends Machine {
   commit: (subject: string, files: Record<string, string>) => Promise<void>
 }
 
-/** Creates a repository; `like` is one to copy. */
+/** Creates a repository, or copies the repository `like`. */
 async function repository(like?: string): Promise<Repository> {
   const machine = await fakeMachine()
   const folder = await sumsFolder(machine)
@@ -46,7 +46,10 @@ async function repository(like?: string): Promise<Repository> {
   return { ...machine, folder, commit }
 }
 
-/** The repository that `write` makes, made once: copying it is faster than making its commits again. */
+/**
+ * A repository made by `write`. It is made once, because copying it is faster than repeating its
+ * commits.
+ */
 const pattern = mkdtempSync(join(tmpdir(), 'kl-test-commits-'))
 afterAll(() => rmSync(pattern, { recursive: true }))
 let isWritten = false
@@ -98,7 +101,7 @@ const ladderOf = async (
 ) => commitLadder(await openLadder(setup, folder), { rung, range })
 
 describe('the commits of a rung', () => {
-  it('are rungs with their subjects, each with what it included then; a merge is one', async () => {
+  it('are rungs with their subjects, each with its includes at that time; a merge is one', async () => {
     const made = await written()
     const before = git(made.folder, 'rev-parse', 'HEAD')
     const { catalog, id, rungs } = await ladderOf(made, 'HEAD~7..')
@@ -124,7 +127,7 @@ describe('the commits of a rung', () => {
     expect([first, second, third].map(deep)).toEqual([undefined, '// 1\n', '// 2\n'])
     expect(merge!.source).toContain('// 16')
     expect(first!.rung.file).toBe(`sums/${first!.rung.id}/b.cu`)
-    // The reference is the current one.
+    // The reference is the current version, not one from a commit.
     expect(plan.reference?.rung.file).toBe('sums/a.cu')
     expect([
       git(made.folder, 'rev-parse', 'HEAD'),
@@ -159,7 +162,7 @@ describe('the commits of a rung', () => {
     expect(await readFile(join(folder, 'b.cu'), 'utf8')).toContain('not committed')
   })
 
-  it('run nothing that the configuration of their repository names', async () => {
+  it('execute nothing from the configuration of their repository', async () => {
     const made = await written()
     const mark = join(made.dir, 'ran')
     const program = `touch ${mark}; cat`
@@ -213,7 +216,7 @@ describe('the commits of a rung', () => {
 })
 
 describe('the recorded commits', () => {
-  /** Creates the repository of the recordings. */
+  /** Creates the repository that the recordings used. */
   async function recordedHistory() {
     const { dir, setup } = await fakeMachine()
     const folder = join(dir, 'sum-history')
@@ -228,7 +231,7 @@ describe('the recorded commits', () => {
     return { folder, setup, range: `${first}..main` }
   }
 
-  it('are those of their repository, the one that does not compile too', async () => {
+  it('match their repository, including the one that does not compile', async () => {
     const history = await recordedHistory()
     const { catalog, rungs } = await ladderOf(history, history.range, 'sum')
     const recording = join(recordingsDir, 'sum-history-h200')
@@ -244,7 +247,7 @@ describe('the recorded commits', () => {
     expect(session.rungs.map(({ status }) => status)).toEqual(
       rungs.map((id) => (catalog.rungs.get(id)!.text.includes(' quad[i]') ? 'failed' : 'ok')),
     )
-    // The change between two rungs is that of their commit.
+    // The change between two rungs is the change in the commit.
     for (const [index, after] of rungs.slice(1).entries()) {
       const before = rungs[index]!
       const own = diffSources(texts[before]!, texts[after]!).flatMap(({ lines }) => lines)
@@ -254,7 +257,7 @@ describe('the recorded commits', () => {
   })
 })
 
-describe('refused are', () => {
+describe('rejected inputs are', () => {
   const refusal = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.then(
       () => null,
@@ -264,7 +267,7 @@ describe('refused are', () => {
     return [error!.message, error!.remedy].flatMap((text) => (text ? [said(text)] : [])).join(' ')
   }
 
-  it('ranges that are none, are empty or name what is not there', async () => {
+  it('ranges that are invalid, empty or name something missing', async () => {
     const made = await written()
     const says = (range: string, rung?: string) => refusal(ladderOf(made, range, rung))
     expect(await says('HEAD')).toContain('"HEAD" is not a range of commits')
@@ -277,7 +280,7 @@ describe('refused are', () => {
     expect(await says('HEAD~1..', 'zz')).toContain('a, b, c')
   })
 
-  it('a folder in no repository, and a clone without the commits before', async () => {
+  it('a folder in no repository, and a clone without the earlier commits', async () => {
     const alone = await fakeMachine()
     const folder = await sumsFolder(alone)
     expect(await refusal(ladderOf({ ...alone, folder }, 'a..b'))).toContain(
@@ -293,7 +296,7 @@ describe('refused are', () => {
     expect((await ladderOf(shallow, 'HEAD~2..')).rungs).toHaveLength(2)
   })
 
-  it('nothing of a submodule: its files have a history of their own', async () => {
+  it('nothing of a submodule: its files have their own history', async () => {
     const made = await written()
     const inner = join(made.dir, 'inner')
     await mkdir(inner)
@@ -314,7 +317,7 @@ describe('refused are', () => {
       'sub',
     )
     await made.commit('Add a submodule', { 'b.cu': '#include "sub/k.cu"\n' })
-    // Its includes there are not followed: the build reports the missing file.
+    // Includes in a submodule are not followed. The build reports the missing file.
     const { catalog, rungs } = await ladderOf(made, 'HEAD~1..')
     expect(catalog.rungs.get(rungs[0]!)!.headers!.size).toBe(0)
     const own = await ladderOf(made, 'HEAD~1..', join(made.folder, 'sub/k.cu'))

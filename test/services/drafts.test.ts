@@ -1,4 +1,7 @@
-/** Tests of edited copies of rungs: kept across restarts, private, built, and run after their original rung. */
+/**
+ * Tests edited copies of rungs. They survive restarts, are private, are built, and run after their
+ * original rung.
+ */
 import { mkdir, readdir, stat, writeFile, chmod, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
@@ -29,7 +32,7 @@ const open = (core: Core, from = rung): Promise<Draft> =>
   core.call('drafts.open', { session, rung: from })
 const body = ({ schema: _schema, ...draft }: Draft) => draft
 
-/** Returns the draft with the comment that lets the fake tools answer as for its original rung. */
+/** Returns the draft with a comment that makes the fake tools respond as for the original rung. */
 const known = (draft: Draft) => ({ ...body(draft), source: `${draft.source}\n// like: ${rung}\n` })
 
 async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<RunMessage[]> {
@@ -52,7 +55,7 @@ async function runToItsEnd(core: Core, draft: string, rungs: string[]): Promise<
 }
 
 describe('a copy of a rung', () => {
-  it('is the source as it was compiled, under an id and title of its own, after its rung', async () => {
+  it('is the source as it was compiled, under its own id and title, after its rung', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     expect(draft).toMatchObject({
@@ -107,7 +110,7 @@ describe('a copy of a rung', () => {
     expect((await open(core)).source).toBe('// second tab')
   })
 
-  it('whose file is damaged is as one that is not there', async () => {
+  it('with a damaged file counts as missing', async () => {
     const { machine, core } = await setUp()
     const draft = await open(core)
     await mkdir(join(machine.dir, 'drafts'))
@@ -133,7 +136,7 @@ describe('a copy of a rung', () => {
     })
   })
 
-  it('of a hostile rung id, or larger than a source is, is not kept', async () => {
+  it('of a hostile rung id, or larger than the source limit, is not stored', async () => {
     const { machine, core } = await setUp()
     const draft = body(await open(core))
     for (const bad of [{ rung: '../../x' }, { ladder: 'a/b' }, { source: 'x'.repeat(300_001) }])
@@ -142,8 +145,8 @@ describe('a copy of a rung', () => {
   })
 })
 
-describe('a copy that was kept', () => {
-  it('is run by the id of its rung, as a command line names it', async () => {
+describe('a stored copy', () => {
+  it('is run by the id of its rung, as on the command line', async () => {
     const { machine, core } = await setUp()
     const draft = known(await open(core))
     await core.call('drafts.save', draft)
@@ -164,7 +167,7 @@ describe('building a copy', () => {
     expect(answer.build?.registersPerThread).toBeGreaterThan(0)
   })
 
-  it('that does not compile gives the compiler’s words at their lines', async () => {
+  it('that does not compile gives the compiler’s messages at their lines', async () => {
     const { core } = await setUp()
     const draft = await open(core)
     const source = `${draft.source}\n// fault: compile-error\n`
@@ -189,7 +192,7 @@ describe('building a copy', () => {
     expect(answer.diagnostics[0]!.message).toMatch(message)
   })
 
-  it('without nvcc says what is missing', async () => {
+  it('without nvcc reports what is missing', async () => {
     const { core } = await setUp(['nvcc'])
     await expect(
       core.call('drafts.build', { session, draft: body(await open(core)) }),
@@ -216,7 +219,7 @@ describe('running a copy', () => {
     const sources = await core.call('sessions.sources', { ref: finished.session })
     expect(sources[draft.rung]).toBe(mine.source)
 
-    // A copy of the copy gets the next number, and runs after the same rung of the ladder.
+    // A copy of a copy gets the next number and runs after the same rung of the ladder.
     const second = await core.call('drafts.open', { session: finished.session, rung: draft.rung })
     expect(second).toMatchObject({ base: rung, rung: '05_thread_tile_2d-edit2' })
   })
@@ -258,7 +261,8 @@ it('the header of a copy drops statements about another step, and the code stays
   ])
 })
 
-// Tests of source lines in the user's editor: only the user sets the command, and only the rung's files are opened.
+// Tests that source lines open in the user's editor. Only the user sets the command, and only the
+// rung's files are opened.
 
 describe('the command', () => {
   it.each([
@@ -266,13 +270,13 @@ describe('the command', () => {
     ['"/opt/my editor/subl" {file}:{line}', ['/opt/my editor/subl', '/a b/x.cu:7']],
     ["emacsclient -n +{line} '{file}'", ['emacsclient', '-n', '+7', '/a b/x.cu']],
     ['gvim', ['gvim', '/a b/x.cu']],
-    // No shell is used.
+    // The command is not passed to a shell.
     ['code; rm -rf {file}', ['code;', 'rm', '-rf', '/a b/x.cu']],
   ])('%s gets the file and the line', (setting, expected) => {
     expect(editorCommand(setting, '/a b/x.cu', 7)).toEqual(expected)
   })
 
-  it('does not read braces in the name of a file', () => {
+  it('does not interpret braces in the name of a file', () => {
     expect(editorCommand('code -g {file}:{line}', '/a/{line}.cu', 7)).toEqual([
       'code',
       '-g',
@@ -362,7 +366,7 @@ describe('the hunks between two sources', () => {
     expect(hunk!.lines.slice(-2)).toEqual(['-line 8', '+other'])
   })
 
-  it('are one, of everything, where thousands of lines have nothing in common', () => {
+  it('are a single one if thousands of lines have nothing in common', () => {
     const [a, b] = [numbered('old', 20_000), `${numbered('new', 19_999)}last`]
     const hunks = diffSources(a, b)
     expect(hunks).toHaveLength(1)

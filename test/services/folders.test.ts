@@ -1,4 +1,4 @@
-/** Tests of ladder folders as a UI uses them, over fake tools. */
+/** Tests ladder folders as a UI uses them, with fake tools. */
 import {
   chmod,
   mkdir,
@@ -31,7 +31,7 @@ const fileOf = async (core: Core, path: string, name: string) =>
   (await open(core, path)).files.find((file) => file.name === name)!
 
 describe('an opened folder', () => {
-  it('has its ladder and the files that it names, and is built by nobody yet', async () => {
+  it('has its ladder and the files that it names, and is not built yet', async () => {
     const { machine, path, core } = await machineWith({ trusted: false })
     await writeFile(join(path, 'secret.txt'), 'not named')
     const view = await open(core, path)
@@ -56,7 +56,7 @@ describe('an opened folder', () => {
     expect((await open(core, path)).trusted).toBe(true)
   })
 
-  it('keeps the trust in each of several folders that are trusted at once', async () => {
+  it('keeps the trust in each of several folders that are trusted at the same time', async () => {
     const { folders } = (await fakeMachine()).setup.machine
     const paths = await Promise.all(Array.from({ length: 8 }, () => tempDir()))
     await Promise.all(paths.map((path) => trustFolder(folders, path)))
@@ -94,7 +94,7 @@ describe('an opened folder', () => {
     })
   })
 
-  it('never shows what a link leads to outside', async () => {
+  it('never shows the target of a link to the outside', async () => {
     const { machine, path, core } = await machineWith()
     await writeFile(join(machine.dir, 'private'), 'mine')
     await rm(join(path, 'b.cu'))
@@ -108,7 +108,7 @@ describe('an opened folder', () => {
     expect(await readFile(join(machine.dir, 'private'), 'utf8')).toBe('mine')
   })
 
-  it('is remembered, shown as gone where it is, and forgotten', async () => {
+  it('is remembered, marked as missing if it is gone, and can be forgotten', async () => {
     const { machine, path, core } = await machineWith()
     await open(core, path)
     const list = async () => (await core.call('folders.list', {})).folders
@@ -122,7 +122,7 @@ describe('an opened folder', () => {
 })
 
 describe('a path', () => {
-  it('is completed by folders of the user’s own, and by no others', async () => {
+  it("is completed only by the user's own folders", async () => {
     const { machine, path, core } = await machineWith()
     const home = join(machine.dir, 'home')
     await mkdir(join(home, 'kernels', '.hidden'), { recursive: true })
@@ -145,7 +145,7 @@ describe('a path', () => {
 })
 
 describe('a save', () => {
-  it('replaces the file whole, with its rights and line ends', async () => {
+  it('replaces the whole file, with its permissions and line endings', async () => {
     const { path, core } = await machineWith()
     const file = join(path, 'b.cu')
     await writeFile(file, rungText('b').replaceAll('\n', '\r\n'))
@@ -160,7 +160,7 @@ describe('a save', () => {
     expect((await readdir(path)).filter((name) => name.startsWith('.'))).toEqual([])
   })
 
-  it('writes nothing where another program wrote meanwhile, and then what was decided', async () => {
+  it('writes nothing if another program wrote meanwhile, and then the chosen text', async () => {
     const { path, core } = await machineWith()
     const { version } = await fileOf(core, path, 'b.cu')
     await writeFile(join(path, 'b.cu'), 'theirs')
@@ -176,7 +176,7 @@ describe('a save', () => {
     expect(await readFile(join(path, 'b.cu'), 'utf8')).toBe('ours')
   })
 
-  it('keeps to the files of an opened ladder', async () => {
+  it('is limited to the files of an opened ladder', async () => {
     const { machine, path, core } = await machineWith()
     const save = (more: object) => {
       const usual = { path, file: 'b.cu', text: 'x', version: null }
@@ -199,7 +199,7 @@ describe('a build', () => {
   const build = (core: Core, path: string, file: string) =>
     core.call('folders.build', { path, file })
 
-  it('is of one source, with the compiler’s words at their lines', async () => {
+  it('is of one source, with the compiler’s messages at their lines', async () => {
     const { path, core } = await machineWith()
     await open(core, path)
     await writeFile(join(path, 'b.cu'), rungText('b', 'int x = undeclared;'))
@@ -218,7 +218,7 @@ describe('a build', () => {
     ])
   })
 
-  it('is of all where a header or the ladder changed, and needs no GPU', async () => {
+  it('is of all if a header or the ladder changed, and needs no GPU', async () => {
     const { machine, path, core } = await machineWith({}, ['nvidia-smi', 'ncu'])
     await open(core, path)
     const { ownGpu, sources } = await build(core, path, 'parts.cuh')
@@ -298,7 +298,7 @@ describe('a watched folder', () => {
   const built = (machine: Machine, file: string) =>
     machine.calls('nvcc').filter((words) => words.includes(`sums/${file}`)).length
 
-  it('runs what a save changed, beside the reference, against the run before', async () => {
+  it('runs the changed rung and the reference, compared with the previous run', async () => {
     const { machine, path, core } = await machineWith()
     await core.call('watch.start', request(path))
     const first = await until(core, settled(1))
@@ -341,7 +341,7 @@ describe('a rung of a session of a folder', () => {
     expect(await place()).toMatchObject({ at: 'folder', path })
   })
 
-  it('is edited where the folder is opened after a move, and nowhere before', async () => {
+  it('is edited if the folder is opened after a move, and nowhere before', async () => {
     const { machine, path, core, place } = await ran()
     const moved = join(machine.dir, 'moved')
     await rename(path, moved)
@@ -355,7 +355,7 @@ describe('a rung of a session of a folder', () => {
     expect(await place()).toMatchObject({ at: 'nowhere' })
   })
 
-  it('is not looked for in another ladder that took the folder’s place', async () => {
+  it('is not searched for in another ladder that replaced the folder', async () => {
     const { path, place } = await ran()
     await writeFile(join(path, 'ladder.yaml'), sumsYaml.replace('id: sums', 'id: others'))
     expect(await place()).toMatchObject({ at: 'nowhere' })
@@ -367,7 +367,7 @@ describe('a rung of a session of a folder', () => {
     expect(await core.call('drafts.place', { session, rung: '01_naive' })).toEqual({ at: 'copy' })
   })
 
-  it('of an imported report is edited nowhere, and its reader is told how to get a ladder', async () => {
+  it('of an imported report cannot be edited, and the user learns how to get a ladder', async () => {
     const { core } = await machineWith()
     const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
     const { ref } = await core.importFile(report)

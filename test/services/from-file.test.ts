@@ -1,6 +1,6 @@
 /**
- * Tests of `init --from`, which makes a ladder from a file with a kernel. Each file is compiled by a real nvcc, and
- * main() is run.
+ * Tests `init --from`, which makes a ladder from a file with a kernel. A real nvcc compiles each
+ * file, and main() runs.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -48,7 +48,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
 
   interface From extends Finished {
     ladder: string
-    /** The texts of ladder.yaml and the rung; empty if there are none. */
+    /** The texts of ladder.yaml and the rung, or empty texts if they do not exist. */
     yaml: string
     rung: string
   }
@@ -167,7 +167,7 @@ int main() {
   sgemm<<<dim3(M / 16, N / 16), dim3(16, 16)>>>(A, B, C, N, M, K);
 }
 `
-    it('names rows and columns as trials with unequal sizes do, not by their usual names', async () => {
+    it('names rows and columns by trials with unequal sizes, not by their usual names', async () => {
       const { code, yaml, rung, stderr } = await init(product('i * M + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(
@@ -179,7 +179,7 @@ int main() {
       )
     })
 
-    it('keeps them equal where no names go well with unequal ones', async () => {
+    it('keeps them equal if no names fit unequal ones', async () => {
       const { code, yaml, stdout, stderr } = await init(product('i * K + col'))
       expect(code, stderr).toBe(0)
       expect(yaml).toMatch(/^ {2}constraints: \[N == M, M == K\] # guess: in trials/m)
@@ -187,7 +187,7 @@ int main() {
     })
   })
 
-  describe('that needs more than its own folder', () => {
+  describe('that needs files outside its folder', () => {
     const tree = async (build: boolean): Promise<string> => {
       const root = join(folder, `tree-${++files}`)
       await mkdir(join(root, 'common/util'), { recursive: true })
@@ -212,7 +212,7 @@ int main() {
       return { ...done, yaml, ladder }
     }
 
-    it('says which option names the folder of a header, and which defines a macro', async () => {
+    it('names the option for the folder of a header, and the one that defines a macro', async () => {
       const root = await tree(false)
       const include = ['--include', join(root, 'common')]
       const noHeader = await from(root)
@@ -229,7 +229,7 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
-    it('keeps the file apart from a header of the same name', async () => {
+    it('keeps the file separate from a header of the same name', async () => {
       const root = await tree(false)
       await writeFile(join(root, 'src/file.cuh'), '#define BLOCK 64\n')
       const file = join(root, 'src/file.cu')
@@ -250,7 +250,7 @@ int main() {
       expect(stdout).toMatch(/same launch +yes/)
     })
 
-    it('includes a large library where it is', async () => {
+    it('includes a large library in its place', async () => {
       const library = join(folder, 'library')
       await mkdir(join(library, 'many'), { recursive: true })
       const names = Array.from({ length: 160 }, (_, index) => `many/${index}.hpp`)
@@ -280,7 +280,7 @@ int main() {
     expect(Number(instructions)).toBeGreaterThan(20)
   })
 
-  it('keeps its sizes where a smaller one makes the kernel write beside its buffers', async () => {
+  it('keeps its sizes if a smaller one makes the kernel write outside its buffers', async () => {
     const tiles = `
     __global__ void tiles(float* out, float* in, int width) {
       const int at = (blockIdx.y * 32 + threadIdx.y) * width + blockIdx.x * 32 + threadIdx.x;
@@ -301,7 +301,7 @@ int main() {
     expect(yaml).toMatch(/ {4}out: .*access: out/)
   })
 
-  it('is made of the kernel that --kernel names, where a file launches several', async () => {
+  it('is made of the kernel that --kernel names, if a file launches several', async () => {
     const text = program(
       `${twice}${twice.replace('twice', 'again')}`,
       `${launchTwice} ${launchTwice.replace('twice', 'again')}`,
@@ -314,7 +314,7 @@ int main() {
     expect(chosen.rung).toContain('again<<<grid')
   })
 
-  it('has invented numbers, marked as such, for a kernel that nothing launches', async () => {
+  it('has invented numbers, marked as such, for a kernel without a launch', async () => {
     const { code, yaml, stdout, stderr } = await init(twice)
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('has no main(), so every number is invented.')
@@ -328,7 +328,7 @@ int main() {
     expect(stdout).toMatch(/same launch +yes/)
   })
 
-  it('main() may create library handles; what it launched before another call of a library counts', async () => {
+  it('main() may create library handles; its launches before another library call count', async () => {
     const { code, ladder, stdout, stderr } = await init(
       program(
         twice,
@@ -339,7 +339,7 @@ int main() {
     expect(code, stderr).toBe(0)
     expect(stdout).toContain('stopped: it calls otherLibrary, which needs a GPU or a library')
     expect(stdout).toMatch(/same launch +yes/)
-    // A GPU's runner loads the rung, and refuses one with a symbol that nothing defines.
+    // On a GPU, the runner loads the rung and rejects a library with an undefined symbol.
     expect((await runIn({ env }, 'run', '--ladder', ladder, '--target', 'emulated')).code).toBe(0)
     const builds = join(env.KERNEL_LADDER_CACHE, 'build')
     for (const build of await readdir(builds)) {
@@ -392,7 +392,7 @@ int main() {
     ['a header that is missing', '#include "absent.h"\n', /includes absent\.h, which is not found/],
     ['an error', '__global__ void f(float* x) { x = ; }', /file\.cu:1: /],
   ])(
-    '%s is refused in one sentence, and nothing is left behind',
+    '%s is rejected in one sentence, and nothing is left behind',
     async (_, text, why, ...words) => {
       const { code, stderr, stdout, ladder } = await init(text, ...words)
       expect(code).toBe(2)

@@ -1,4 +1,4 @@
-/** Tests of a user's ladder folder: read, built, run, and created from a template. */
+/** Tests a user's ladder folder: read, built, run, and created from a template. */
 import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mkdtempSync, readdirSync } from 'node:fs'
@@ -34,7 +34,7 @@ import { pythonHeaderFile } from '../../src-main/domain/task/python-reference'
 import { trustFolder } from '../../src-main/services/folders/folder-trust'
 
 describe('a ladder folder', () => {
-  /** Returns a rung that sums a vector; the fake tools recognize it by the rung that it replays. */
+  /** Returns a rung that sums a vector. The fake tools recognize it by the rung that it replays. */
   const rungText = (id: string, more = ''): string =>
     `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: 02_coalesced\n${more}\n#include "parts.cuh"\n`
 
@@ -55,7 +55,7 @@ reference_rung: a
 rungs: [{ id: a }, { id: b }]
 `
 
-  /** Creates a folder that its user trusts. */
+  /** Creates a ladder folder that the user trusts. */
   async function folderOn(machine: Machine, change: (yaml: string) => string = (all) => all) {
     const folder = join(machine.dir, 'own')
     await mkdir(folder)
@@ -70,7 +70,7 @@ rungs: [{ id: a }, { id: b }]
   const runIt = (machine: Machine, ladder: string, more: object = {}) =>
     machine.run({ ladder, size: undefined, profile: 'none', ...more })
 
-  it('is run like any ladder, its headers, reference and files with it', async () => {
+  it('runs like any ladder, with its headers, reference and files', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const { session, folder: saved } = await runIt(machine, folder)
@@ -91,7 +91,7 @@ rungs: [{ id: a }, { id: b }]
     const { sources } = await openNamed(machine.setup, saved!)
     expect(sources.a).toBe(rungText('a'))
     expect(await readFile(join(saved!, 'sources/sums/parts.cuh'), 'utf8')).toBe('')
-    // A build is identified by what it includes.
+    // The identity of a build includes the content of its includes.
     await writeFile(join(folder, 'parts.cuh'), '// another')
     const built = () => machine.calls('nvcc').filter((words) => words.includes('sums/a.cu')).length
     const before = built()
@@ -100,7 +100,7 @@ rungs: [{ id: a }, { id: b }]
     expect(built()).toBe(before + 1)
   })
 
-  it('tells all files of its ladder that are missing at once', async () => {
+  it('reports all missing files of its ladder at once', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) => all.replace('reference.cu', 'gone.cu'))
     await rm(join(folder, 'x.npy'))
@@ -123,7 +123,7 @@ rungs: [{ id: a }, { id: b }]
     expect(notices).toEqual(['Verifying at N 7 (1 of 2).', 'Verifying at N 9 (2 of 2).'])
   })
 
-  it('has a rung that is wrong at a size of test_at fail, without a time', async () => {
+  it('fails a rung that is wrong at a size of test_at, without a time', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await writeFile(join(folder, 'b.cu'), rungText('b', '// fault: wrong-at:0:i64:9'))
@@ -133,7 +133,7 @@ rungs: [{ id: a }, { id: b }]
     expect(rung(session, 'b').timing).toBeNull()
   })
 
-  it('has its reference named as its author has it, where that does not build or fails', async () => {
+  it('names its reference as its author does, if it does not build or fails', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const failing = async () => said(await runIt(machine, folder).catch(toErrorShape))
@@ -171,7 +171,7 @@ rungs: [{ id: a }, { id: b }]
     expect(said(rung(failed, 'b').reason)).toMatch(/^a, which results are checked against/)
   })
 
-  it('is not built before its user trusts it, and then wherever it changes', async () => {
+  it('is not built before the user trusts it, and then after every change', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     const moved = join(machine.dir, 'moved')
@@ -222,7 +222,7 @@ rungs: [{ id: a }, { id: b }]
       (folder) => writeFile(join(folder, 'ladder.yaml'), yaml.replace('id: sums', 'id: gemm-fp32')),
       /ladder\.yaml:2:1: gemm-fp32 is a ladder that ships with the program/,
     ],
-  ])('with %s is refused with the place', async (_what, change, expected) => {
+  ])('with %s is refused with the location', async (_what, change, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await change(folder)
@@ -242,7 +242,7 @@ rungs: [{ id: a }, { id: b }]
       '// @param TILE 8 {4,8}\n',
       /:15:39: TILE = 3 is not allowed; the allowed values are 4, 8\.$/,
     ],
-  ])('whose %s says so before it is run', async (_what, line, expected) => {
+  ])('whose %s says so before it runs', async (_what, line, expected) => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine, (all) =>
       line.includes('@after') ? all : all.replace('{ id: b }', '{ id: b, params: { TILE: 3 } }'),
@@ -252,7 +252,7 @@ rungs: [{ id: a }, { id: b }]
     expect([...catalog.faults.values()].map(inEnglish).join('\n')).toMatch(expected)
   })
 
-  it('with a rung that cannot be used says so of that rung alone', async () => {
+  it('with an unusable rung reports only that rung', async () => {
     const machine = await fakeMachine()
     const folder = await folderOn(machine)
     await rename(join(folder, 'b.cu'), join(folder, 'c.cu'))
@@ -266,7 +266,7 @@ rungs: [{ id: a }, { id: b }]
   })
 
   describe('init', () => {
-    it('makes a folder from each template, named after it and trusted', async () => {
+    it('creates a folder from each template, named after it and trusted', async () => {
       const machine = await fakeMachine()
       for (const template of await templateNames(machine.setup)) {
         const own = await initLadder(machine.setup, join(machine.dir, `my-${template}`), template)
@@ -275,7 +275,7 @@ rungs: [{ id: a }, { id: b }]
       }
     })
 
-    it('leaves a folder alone that holds something', async () => {
+    it('does not touch a folder that has contents', async () => {
       const machine = await fakeMachine()
       const folder = await folderOn(machine)
       const made = initLadder(machine.setup, folder, 'softmax')
@@ -296,7 +296,7 @@ describe('templates', async () => {
   })
 
   it.for(readdirSync(templatesDir))(
-    'what init makes of the template %s compiles without a word',
+    'the template %s compiles without a message after init',
     { timeout: 120_000 },
     async (template, test) => {
       const dir = await tempDir()
@@ -356,7 +356,10 @@ def kl_reference(task):
     task.count[0] = task.count_in[0] + task.ROWS + (2 if task.type == "bf16" else 0)
 `
 
-  /** Acts like the runner: fills the struct, calls, and returns the result. */
+  /**
+   * A Python program that acts like the runner: it fills the struct, calls the rung, and returns
+   * the result.
+   */
   const caller = `
 import ctypes, json, sys
 Progress = ctypes.CFUNCTYPE(None, ctypes.c_double)
@@ -375,7 +378,7 @@ print(json.dumps({"mean": list(mean), "scale": list(scale), "count": after[0], "
 `
 
   describe.skipIf(!isThere)('a reference in Python', () => {
-    it('has numpy arrays of its task, whose results come back; its own words end the run', async () => {
+    it('has numpy arrays of its task, whose results are copied back; its own message ends the run', async () => {
       const header = await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')
       const headers = new Map([[pythonHeaderFile, header]])
       const source = { file: 'means/reference.py', text: script }

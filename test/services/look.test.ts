@@ -1,5 +1,6 @@
 /**
- * Tests the counters of a copy while it is edited: built, emulated at a small size, and compared with its original.
+ * Tests the counters of a copy during editing. The copy is built, emulated at a small size, and
+ * compared with its original.
  */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +31,7 @@ async function opened() {
 }
 
 describe('the counters of a copy', () => {
-  it('are those of its original until something is changed, then what the change does', async () => {
+  it('match its original until something is changed, and then show the effect', async () => {
     const { core, edited, draft } = await opened()
     const same = await core.call(
       'drafts.counters',
@@ -56,7 +57,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are not there for a copy that does not run to its end, and it says at which line', async () => {
+  it('do not exist for a copy that does not run to its end, and the error names the line', async () => {
     const { core, edited } = await opened()
     const answer = await core.call(
       'drafts.counters',
@@ -66,7 +67,7 @@ describe('the counters of a copy', () => {
     await core.close()
   })
 
-  it('are those of what was typed last: what is asked before is given up', async () => {
+  it('are for the last typed text: earlier requests are dropped', async () => {
     const { core, edited } = await opened()
     const first = core
       .call(
@@ -85,7 +86,7 @@ describe('the counters of a copy', () => {
 })
 
 describe('the counters of a rung in a ladder folder', () => {
-  it('are those of what is typed, beside those of its file, once the folder is trusted', async () => {
+  it('are for the typed text, next to those of its file, once the folder is trusted', async () => {
     const dir = await tempDir()
     setEnv({ KERNEL_LADDER_DATA: dir, KERNEL_LADDER_CONFIG: dir })
     const folder = join(dir, 'transpose')
@@ -114,6 +115,6 @@ describe('the counters of a rung in a ladder folder', () => {
   })
 })
 
-it('the output of nvcc is stored for every kernel looked at', () => {
+it('the output of nvcc is stored for every kernel in these tests', () => {
   if (!keeping) expect(kept.stale, 'keep it anew with KERNEL_LADDER_KEEP=1').toEqual([])
 })

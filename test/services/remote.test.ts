@@ -18,9 +18,9 @@ async function counters({ setup }: Machine): Promise<DoctorCheck> {
   return checks.find(({ id }) => id === 'counters')!
 }
 
-// Whether this process may read counters depends on the machine, so only the probe is tested.
+// Access to the counters depends on the machine, so test only the probe.
 describe("the doctor's trial of the counters", () => {
-  it('reads one of a small kernel, through one ncu', async () => {
+  it('reads one counter of a small kernel, through one ncu', async () => {
     const machine = await fakeMachine()
     const { detail, remedy } = await counters(machine)
     expect(said(detail)).toMatch(/ncu read a counter\.$/)
@@ -39,7 +39,7 @@ describe("the doctor's trial of the counters", () => {
     ['unknown-metric', /does not know the metric/, /CUDA 12 or later/],
     ['lock-file', /lock file/, /TMPDIR/],
     ['no-kernels', /profiled no kernel/, /without profiling/],
-  ] as const)('recognises %s and says what to do', async (kind, detail, remedy) => {
+  ] as const)('recognizes %s and names the remedy', async (kind, detail, remedy) => {
     expect(Object.keys(ncuFailures)).toContain(kind)
     const machine = await fakeMachine()
     setEnv({ FAKE_NCU: kind })
@@ -49,18 +49,20 @@ describe("the doctor's trial of the counters", () => {
     expect(said(found.remedy)).toMatch(remedy)
   })
 
-  it('is left out where there is nothing to try it with', async () => {
+  it('is skipped if there is nothing to try it with', async () => {
     const machine = await fakeMachine(['nvcc'])
     expect(said((await counters(machine)).detail)).not.toMatch(/ncu read a counter/)
     expect(machine.calls('ncu').filter((call) => !call.includes('--version'))).toEqual([])
   })
 })
 
-// Tests of calls about other machines, over an ssh that answers like OpenSSH 9.2 without connecting.
+// Tests calls about remote machines. A fake ssh responds like OpenSSH 9.2 without connecting.
 
 const key = 'ssh-ed25519 SHA256:0aPZ4sQXo1nCkLwY7mD2b8RfTgVhUjEiKoNpMqSrWtE'
 
-/** Creates a core. The key is trusted once accepted; `down` is a host that refuses connections. */
+/**
+ * Creates a core. The host key is trusted once accepted, and the host `down` refuses connections.
+ */
 async function core() {
   const dir = await tempDir()
   const bin = join(dir, 'bin')
@@ -89,7 +91,7 @@ async function core() {
 }
 
 describe('machines of the UI', () => {
-  it('shows where ssh goes and its key, adds it once that is trusted, and says whether it is reached', async () => {
+  it('shows where ssh goes and its key, adds it once trusted, and says whether it is reachable', async () => {
     const { call, file } = await core()
     const looked = await call('machines.look', { host: 'titan' })
     expect(looked).toEqual({
@@ -125,7 +127,7 @@ describe('machines of the UI', () => {
     await writeFile(file, 'machines: 1\n')
     const { machines, error } = await call('machines.list', {})
     expect([machines, error?.kind]).toEqual([[], 'input'])
-    // As messages, so that they can be translated.
+    // The core returns messages, so the UI can translate them.
     const faulty =
       'kernel_ladder_machines: 1\nmachines:\n  titan: { ssh: "-x" }\n  other: { shh: titan }\n'
     await writeFile(file, faulty)
@@ -147,7 +149,7 @@ describe('machines of the UI', () => {
 })
 
 describe('a script on another machine', () => {
-  it('counts as lost where it says nothing, and is waited for where it takes in data', async () => {
+  it('counts as lost if it is silent, but not while it consumes data', async () => {
     const calls: ProcessCall[] = []
     const silent = sshShell('titan', 'titan', [], (call) => {
       calls.push(call)
@@ -160,7 +162,7 @@ describe('a script on another machine', () => {
     expect(calls.map(({ idleMs }) => idleMs)).toEqual([60_000, undefined])
   })
 
-  it('counts as lost where it prints without end', async () => {
+  it('counts as lost if it prints without end', async () => {
     const shell = localShell('this machine')
     await expect(answer(shell, 'a look', 'yes')).rejects.toThrow(/was lost during a look/)
   })

@@ -1,4 +1,7 @@
-/** A machine of fakes with its own PATH, cache, store and copy of the kernels, removed after each test. */
+/**
+ * Creates a machine with fake tools. It has its own PATH, cache, store and copy of the kernels,
+ * which are removed after each test.
+ */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -26,7 +29,7 @@ export const recordingsDir = join(root, 'resources', 'recordings')
 export const templatesDir = join(root, 'resources', 'templates')
 export const shippedKernels = join(root, 'cuda-kernels')
 
-/** The rungs in the file of the ladder that most tests use, in order. */
+/** The rungs of the ladder that most tests use, in the order of the ladder file. */
 export const ladderRungs = (
   JSON.parse(
     readFileSync(join(root, 'cuda-kernels', 'gemm', 'ladders', 'gemm-fp32.json'), 'utf8'),
@@ -37,12 +40,12 @@ export const ladderRungs = (
 
 export interface Machine {
   dir: string
-  /** A separate copy to edit. */
+  /** The machine's own copy of the kernels, for tests that edit them. */
   readonly kernelsDir: string
   store: string
-  /** The setup that a host would pass down. */
+  /** The setup that a host would pass to services. */
   setup: Setup
-  /** Returns every call of a fake tool, each with its name first. */
+  /** Returns every call of a fake tool. The first word of each call is the tool's name. */
   calls(tool?: string): string[][]
   /** Adds a line at the top of a rung's source. */
   addFault(rung: string, fault: string): Promise<void>
@@ -65,7 +68,7 @@ export function setEnv(values: Record<string, string>): void {
 
 export async function tempDir(): Promise<string> {
   const dir = await mkdtemp(join(tmpdir(), 'kl-test-'))
-  // Work that a test has cancelled may still be writing there.
+  // Work that a test has canceled may still be writing to the folder.
   afterTest(() => rm(dir, { recursive: true, force: true, maxRetries: 10 }))
   return dir
 }
@@ -77,8 +80,8 @@ export const machineOfFakes = (): HostMachine => ({
 })
 
 /**
- * Creates a machine of fakes. `without` omits tools. `processes`: the fakes are real programs, for tests about
- * processes.
+ * Creates a machine with fake tools. `without` omits tools. With `processes`, the fakes are real
+ * programs, for tests about processes.
  */
 export async function fakeMachine(
   without: readonly string[] = [],
@@ -115,7 +118,7 @@ export async function fakeMachine(
     appArmorProfile: '',
   }
   const setup = { assets, machine: processes ? localMachine() : machineOfFakes() }
-  /** Copies the kernels when a test first asks for them, possibly to edit them. */
+  /** Copies the kernels when a test first needs a copy that it may edit. */
   const ownKernels = (): string => {
     if (assets.kernelsDir === shippedKernels) {
       assets.kernelsDir = join(dir, 'cuda-kernels')
@@ -132,7 +135,7 @@ export async function fakeMachine(
     appVersion: '0.0.0-test',
     emit: () => undefined,
     signal: new AbortController().signal,
-    // The time that a busy machine takes to start a program means nothing.
+    // Real processes get a long limit, because a busy machine may start a program slowly.
     settings: { idleSeconds: processes ? 600 : 2 },
   }
   return {
@@ -161,7 +164,7 @@ export async function fakeMachine(
       startRun(
         {
           ladder: 'gemm-fp32',
-          // The size of the recording that the fakes replay.
+          // The recording that the fake tools replay has this size.
           size: 1024,
           params: {},
           target: 'local',
@@ -174,7 +177,7 @@ export async function fakeMachine(
   }
 }
 
-/** Returns a setup with the shipped recordings, and stores below a folder. */
+/** Returns a setup with the shipped recordings and with stores below a folder. */
 export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup => {
   const machine = localMachine()
   const folders = {
@@ -204,12 +207,15 @@ export const setupIn = (dir: string, over: Partial<Setup['assets']> = {}): Setup
 export const statuses = (session: Session): Record<string, string> =>
   Object.fromEntries(session.rungs.map(({ id, status }) => [id, status]))
 
-/** ncu's counts for each launch in the recording that the fakes replay, by kernel. */
+/** The launches with ncu's counts in the recording that the fake tools replay. */
 const { launches: replayed } = parseNcuRawCsv(
   (await readRaw(join(recordingsDir, 'gemm-fp32-h200-1024'), 'ncu/profile'))!.stdout,
 )
 
-/** Whether ncu's figure is equal for all kernels of a rung: only then can one figure be derived without ncu. */
+/**
+ * Returns whether ncu's figure is equal for all kernels of a rung. Only then can one figure be
+ * derived without ncu.
+ */
 export const isOneFigure = (rung: string, metric: string): boolean =>
   new Set(
     replayed
@@ -223,7 +229,7 @@ export const rung = (session: Session, id: string): RungResult => {
   return found
 }
 
-/** Collects events and lets a test act on each. */
+/** Collects events and lets a test react to each event. */
 export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): {
   events: RunEvent[]
   emit: (event: RunEvent) => void
@@ -241,15 +247,15 @@ export function eventLog(onEvent: (event: RunEvent) => void = () => undefined): 
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // A zombie still has a pid but is not alive.
+    // A zombie process still has a pid but is not alive.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
   } catch {
     return false
   }
 }
 
-// Returns a rung that sums a vector, for a ladder folder that is not a template. The fake tools recognize it by the
-// rung that it replays.
+// Returns a rung that sums a vector, for a ladder folder that is not a template. The fake tools
+// recognize it by the rung that it replays.
 
 export const rungText = (id: string, more = '', like = '02_coalesced'): string =>
   `// @rung ${id}\n// @title ${id}\n// @idea a test\n// like: ${like}\n${more}\n#include "parts.cuh"\n`
@@ -286,7 +292,7 @@ export interface SumsOptions {
   yaml?: string
 }
 
-/** Creates a folder with three rungs, of which the first is the reference. */
+/** Creates a folder with three rungs. The first rung is the reference. */
 export async function sumsFolder(
   { dir, setup }: Machine,
   { trusted = true, yaml = sumsYaml }: SumsOptions = {},

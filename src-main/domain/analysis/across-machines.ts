@@ -1,7 +1,8 @@
 /**
- * One ladder on several machines: what each measured per rung, and what can be compared.
+ * Results of one ladder on several machines, and the figures that can be compared.
  *
- * Times on different GPUs are not compared. Counters are, and so is the percentage of each GPU's peak that a rung reaches.
+ * Times on different GPUs are not compared. Counters are compared, and so is the percentage of the
+ * GPU's peak that a rung reaches.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -13,15 +14,18 @@ import { comparability } from './comparability'
 
 const Side = z.object({
   status: RungStatus,
-  /** Median in milliseconds; null without a time. */
+  /** Median time in milliseconds, or null without a time. */
   timeMs: z.number().nullable(),
-  /** L2 contents when it was timed; null without a time. */
+  /** L2 contents during timing, or null without a time. */
   cacheState: CacheState.nullable(),
-  /** Operations or bytes per second, depending on what bounds the task on this GPU; null without a time. */
+  /**
+   * Operations or bytes per second, depending on what bounds the task on this GPU. It is null
+   * without a time.
+   */
   rate: MetricValue.nullable(),
-  /** The rate as a percentage of this GPU's peak; null if the peak is unknown. */
+  /** Rate as a percentage of this GPU's peak, or null if the peak is unknown. */
   share: z.number().nullable(),
-  /** Counters of the launch, by their ids. */
+  /** Counters of the launch by id. */
   metrics: z.record(z.string(), MetricValue),
 })
 
@@ -30,13 +34,13 @@ export const Across = z.object({
     z.object({
       id: Identifier,
       title: z.string(),
-      /** One entry per machine, in order; null if the session lacks the rung. */
+      /** One entry per machine, in order. An entry is null if the session lacks the rung. */
       on: z.array(Side.nullable()),
     }),
   ),
-  /** Whether times can be compared: all machines have the same GPU model and L2 contents. */
+  /** Whether times can be compared. All machines must have the same GPU model and L2 contents. */
   timesComparable: z.boolean(),
-  /** Differences besides the code, between the first machine and each other one. */
+  /** Differences other than the code between the first machine and the other machines. */
   reasons: z.array(Statement),
 })
 
@@ -83,5 +87,5 @@ function sideOf(session: Session, id: string): AcrossSide | null {
   }
 }
 
-/** Returns the counter that tables show next to the share. */
+/** Returns the counter that tables show next to the percentage of the peak. */
 export const acrossPipe = (sessions: readonly Session[]): string => leadPipe(sessions[0]!)

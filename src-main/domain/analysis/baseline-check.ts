@@ -1,6 +1,6 @@
 /**
- * Checks whether a session regressed against a baseline. Each rung gets a verdict with reasons; the overall verdict combines them. If the
- * sessions are inconclusive, so is the verdict. Pure.
+ * Checks whether a session regressed against a baseline. Each rung gets a verdict with reasons, and
+ * the overall verdict combines them. If the sessions are inconclusive, the verdict is too.
  */
 import type { Task } from '../task/task'
 import { message, type AnyMessage } from '../messages/message'
@@ -28,8 +28,14 @@ import {
 import type { Interval } from './confidence-intervals'
 
 /**
- * slower, faster: the whole interval is beyond the threshold. same: not slower by more than the threshold. broken: passed before but not
- * now. mended: the opposite. new: not in the baseline. skipped: unsupported on this GPU in both.
+ * Verdicts of a rung.
+ *
+ * - slower, faster: the whole interval is beyond the threshold.
+ * - same: the rung is not slower by more than the threshold.
+ * - broken: the rung passed in the baseline and does not pass now.
+ * - mended: the rung did not pass in the baseline and passes now.
+ * - new: the rung is not in the baseline.
+ * - skipped: the rung is unsupported on this GPU in both sessions.
  */
 export const rungVerdicts = [
   'slower',
@@ -53,7 +59,7 @@ export interface RungCheck {
   reasons: AnyMessage[]
   status: { baseline: RungStatus | null; now: RungStatus | null }
   medianMs: { baseline: number | null; now: number | null }
-  /** Change of the measured times; null if they have no interval. */
+  /** Change of the measured times, or null if they have no interval. */
   change: Change | null
   /** Change relative to the reference, if the verdict is based on it. */
   normalized: Change | null
@@ -63,7 +69,7 @@ export interface BaselineCheck {
   verdict: CheckVerdict
   headline: AnyMessage
   thresholdPercent: number
-  /** Why no times are compared. */
+  /** Reasons that no times are compared. */
   obstacles: AnyMessage[]
   /** Notes in addition to the verdicts. */
   notes: AnyMessage[]
@@ -72,7 +78,10 @@ export interface BaselineCheck {
   rungs: RungCheck[]
 }
 
-/** Findings of `comparability` that make times incomparable. Any other finding may be the change being checked. */
+/**
+ * Findings of `comparability` that make times incomparable. Other findings may be the change that
+ * is being checked.
+ */
 const conditions: ReadonlySet<string> = new Set([
   'guard.gpu',
   'guard.computeCapability',
@@ -81,7 +90,10 @@ const conditions: ReadonlySet<string> = new Set([
   'guard.cacheState',
 ])
 
-/** Returns the verdict for an interval; unresolved if it contains the threshold. */
+/**
+ * Returns the verdict for an interval. The verdict is unresolved if the interval contains the
+ * threshold.
+ */
 function judge({ low, high }: Interval, threshold: number): RungVerdict {
   if (low > threshold) return 'slower'
   if (high > threshold) return 'unresolved'
@@ -108,14 +120,17 @@ interface Terms {
   /** The threshold as a ratio of times. */
   threshold: number
   drift: Drift | null
-  /** The task of both sessions, if it is the same. */
+  /** Task of both sessions, or null if the tasks differ. */
   task: Task | null
-  /** The sessions differ in the work or in the conditions. */
+  /** Whether the sessions differ in the work or in the conditions. */
   otherWork: boolean
   otherConditions: boolean
 }
 
-/** Returns why the clocks make a rung undecided; empty if it is slower even when they are fully accounted for. */
+/**
+ * Returns why the clocks make a rung undecided. The list is empty if the rung is slower even after
+ * correcting for the clocks.
+ */
 function clockDoubts(a: Timing, b: Timing, change: Change, threshold: number): AnyMessage[] {
   const [before, now] = [clockOf(a), clockOf(b)]
   if (before === null || now === null) return before === now ? [] : [message('guard.clockUnknown')]
@@ -170,7 +185,7 @@ function byTime(a: RungResult, b: RungResult, terms: Terms): Decision {
   return undecided([disagreement], change, relative)
 }
 
-/** Whether the rung is ok and its verification does not contradict that. */
+/** Returns whether the rung has status ok and its verification does not contradict that. */
 const passed = ({ status, verify }: RungResult): boolean =>
   status === 'ok' && verify?.passed !== false
 
@@ -192,7 +207,7 @@ function byStatus(a: RungResult, b: RungResult, { otherConditions }: Terms): Dec
       : undecided([reason])
   }
   if (b.status === 'not-run') return undecided([message('baseline.notReached')])
-  // Another GPU may lack what the rung requires.
+  // Another GPU may lack a feature that the rung requires.
   if (b.status === 'unsupported' && otherConditions)
     return undecided([message('baseline.otherConditions')])
   const why = b.reason ?? message(b.status === 'ok' ? 'baseline.refuted' : 'baseline.noReason')
@@ -216,8 +231,8 @@ function decide(a: RungResult | undefined, b: RungResult | undefined, terms: Ter
 }
 
 /**
- * Combines verdicts: one regressed rung fails; otherwise one undecided rung makes it unresolved. Passing requires at least one decided
- * time.
+ * Combines verdicts. One regressed rung makes the result fail. Otherwise, one undecided rung makes
+ * the result unresolved. A pass requires at least one decided time.
  */
 export function foldVerdicts(verdicts: readonly RungVerdict[]): CheckVerdict {
   const some = (...wanted: RungVerdict[]): boolean =>
@@ -247,7 +262,10 @@ function headlineOf(verdicts: readonly RungVerdict[], thresholdPercent: number):
   }
 }
 
-/** Compares with a baseline. `only`: the rungs to check; by default all rungs of both sessions. */
+/**
+ * Compares a session with a baseline. `only` lists the rungs to check. By default, all rungs of
+ * both sessions are checked.
+ */
 export function checkAgainst(
   a: Session,
   b: Session,

@@ -1,4 +1,4 @@
-/** The JSON document of `report --ci --json`; docs/schemas/ci.json is generated from this schema. */
+/** The JSON document of `report --ci --json`. docs/schemas/ci.json is generated from this schema. */
 import { z } from 'zod'
 import { checkVerdicts, rungVerdicts, type BaselineCheck, type RungCheck } from './baseline-check'
 import type { Change } from './time-change'
@@ -11,11 +11,13 @@ import { CacheState, RungStatus, type Session } from '../session/session'
 const ciSchemaId = 'kernel-ladder/ci'
 export const ciSchemaVersion = 2
 
-/** `code` is stable and meant for programs; `text` is meant for people and may change. */
+/**
+ * A statement. `code` is stable and meant for programs. `text` is meant for people and may change.
+ */
 const Statement = z.object({ code: z.string(), text: z.string() })
 
 const ChangeDocument = z.object({
-  /** The new median time divided by the baseline's. */
+  /** New median time divided by the baseline's median time. */
   ratio: z.number(),
   low: z.number(),
   high: z.number(),
@@ -25,11 +27,11 @@ const CheckedSession = z.object({
   id: z.string(),
   createdAt: z.iso.datetime(),
   ladder: z.string(),
-  /** null for an import, whose problem is unknown. */
+  /** Problem of the session. It is null for an import, whose problem is unknown. */
   problem: Problem.nullable(),
   gpu: z.string().nullable(),
   computeCapability: z.string().nullable(),
-  /** L2 contents when its rungs were timed; null if nothing was timed. */
+  /** L2 contents while the rungs were timed, or null if no rung was timed. */
   cacheState: CacheState.nullable(),
 })
 
@@ -37,17 +39,17 @@ export const CiDocument = z.object({
   schema: z.literal(ciSchemaId),
   version: z.literal(ciSchemaVersion),
   verdict: z.enum(checkVerdicts),
-  /** The exit code of `report --ci`: 0 pass, 1 fail, 2 unresolved. */
+  /** Exit code of `report --ci`: 0 for pass, 1 for fail, 2 for unresolved. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
   thresholdPercent: z.number(),
   baseline: CheckedSession,
   now: CheckedSession,
-  /** Why no times are compared; empty if they are. */
+  /** Reasons that no times are compared. The list is empty if times are compared. */
   obstacles: z.array(Statement),
   /** Notes in addition to the verdicts. */
   notes: z.array(Statement),
-  /** Whether times were normalized by the reference because all of them drifted together. */
+  /** Whether times were normalized by the reference because all times drifted together. */
   normalized: z.boolean(),
   rungs: z.array(
     z.object({
@@ -55,12 +57,12 @@ export const CiDocument = z.object({
       title: z.string(),
       verdict: z.enum(rungVerdicts),
       reasons: z.array(Statement).min(1),
-      /** null for a session that lacks the rung. */
+      /** Status in each session. It is null for a session that lacks the rung. */
       status: z.object({ baseline: RungStatus.nullable(), now: RungStatus.nullable() }),
       medianMs: z.object({ baseline: z.number().nullable(), now: z.number().nullable() }),
-      /** Change of the measured times; null if they have no interval. */
+      /** Change of the measured times, or null if they have no interval. */
       change: ChangeDocument.nullable(),
-      /** Change relative to the reference, if the verdict used it. */
+      /** Change relative to the reference, or null if the verdict did not use it. */
       normalized: ChangeDocument.nullable(),
     }),
   ),

@@ -1,16 +1,19 @@
 /**
- * What limits a rung: a class derived from documented thresholds, with every counter that led to it. If data is missing it returns
- * `unknown` and lists the missing counters instead of guessing. Pure; works with any profiling level.
+ * Determines what limits a rung. The result is a class derived from documented thresholds, with
+ * every counter that led to it. If data is missing, the class is `unknown` and the missing counters
+ * are listed. Any profiling level works.
  *
  * The first matching rule applies:
- *  1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
- *  2. the unit closest to its limit, of those busy for 60% or more. At its threshold or above it limits the rung;
- *     below, the rung leans toward it, unless warps mostly wait in the queue in front of it.
- *  3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front of shared or
- *     global memory.
- *  4. latency: every unit is known and below 60%.
+ * 1. tail: the last wave leaves more than a quarter of the GPU idle over the run.
+ * 2. The unit closest to its limit, if one is busy for 60% or more. At or above its threshold, the
+ * unit limits the rung. Below it, the rung leans toward the unit, unless warps mostly wait in the
+ * queue in front of it.
+ * 3. lsu-mio, l1-bandwidth: no unit is near its limit, and warps mostly wait in the queues in front
+ * of shared or global memory.
+ * 4. latency: every unit is known and below 60%.
  *
- * `also` lists classes that were nearly chosen, so a small change of a counter changes the order but not the answer.
+ * `also` lists classes that were nearly chosen. A small change of a counter therefore changes only
+ * the order of the classes.
  */
 import { shareOfRoof } from './lead-figure'
 import { z } from 'zod'
@@ -36,24 +39,33 @@ export const bottleneckClasses = [
 ] as const
 export type BottleneckClass = (typeof bottleneckClasses)[number]
 
-/** Shares in percent, except for the tail. */
+/** Thresholds in percent. The tail threshold is a fraction. */
 export const bottleneckThresholds = {
-  /** A memory unit at its limit, and issue slots. Source: ncu's rule SOLBottleneck (“greater than 80.0%”). */
+  /**
+   * Threshold for memory units and issue slots. Source: ncu's rule SOLBottleneck (“greater than
+   * 80.0%”).
+   */
   unit: 80,
-  /** An arithmetic pipe at its limit: cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
+  /** Threshold for arithmetic pipes. cuBLAS keeps the FP32 pipe of an H200 busy for 79% at 4096. */
   pipe: 70,
-  /** If every unit is below this, latency is the limit. Source: the same rule (“below 60.0% … latency”). */
+  /**
+   * Threshold for latency, which is the limit if every unit is below it. Source: ncu's rule
+   * SOLBottleneck (“below 60.0% … latency”).
+   */
   latency: 60,
-  /** Stalls on one kind of queue, as a share of all warp states. */
+  /** Threshold for stalls on one kind of queue, as a share of all warp states. */
   stallShare: 40,
-  /** Share of the slot time used by the grid's whole waves, 0 to 1. */
+  /** Share of the slot time that the grid's whole waves use, from 0 to 1. */
   tailEfficiency: 0.75,
 } as const
 
 export const Derivation = z.discriminatedUnion('kind', [
-  /** Traffic over the measured time, relative to the memory bandwidth in GB/s. */
+  /** DRAM traffic divided by the measured time, relative to the memory bandwidth in GB/s. */
   z.object({ kind: z.literal('dram-traffic'), ceilingGBs: z.number() }),
-  /** Share of the slot time used by whole waves, 0 to 1, assuming equally long blocks. */
+  /**
+   * Share of the slot time that whole waves use, from 0 to 1. It assumes that all blocks take
+   * equally long.
+   */
   z.object({ kind: z.literal('tail'), efficiency: z.number(), wholeWaves: z.number() }),
   /** Warps stalled for these reasons, as a share of all warp states. */
   z.object({ kind: z.literal('stall-share'), metrics: z.array(z.string()).readonly() }),
@@ -61,27 +73,33 @@ export const Derivation = z.discriminatedUnion('kind', [
 export type Derivation = z.infer<typeof Derivation>
 
 export const BottleneckEvidence = z.object({
-  /** A metric of the registry, or a figure derived from several: see `how`. */
+  /**
+   * Id of a registry metric, or of a figure derived from several metrics. `how` describes the
+   * derivation.
+   */
   id: z.string(),
   label: z.string(),
   value: z.number(),
   unit: z.enum(units),
   threshold: z.number(),
-  /** The side of the threshold that supports the class. */
+  /** Side of the threshold that supports the class. */
   side: z.enum(['above', 'below']),
-  /** How a derived figure was obtained; absent for a measured metric. */
+  /** Derivation of the figure. It is absent for a measured metric. */
   how: Derivation.optional(),
 })
 export type BottleneckEvidence = z.infer<typeof BottleneckEvidence>
 
 export const Bottleneck = z.object({
   class: z.enum(bottleneckClasses),
-  /** Other classes at their limit, or as close to it as the first; closest first. */
+  /** Other classes that are at their limit or as close to it as the first class, closest first. */
   also: z.array(z.enum(bottleneckClasses)),
-  /** The unit is between the two thresholds, so the class is the strongest of several limits. */
+  /**
+   * Whether the unit is between the two thresholds. The class is then the strongest of several
+   * limits.
+   */
   leaning: z.boolean(),
   evidence: z.array(BottleneckEvidence),
-  /** Ids of metrics needed for a verdict, or for a firmer one. */
+  /** Ids of metrics that are needed for a verdict or for a more certain one. */
   missing: z.array(z.string()),
 })
 export type Bottleneck = z.infer<typeof Bottleneck>
@@ -99,23 +117,26 @@ interface UnitFigure extends Figure {
   limit: number
 }
 
-/** A unit and how much of the time it is busy. */
+/** A unit and its utilization. */
 export interface UnitLoad {
-  /** The metric that measures it. */
+  /** Id of the metric that measures the unit. */
   id: string
-  /** Percent. */
+  /** Utilization in percent. */
   busy: number
-  /** Utilization relative to the threshold at which it counts as saturated. */
+  /** Utilization divided by the unit's saturation threshold. */
   height: number
 }
 
-/** Two units this close together are equally near their limit. */
+/** Relative difference up to which two units count as equally near their limit. */
 const closeShare = 0.05
 
 const isClose = (load: UnitLoad, first: UnitLoad): boolean =>
   load.height >= first.height * (1 - closeShare)
 
-/** Returns the units near their limit, closest first. Among equally close ones, the unit that does the task's own work comes first. */
+/**
+ * Returns the units near their limit, closest first. Among equally close units, the unit that does
+ * the task's main work comes first.
+ */
 export function nearLimit<T extends UnitLoad>(
   session: Session,
   rung: RungResult,
@@ -129,7 +150,10 @@ export function nearLimit<T extends UnitLoad>(
   return own && isClose(own, near[0]!) ? [own, ...near.filter((load) => load !== own)] : near
 }
 
-/** Tolerance for clocks and the profiler; more arithmetic than the FMA pipe's busy time was done elsewhere. */
+/**
+ * Tolerance for clocks and the profiler. If arithmetic exceeds the FMA pipe's busy time by more,
+ * another unit did it.
+ */
 const fmaAllowance = 1.1
 
 function exceedsFma(session: Session, rung: RungResult): boolean {
@@ -140,7 +164,10 @@ function exceedsFma(session: Session, rung: RungResult): boolean {
   )
 }
 
-/** Returns the utilization of the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe. */
+/**
+ * Returns the metric of the unit that does the task's main work. The unit is device memory, the
+ * tensor pipe or the FMA pipe.
+ */
 export function ownUtilization(
   session: Session,
   rung: RungResult,
@@ -167,7 +194,10 @@ const valueOf = ({ metrics }: RungResult, id: string): number | null => metrics[
 
 const labelOf = (id: string): string => metricDefinition(id)?.label ?? id
 
-/** Returns DRAM throughput relative to the memory bandwidth, for sessions without ncu's percentage. */
+/**
+ * Returns DRAM utilization. Without ncu's percentage, it is computed from DRAM throughput and
+ * memory bandwidth.
+ */
 function dramFigure(session: Session, rung: RungResult): Figure {
   const measured = valueOf(rung, 'dramUtilization')
   if (measured !== null) return { id: 'dramUtilization', value: measured }
@@ -175,7 +205,7 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   const ceiling = ceilingsOf(session).memory.dram.value.value
   if (bytes === null || !ceiling || !rung.timing) return { id: 'dramUtilization', value: null }
   const perSecond = bytes / (rung.timing.medianMs * 1e6)
-  // null if the timed launch found data in L2 that the profiled one had to load.
+  // The value is null if the timed launch found data in L2 that the profiled launch had to load.
   return {
     id: 'dramUtilization',
     value: shareOfRoof(perSecond, ceiling, 'memory').share,
@@ -183,7 +213,10 @@ function dramFigure(session: Session, rung: RungResult): Figure {
   }
 }
 
-/** Returns the share of a rung's warps by stall reason; null unless all reasons were collected. */
+/**
+ * Returns the share of a rung's warps that stall for these reasons, or null unless all reasons were
+ * collected.
+ */
 function stallShare(rung: RungResult, ids: readonly (typeof stallIds)[number][]): number | null {
   const values = stallIds.map((id) => valueOf(rung, id))
   if (!values.every((value) => value !== null)) return null
@@ -207,10 +240,16 @@ function unitFigures(session: Session, rung: RungResult): UnitFigure[] {
   ]
 }
 
-/** The data stage serves 128 bytes of L1 per cycle, or one wavefront of shared memory. */
+/**
+ * Bytes of L1 that the data stage serves per cycle. One wavefront of shared memory also takes one
+ * cycle.
+ */
 const bytesPerWavefront = 128
 
-/** Whether the data stage serves mostly shared memory; without wavefronts, whether it serves any. */
+/**
+ * Returns whether the data stage serves mostly shared memory. If the wavefronts are unknown,
+ * returns whether it serves shared memory at any time.
+ */
 function servesShared(rung: RungResult): boolean {
   const [loads, stores, l1Bytes] = ['sharedLoadWavefronts', 'sharedStoreWavefronts', 'l1Bytes'].map(
     (id) => valueOf(rung, id),
@@ -270,8 +309,9 @@ function queueOf(rung: RungResult): Pick<Bottleneck, 'class' | 'evidence'> | nul
 }
 
 /**
- * Returns null for a rung without any relevant counter: it was not profiled. Also returns null for emulated rungs: they have no times, and
- * the waves of an emulated small size say nothing about a GPU.
+ * Returns the bottleneck of a rung. Returns null for a rung without any relevant counter, which was
+ * not profiled. Also returns null for emulated rungs. They have no times, and the waves of a small
+ * emulated size do not apply to a GPU.
  */
 export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | null {
   if (isEmulated(session.target) || isPredicted(session.target)) return null
@@ -314,10 +354,10 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
     const also: BottleneckClass[] = beside.map((figure) => figure.class)
     if (full.length > 0) return bottleneckOf(first.class, beside.map(above), { also })
     const evidence = near.map(above)
-    // Waits in front of a nearly saturated unit confirm that it is the limit.
+    // Waits in front of a nearly saturated unit confirm that the unit is the limit.
     if (queue && also.includes(queue.class))
       return bottleneckOf(queue.class, [...queue.evidence, ...evidence], { also })
-    // An unknown unit might be the saturated one.
+    // A unit without a measurement might be the saturated one.
     if (queue || missing.length === 0)
       return bottleneckOf(first.class, [...evidence, ...(queue?.evidence ?? [])], {
         also: [...also, ...(queue ? [queue.class] : [])],
@@ -334,7 +374,7 @@ export function bottleneckOf(session: Session, rung: RungResult): Bottleneck | n
   ])
 }
 
-/** Returns the longest stall, listed with a latency verdict as the place to start. */
+/** Returns the longest stall, which a latency verdict lists as the first thing to look into. */
 function longestWait(rung: RungResult): BottleneckEvidence[] {
   const [longest] = stallIds
     .map((id) => ({

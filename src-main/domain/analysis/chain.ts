@@ -1,7 +1,10 @@
 /**
- * Connects a source change to the time it saved, as far as the figures support it: a hunk's lines, the instructions executed on them by
- * opcode, the counters that such instructions affect, and the time. The link from opcode to counter is hardware knowledge, not a
- * measurement: a counter covers the whole kernel, and several hunks may have changed it.
+ * Connects a source change to the time it saved, as far as the figures support it.
+ *
+ * The chain starts with a hunk's lines and the instructions executed on these lines, by opcode. The
+ * next parts are the counters that such instructions affect, and the time. The link from opcode to
+ * counter is hardware knowledge and not a measurement. A counter covers the whole kernel, and
+ * several hunks may have changed it.
  */
 import type { MetricDelta, TimeDelta } from './compare'
 import {
@@ -14,7 +17,10 @@ import {
   type Work,
 } from '../session/deep'
 
-/** Lines of a file, starting at 1, both ends included; empty if `to` is below `from`. */
+/**
+ * Lines of a file, counted from 1, with both ends included. The range is empty if `to` is below
+ * `from`.
+ */
 export interface LineRange {
   from: number
   to: number
@@ -28,20 +34,20 @@ export interface Hunk {
 export interface ChainSide {
   /** The rung's source file, as named in its session. */
   file: string
-  /** null if the rung was not profiled at the deep level. */
+  /** Deep profile, or null if the rung was not profiled at the deep level. */
   deep: DeepProfile | null
 }
 
 export interface ChainLink {
   hunk: Hunk
   /**
-   * Instructions executed on the hunk's lines by opcode family, largest change first, without unchanged
-   * families; null if either rung was not counted.
+   * Instructions executed on the hunk's lines by opcode family, largest change first. Unchanged
+   * families are omitted. The list is null if either rung has no counts.
    */
   opcodes: HistogramDelta[] | null
-  /** Counts on the hunk's own lines that differ; null if either rung was not counted. */
+  /** Counts on the hunk's lines that differ, or null if either rung has no counts. */
   counted: LineCount[] | null
-  /** Counters of the whole kernel that these affect, with a value for both rungs. */
+  /** Counters of the whole kernel that the instructions affect, with a value for both rungs. */
   counters: MetricDelta[]
 }
 
@@ -61,9 +67,12 @@ interface LineCount {
 
 interface Chain {
   links: ChainLink[]
-  /** Changes on lines outside any hunk: the compiler, or a constant from outside the source. */
+  /**
+   * Changes on lines outside any hunk. The cause is the compiler, or a constant from outside the
+   * source.
+   */
   elsewhere: HistogramDelta[] | null
-  /** Counters that changed although no hunk's opcodes explain it. */
+  /** Counters that changed although no hunk's opcodes explain the change. */
   unexplained: MetricDelta[]
   time: TimeDelta
 }
@@ -117,7 +126,7 @@ export const metricsMovedBy = (family: string): string[] => [
 
 const within = ({ from, to }: LineRange, line: number): boolean => line >= from && line <= to
 
-/** Returns the instructions of the given lines; null if the machine code is unknown. */
+/** Returns the instructions of the given lines, or null if the machine code is unknown. */
 function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instruction[] | null {
   if (!deep?.kernels.some(({ instructions }) => instructions.length > 0)) return null
   return deep.kernels.flatMap(({ instructions }) =>
@@ -128,7 +137,7 @@ function instructionsOn({ deep, file }: ChainSide, lines: LineRange): Instructio
   )
 }
 
-/** Returns warp-level instructions by opcode family; null if any was not counted. */
+/** Returns warp-level instructions by opcode family, or null if any was not counted. */
 function executed(instructions: readonly Instruction[] | null): Map<string, number> | null {
   if (!instructions || instructions.some((instruction) => instruction.executed === null))
     return null
@@ -140,7 +149,10 @@ function executed(instructions: readonly Instruction[] | null): Map<string, numb
   return found
 }
 
-/** Instructions without the counter do not access that memory and count as zero. */
+/**
+ * Returns the sum of a counter. Instructions without the counter do not access that memory and
+ * count as zero.
+ */
 const countOf = (instructions: readonly Instruction[], kind: LineCount['kind']): number =>
   instructions.reduce((sum, instruction) => sum + (instruction[kind] ?? 0), 0)
 
@@ -154,7 +166,10 @@ function countsThatDiffer(
     .filter((count) => count.a !== count.b)
 }
 
-/** Returns the hunk's families whose memory traffic differs, even if they are executed equally often. */
+/**
+ * Returns the hunk's families whose memory traffic differs, even if their execution counts are
+ * equal.
+ */
 function familiesOfCounts(counts: readonly LineCount[], families: readonly string[]): string[] {
   const differs = (prefix: string) => counts.some(({ kind }) => kind.startsWith(prefix))
   return families.filter(

@@ -1,4 +1,4 @@
-/** The chain of steps that leads to a session's fastest rung. Pure. */
+/** The chain of steps that leads to a session's fastest rung. */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
 import { speedup } from './compare'
@@ -6,13 +6,16 @@ import { climbs, rungBefore, type RungResult, type Session } from '../session/se
 import { code } from '../messages/sentence'
 
 interface Climb {
-  /** Each rung builds on the one before it; at least two, all timed. */
+  /** Timed rungs, each of which builds on the previous one. There are at least two. */
   rungs: RungResult[]
-  /** The first rung's time divided by the last one's: the product of the steps. */
+  /** Time of the first rung divided by the time of the last rung. It is the product of the steps. */
   factor: number
 }
 
-/** Returns null if there is no climb. Branches are excluded, so the product of steps belongs to one chain. */
+/**
+ * Returns the chain to the fastest rung, or null if there is none. Branches are excluded, so all
+ * steps belong to one chain.
+ */
 export function climbOf(session: Session): Climb | null {
   if (!climbs(session)) return null
   const timed = session.rungs.filter(
@@ -29,7 +32,7 @@ export function climbOf(session: Session): Climb | null {
     if (seen.has(at)) break
     seen.add(at)
     if (at.status !== 'ok' || !at.timing) continue
-    // Times with different L2 contents cannot be divided.
+    // The ratio of times with different L2 contents has no meaning.
     if (at.timing.cacheState !== fastest.timing!.cacheState) break
     rungs.unshift(at)
   }
@@ -38,15 +41,18 @@ export function climbOf(session: Session): Climb | null {
 }
 
 export interface TakenStep {
-  /** The rung that this one builds on. */
+  /** The rung that this rung builds on. */
   from: RungResult
-  /** That rung's time divided by this one's. */
+  /** Time of rung `from` divided by the time of this rung. */
   factor: number
-  /** It is not the row above, so a table must name it. */
+  /** Whether `from` is not in the row above. A table must then name it. */
   isElsewhere: boolean
 }
 
-/** Returns the step to a rung; null for the reference, or if one of the two times is missing. */
+/**
+ * Returns the step to a rung. Returns null for the reference, or if one of the two times is
+ * missing.
+ */
 export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   if (!climbs(session) || rung.id === session.ladder.reference) return null
   const from = rungBefore(session, rung.id)
@@ -56,7 +62,7 @@ export function stepTo(session: Session, rung: RungResult): TakenStep | null {
   return { from, factor, isElsewhere: from.id !== above?.id }
 }
 
-/** Returns `1.16×`, or `1.16× from 03_shared_tile` if that is not the row above. */
+/** Returns `1.16×`, or `1.16× from 03_shared_tile` if that rung is not in the row above. */
 export function stepWords(session: Session, rung: RungResult): Statement | null {
   const step = stepTo(session, rung)
   if (!step) return null
@@ -64,7 +70,7 @@ export function stepWords(session: Session, rung: RungResult): Statement | null 
   return step.isElsewhere ? message('summary.stepFrom', { factor, from: step.from.id }) : factor
 }
 
-/** Returns a sentence with the factor and the two rungs whose times it compares. */
+/** Returns a sentence with the factor and the two rungs that it compares. */
 export function climbWords(session: Session): AnyMessage | null {
   const climb = climbOf(session)
   if (!climb) return null

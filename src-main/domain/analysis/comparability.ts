@@ -1,4 +1,7 @@
-/** Whether figures of two sessions can be compared, and what the reader needs to know. */
+/**
+ * Determines whether figures of two sessions can be compared, and what readers need to know about
+ * the comparison.
+ */
 import { message, type AnyMessage, Statement } from '../messages/message'
 import { inEnglish } from '../text/english'
 import { named, problemLabel } from '../task/problem'
@@ -9,13 +12,19 @@ import { measureColdCommand } from '../session/commands'
 import { code } from '../messages/sentence'
 
 export interface Comparability {
-  /** Why a comparison would be meaningless; empty if the sessions can be compared. */
+  /**
+   * Reasons that a comparison would be meaningless. The list is empty if the sessions can be
+   * compared.
+   */
   refusals: AnyMessage[]
-  /** Differences besides the code, any of which may explain a difference in the figures. */
+  /** Differences other than the code. Any of these may explain a difference in the figures. */
   warnings: AnyMessage[]
 }
 
-/** Clocks vary by a few MHz between samples; beyond this share they visibly affect the times. */
+/**
+ * Relative clock difference that visibly affects the times. Clocks vary by a few MHz between
+ * samples.
+ */
 const clockTolerance = 0.02
 
 export const clocksDiffer = (a: number, b: number): boolean =>
@@ -26,7 +35,7 @@ const unknown = message('guard.unknown')
 const word = (value: string | number | boolean | null | undefined): Statement =>
   value == null || value === '' ? unknown : String(value)
 
-/** Returns the median SM clock over all timings; null if the driver reported none. */
+/** Returns the median SM clock over all timings, or null if the driver reported none. */
 function medianClock(session: Session): number | null {
   const clocks = session.rungs
     .flatMap(({ timing }) => [timing?.smClockBeforeMHz, timing?.smClockAfterMHz])
@@ -43,7 +52,7 @@ function clockWarning(left: Session, right: Session): AnyMessage[] {
 
 type Measured = Pick<Session, 'settings' | 'device'>
 
-/** Whether both ran on (or were predicted for) GPUs, and the GPUs differ. */
+/** Returns whether both sessions ran on, or were predicted for, different GPUs. */
 export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
   if (a.device && b.device) return a.device.name !== b.device.name
   const [left, right] = [predictedFor(a), predictedFor(b)]
@@ -54,17 +63,23 @@ export const haveOtherGpus = (a: OnGpu, b: OnGpu): boolean => {
 
 type OnGpu = Pick<Session, 'device'> & Partial<Pick<Session, 'target'>>
 
-/** Returns the GPU of the table that times are predicted for. */
+/** Returns the name of the GPU that times are predicted for. */
 const predictedFor = ({ target }: OnGpu): string | null =>
   target && isPredicted(target) ? (gpuOfTarget(target)?.name ?? null) : null
 
-/** Whether the times of two sessions can be ranked: same GPU and same L2 contents, as far as known. */
+/**
+ * Returns whether the times of two sessions can be ranked. As far as known, the GPU and the L2
+ * contents must be the same.
+ */
 export const areTimesRanked = (a: Measured, b: Measured): boolean => {
   const [left, right] = [a.settings.cacheState, b.settings.cacheState]
   return !haveOtherGpus(a, b) && (left === undefined || right === undefined || left === right)
 }
 
-/** Times with different L2 contents are not ranked. The suggested command remeasures with a cold L2. */
+/**
+ * Returns a warning if the L2 contents differ, because such times are not ranked. The suggested
+ * command remeasures with a cold L2.
+ */
 function cacheStateWarning(a: Session, b: Session): AnyMessage[] {
   const [left, right] = [a, b].map(({ settings }) => settings.cacheState)
   if (left === undefined || right === undefined || left === right) return []
@@ -83,7 +98,7 @@ function problemWords({ problem }: Session): Statement {
 
 type Computing = Pick<RungResult, 'flags'>
 
-/** Returns what a rung computes, as a sentence fragment. */
+/** Returns the result that a rung computes, as a sentence fragment. */
 function computed(task: Task | null, { flags }: Computing): AnyMessage {
   const what = resultOf(task)
   const titles = flags.map((flag) => flagTitle(task, flag))
@@ -98,7 +113,10 @@ function computed(task: Task | null, { flags }: Computing): AnyMessage {
 
 const computeTheSame = (a: Computing, b: Computing): boolean => a.flags.join() === b.flags.join()
 
-/** Returns warnings for a comparison of two rungs of a task; empty if they compute the same. */
+/**
+ * Returns warnings for a comparison of two rungs of a task. The list is empty if both rungs compute
+ * the same result.
+ */
 export const rungWarnings = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []
@@ -124,7 +142,10 @@ export function ratioWarning({ ladder }: Session, rung: RungResult): AnyMessage 
 export const ratioWarnings = (session: Session): AnyMessage[] =>
   session.rungs.flatMap((rung) => ratioWarning(session, rung) ?? [])
 
-/** Returns a statement if a rung kept its name but computes something else; otherwise empty. */
+/**
+ * Returns a statement if a rung has the same name but computes a different result. Otherwise the
+ * list is empty.
+ */
 export const otherwiseComputed = (task: Task | null, a: RungResult, b: RungResult): AnyMessage[] =>
   computeTheSame(a, b)
     ? []

@@ -1,4 +1,4 @@
-/** Compares two rungs: how each metric changed and how the time changed. Pure; the source diff is computed where it is shown. */
+/** Compares the metrics and the times of two rungs. The source diff is computed where it is shown. */
 import { z } from 'zod'
 import { haveOtherGpus } from './comparability'
 import { expectDirections } from '../ladder/rung'
@@ -9,8 +9,12 @@ import { units, type Unit } from '../metrics/units'
 import { predictedRatio } from '../metrics/predicted-range'
 
 /**
- * better, worse: according to the metric's better direction. changed: it changed, and neither direction is better. same: no significant
- * difference. unknown: one of the rungs has no value.
+ * Verdict on a change.
+ *
+ * - better, worse: the change follows or opposes the metric's better direction.
+ * - changed: the value changed, and neither direction is better.
+ * - same: the difference is not significant.
+ * - unknown: one of the rungs has no value.
  */
 export const Verdict = z.enum(['better', 'worse', 'changed', 'same', 'unknown'])
 export type Verdict = z.infer<typeof Verdict>
@@ -21,12 +25,15 @@ export const MetricDelta = z.object({
   unit: z.enum(units),
   a: MetricValue.nullable(),
   b: MetricValue.nullable(),
-  /** b − a, in the unit. */
+  /** b − a in the metric's unit. */
   delta: z.number().nullable(),
-  /** b / a; null when a is 0. */
+  /** b / a, or null if a is 0. */
   ratio: z.number().nullable(),
   verdict: Verdict,
-  /** What the header of rung b predicted for this step, and whether it was right; null without a prediction. */
+  /**
+   * Prediction in the header of rung b for this step, and whether it was correct. It is null
+   * without a prediction.
+   */
   expected: z
     .object({ direction: z.enum(expectDirections), met: z.boolean().nullable() })
     .nullable(),
@@ -36,19 +43,25 @@ export type MetricDelta = z.infer<typeof MetricDelta>
 export const TimeDelta = z.object({
   aMs: z.number().nullable(),
   bMs: z.number().nullable(),
-  /** L2 contents when each was timed; null without a runner's time. Times with different contents or on different GPUs are not compared. */
+  /**
+   * L2 contents while each rung was timed, or null if the runner did not time it. Times with
+   * different L2 contents or on different GPUs are not compared.
+   */
   cacheState: z.object({ a: CacheState.nullable(), b: CacheState.nullable() }),
-  /** a's time divided by b's: above 1, b is faster. */
+  /** Time of rung a divided by the time of rung b. A value above 1 means that b is faster. */
   speedup: z.number().nullable(),
-  /** The sum of both spreads. A smaller difference, or one below half a percent, gives no verdict. */
+  /** Sum of both spreads. A difference below the noise or below half a percent gives no verdict. */
   noise: z.number().nullable(),
   verdict: Verdict,
-  /** Predicted times; null for a rung that was not predicted. Verdicts account for the whole range. */
+  /** Predicted times, or null for a rung without a prediction. Verdicts use the whole range. */
   predicted: z.object({ a: PredictedTime.nullable(), b: PredictedTime.nullable() }).optional(),
 })
 export type TimeDelta = z.infer<typeof TimeDelta>
 
-/** A parameter that differs between two builds of one source; null for a build without it. */
+/**
+ * A parameter that differs between two builds of one source. It is null for a build without the
+ * parameter.
+ */
 const ParameterDelta = z.object({
   name: z.string(),
   a: z.number().nullable(),
@@ -67,13 +80,19 @@ export const RungComparison = z.object({
 })
 export type RungComparison = z.infer<typeof RungComparison>
 
-/** Structural counters are reproducible, but a change that prints as 1.00× counts as none. */
+/**
+ * Noise of structural counters. They are reproducible, but a change that prints as 1.00× counts as
+ * none.
+ */
 const structuralNoise = 0.005
 
-/** Dynamic counters vary by about this much between launches. */
+/** Typical relative variation of dynamic counters between launches. */
 export const dynamicMetricNoise = 0.01
 
-/** Times closer than this count as equal whatever their spread: clocks and GPU neighbors are not reproducible. */
+/**
+ * Relative difference up to which times count as equal, whatever their spread. Clocks and other
+ * users of the GPU are not reproducible.
+ */
 const leastTimeChange = 0.005
 
 export const timesAreSame = (aMs: number, bMs: number, spreads: number): boolean =>
@@ -82,7 +101,7 @@ export const timesAreSame = (aMs: number, bMs: number, spreads: number): boolean
 const near = (a: number, b: number, share: number): boolean =>
   Math.abs(b - a) <= share * Math.max(Math.abs(a), Math.abs(b))
 
-/** Whether a change is below the metric's noise floor. */
+/** Returns whether a change is below the metric's noise floor. */
 export function isBelowFloor(id: string, change: number, a: RungResult, b: RungResult): boolean {
   const floor = metricDefinition(id)?.floor
   if (!floor) return false
@@ -108,7 +127,10 @@ function metricVerdict(
   return right > left === (definition.better === 'higher') ? 'better' : 'worse'
 }
 
-/** A prediction of “same” tolerates this much, such as the few extra loads of a pipeline's first tile. */
+/**
+ * Tolerance of a prediction of “same”. For example, the first tile of a pipeline causes a few extra
+ * loads.
+ */
 const sameWithin = 0.01
 
 function expectationMet(
@@ -123,11 +145,17 @@ function expectationMet(
   return direction === 'up' ? b > a : b < a
 }
 
-/** Whether the step from a to b is the one that b's header predicts: from the rung named by @after, if any. */
+/**
+ * Returns whether b's header predicts the step from a to b. If the header names a rung with @after,
+ * a must be that rung.
+ */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)
 
-/** Returns an empty list for different sources, where equal names may have different meanings. */
+/**
+ * Returns the parameters that differ. Returns an empty list for different sources, where equal
+ * names may have different meanings.
+ */
 export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] =>
   a.file === b.file
     ? [...new Set([...Object.keys(a.params), ...Object.keys(b.params)])]
@@ -135,7 +163,7 @@ export const parameterDeltas = (a: RungResult, b: RungResult): ParameterDelta[] 
         .filter((one) => one.a !== one.b)
     : []
 
-/** `BM 128 → 64, BK 8 → 16` */
+/** Returns parameter changes as text, such as `BM 128 → 64, BK 8 → 16`. */
 export const parameterWords = (deltas: readonly ParameterDelta[]): string =>
   deltas.map(({ name, a, b }) => `${name} ${a ?? '–'} → ${b ?? '–'}`).join(', ')
 
@@ -173,7 +201,10 @@ function compareMetric(
 /** Assumed spread of single launches under ncu, if none was measured. */
 const unmeasuredSpread = 0.025
 
-/** Returns the runner's time, or the median under ncu if neither rung has one; the two are never compared. */
+/**
+ * Returns the runner's time, or the median under ncu if neither rung has a runner's time. These two
+ * kinds are never compared.
+ */
 function timeOf(
   { timing, profiledTime }: RungResult,
   other: RungResult,
@@ -184,7 +215,7 @@ function timeOf(
     : null
 }
 
-/** Compares predicted times; a predicted and a measured time have no ratio. */
+/** Compares predicted times. There is no ratio between a predicted and a measured time. */
 function comparePredicted(
   a: PredictedTime | null,
   b: PredictedTime | null,
@@ -228,7 +259,7 @@ function compareTime(a: RungResult, b: RungResult, areRanked: boolean): TimeDelt
   }
 }
 
-/** Compares rung b with rung a; the rungs may come from one session or two. */
+/** Compares rung b with rung a. The rungs may belong to one session or to two. */
 export function compareRungs(
   a: { session: Session; rung: RungResult },
   b: { session: Session; rung: RungResult },
@@ -249,7 +280,7 @@ export function compareRungs(
   }
 }
 
-/** Returns how much faster a rung is than another, with the spread of both; null if either has no time. */
+/** Returns how much faster rung b is than rung a, or null if either rung has no time. */
 export const speedup = (a: RungResult | undefined, b: RungResult): number | null =>
   a?.timing && b.timing && a.timing.cacheState === b.timing.cacheState
     ? a.timing.medianMs / b.timing.medianMs

@@ -1,4 +1,4 @@
-/** Confidence intervals of times from their samples, and of the ratio of two times. */
+/** Computes confidence intervals of times from their samples, and of the ratio of two times. */
 
 /** A closed interval. */
 export interface Interval {
@@ -6,10 +6,13 @@ export interface Interval {
   high: number
 }
 
-/** The fewest samples for which the median has a distribution-free 95 % confidence interval. */
+/** Minimum number of samples for a distribution-free 95 % confidence interval of the median. */
 export const fewestSamples = 6
 
-/** Interpolates between the two nearest samples, as the runner does for medians and quartiles. */
+/**
+ * Returns a quantile, interpolated between the two nearest samples. The runner uses the same method
+ * for medians and quartiles.
+ */
 export function quantile(sorted: readonly number[], share: number): number {
   const position = share * (sorted.length - 1)
   const low = Math.floor(position)
@@ -21,11 +24,12 @@ export const ascending = (samples: readonly number[]): number[] =>
   [...samples].sort((a, b) => a - b)
 
 /**
- * Returns the most samples that may be outside the interval at each end, or −1 if there is no such number. The number of samples below the
- * true median is binomial; this many or fewer have a probability of at most 2.5 %.
+ * Returns the maximum number of samples outside the interval at each end, or −1 if there is none.
+ * The number of samples below the true median is binomial. The probability of this many samples or
+ * fewer is at most 2.5 %.
  */
 function outside(count: number): number {
-  // As a logarithm, because the probability of a single outcome can be below the smallest double.
+  // Use a logarithm, because the probability of a single outcome can be below the smallest double.
   let outcome = count * Math.log(0.5)
   let cumulative = Math.exp(outcome)
   let below = -1
@@ -38,8 +42,9 @@ function outside(count: number): number {
 }
 
 /**
- * Returns the 95 % confidence interval of the median, between two order statistics and widened to the quartiles. Clocks and temperature
- * drift while samples are taken, so many samples carry less information than their number suggests. Returns null below six samples.
+ * Returns the 95 % confidence interval of the median, or null below six samples. The interval is
+ * between two order statistics and is widened to the quartiles. Clocks and temperature drift during
+ * sampling, so many samples carry less information than their number suggests.
  */
 export function medianInterval(samples: readonly number[]): Interval | null {
   if (samples.length < fewestSamples) return null
@@ -51,7 +56,7 @@ export function medianInterval(samples: readonly number[]): Interval | null {
   }
 }
 
-/** Returns the range of b / a if each is within its interval. */
+/** Returns the range of b / a if a and b are within their intervals. */
 export const ratioInterval = (a: Interval, b: Interval): Interval => ({
   low: b.low / a.high,
   high: b.high / a.low,

@@ -1,4 +1,4 @@
-/** Metrics that need no counters: derived from a launch and the limits of its GPU. */
+/** Metrics that need no counters. They are derived from a launch and the limits of its GPU. */
 import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
@@ -9,15 +9,18 @@ import type { Device } from '../gpu/device'
 import { smLimits } from '../gpu/sm-limits'
 import { wavesOf } from '../gpu/waves'
 
-/** The parts of a launch that determine how many of its blocks an SM holds. */
+/** The fields of a launch that determine how many of its blocks fit on an SM. */
 export type LaunchLike = Pick<ProfiledKernel, 'grid' | 'block' | 'resources'>
 
 const product = (extent: readonly [number, number, number] | null): number | null =>
   extent && extent[0] * extent[1] * extent[2]
 
-/** Returns null if the launch comes from an import without that information. */
+/** Returns the threads per block, or null for an import without this information. */
 export const threadsOf = ({ block }: LaunchLike): number | null => product(block)
-/** Returns the threads per block from ncu, or from the runner without ncu; null if unknown or if kernels differ. */
+/**
+ * Returns the threads per block from ncu, or from the runner without ncu. Returns null if unknown
+ * or if kernels differ.
+ */
 export function threadsPerBlock({
   profile,
   launches,
@@ -108,7 +111,10 @@ function registers({ resources }: LaunchLike): Answer {
       }
 }
 
-/** A rung with several kernels has a figure only if they agree, because it is unknown which one runs longest. */
+/**
+ * Returns the figure of a rung. With several kernels, the figure is available only if they agree,
+ * because it is unknown which kernel runs longest.
+ */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))
   const failed = answers.find((answer) => 'reason' in answer)
@@ -121,8 +127,8 @@ function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
 }
 
 /**
- * Returns registry metrics derived from the launches and the GPU alone: `registersPerThread`, `theoreticalOccupancy` and `wavesPerSm`, each
- * derived, or unavailable with the reason.
+ * Returns registry metrics derived from the launches and the GPU alone: `registersPerThread`,
+ * `theoreticalOccupancy` and `wavesPerSm`. Each is derived, or unavailable with the reason.
  */
 export function derivedMetrics(
   launches: readonly LaunchLike[],
@@ -141,7 +147,10 @@ export function derivedMetrics(
   }
 }
 
-/** Replaces waves that ncu, which prints two decimals, rounded to 0: derived from the launch, or unavailable with that reason. */
+/**
+ * Replaces a number of waves that ncu rounded to 0, because ncu prints two decimals. The new value
+ * is derived from the launch, or unavailable with the reason.
+ */
 export function withSmallWaves(
   metrics: Record<string, MetricValue>,
   launches: readonly LaunchLike[],
@@ -163,8 +172,8 @@ export function withSmallWaves(
 const ofOneLaunch = ['theoreticalOccupancy', 'achievedOccupancy', 'wavesPerSm'] as const
 
 /**
- * Removes occupancy and waves from rows that combine different kernels of a range, as earlier versions saved imports and programs. Both
- * describe a single launch.
+ * Removes occupancy and waves from rows that combine different kernels of a range. Earlier versions
+ * saved such rows for imports and programs. Both metrics describe a single launch.
  */
 export function withoutRangeOccupancy(session: Session): Session {
   if (can(session.target).knowsRun) return session

@@ -1,6 +1,7 @@
 /**
- * The throughput shown next to a rung's time: bytes per second if its task is memory-bound, operations per
- * second if it is compute-bound. Decided once per session, for all its tables. Pure.
+ * The throughput shown next to a rung's time. It is bytes per second for a memory-bound task, and
+ * operations per second for a compute-bound task. The choice is made once per session and applies
+ * to all its tables.
  */
 import { ceilingsOf, type Ceiling } from '../gpu/ceilings'
 import { message, type AnyMessage, type Statement } from '../messages/message'
@@ -10,18 +11,21 @@ import { formatPercent, formatValue } from '../metrics/units'
 import { inEnglish } from '../text/english'
 import type { RungResult, Session } from '../session/session'
 
-/** The parts of a session, or of a run in progress, that decide it. */
+/** The fields of a session, or of a run in progress, that determine the lead figure. */
 export type LeadContext = Pick<Session, 'problem' | 'device' | 'ceilings'> & {
   ladder: Pick<Session['ladder'], 'task'>
 }
 
 export interface Lead {
   of: 'operations' | 'bytes'
-  /** The roof that shares are relative to: peak memory bandwidth, or peak arithmetic for this problem. */
+  /**
+   * The roof that shares are relative to: peak memory bandwidth, or peak arithmetic for this
+   * problem.
+   */
   roof: Ceiling
 }
 
-/** Ridge point in operations per byte for an unknown GPU: roughly that of current ones. */
+/** Ridge point in operations per byte for an unknown GPU. Current GPUs have roughly this value. */
 const usualRidge = 10
 
 function isBoundByMemory(
@@ -49,7 +53,10 @@ export function leadOf(session: LeadContext): Lead {
     : { of: 'operations', roof: peak }
 }
 
-/** Returns the utilization of the unit that bounds the task: the first counter in tables. */
+/**
+ * Utilization metrics of the units that can bound a task. The selected one is the first counter in
+ * tables.
+ */
 const pipes = {
   fp32: 'fmaUtilization',
   tensor: 'tensorUtilization',
@@ -62,7 +69,10 @@ export function leadPipe(context: LeadContext): (typeof pipes)[keyof typeof pipe
   return pipes[leadOf(context).of === 'bytes' ? 'dram' : isOfTensor ? 'tensor' : 'fp32']
 }
 
-/** Whether most rungs keep the tensor pipe busier than the FMA pipe. The result's type does not tell: 3xTF32 has FP32 results. */
+/**
+ * Returns whether most rungs keep the tensor pipe busier than the FMA pipe. The result's type is
+ * not sufficient, because 3xTF32 has FP32 results.
+ */
 function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   const both = rungs.flatMap(({ metrics }) => {
     const [tensor, fma] = [metrics[pipes.tensor]?.value, metrics[pipes.fp32]?.value]
@@ -71,7 +81,10 @@ function isMostlyTensor({ rungs }: Pick<Session, 'rungs'>): boolean {
   return both.filter(Boolean).length > both.length / 2
 }
 
-/** Falls back to FMA if no rung has the tensor counter, which the card level does not collect. */
+/**
+ * Returns the utilization metric for tables. Uses FMA if no rung has the tensor counter, which the
+ * card level does not collect.
+ */
 export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): string {
   const bound = leadPipe(session)
   const id = bound === pipes.fp32 && isMostlyTensor(session) ? pipes.tensor : bound
@@ -80,13 +93,19 @@ export function leadMetric(session: LeadContext & Pick<Session, 'rungs'>): strin
 
 export interface LeadFigure {
   rate: MetricValue
-  /** Percentage of the roof; null if the roof is unknown or below the rate. */
+  /** Percentage of the roof. It is null if the roof is unknown or below the rate. */
   share: number | null
-  /** Why a known roof does not limit the rate; null if the share is known or the roof is unknown. */
+  /**
+   * Reason that a known roof does not limit the rate. It is null if the share is known or the roof
+   * is unknown.
+   */
   aboveRoof: AnyMessage | null
 }
 
-/** Returns the minimum bytes of a launch, or the task's operations, divided by the time; null without a time. */
+/**
+ * Returns the minimum bytes of a launch or the task's operations, divided by the time. Returns null
+ * without a time.
+ */
 export function leadFigure(
   session: LeadContext,
   { timing, flags }: Pick<RungResult, 'timing' | 'flags'>,
@@ -107,7 +126,10 @@ export function leadFigure(
   }
 }
 
-/** Returns a rate as a percentage of its roof. A roof that is exceeded is not a limit, so no share is above 100 %. */
+/**
+ * Returns a rate as a percentage of its roof. An exceeded roof is not a limit, so no share is above
+ * 100 %.
+ */
 export function shareOfRoof(
   rate: number | null,
   roof: number | null,
@@ -133,13 +155,13 @@ function gigabytes(
   return bytes === null ? null : bytes / (ms * 1e6)
 }
 
-/** `3.91 TB/s`; empty for a rung without a time. */
+/** Returns a rate such as `3.91 TB/s`, or an empty string for a rung without a time. */
 export const rateText = (figure: Pick<LeadFigure, 'rate'> | null): string =>
   figure?.rate.value == null ? '' : formatValue(figure.rate.value, figure.rate.unit)
 
 /**
- * `3.91 TB/s (81.5 % of DRAM)` if the task is memory-bound, with the reason if there is no share;
- * `42.1 TFLOP/s` if it is compute-bound.
+ * Returns the rate as text. A memory-bound task has `3.91 TB/s (81.5 % of DRAM)`, or the reason
+ * that there is no share. A compute-bound task has `42.1 TFLOP/s`.
  */
 export function leadWords(
   session: LeadContext,

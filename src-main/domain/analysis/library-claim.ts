@@ -1,6 +1,8 @@
 /**
- * Whether a rung can be called faster than the reference. Interleaved launches heat each other, bursts run on a rested GPU, and sustained
- * launches run at the clock that their own power allows. Only if all three agree is the code faster. Pure.
+ * Determines whether a rung can be called faster than the reference.
+ *
+ * Interleaved launches heat each other. Bursts run on a rested GPU. Sustained launches run at a
+ * clock that their power consumption limits. The code is faster only if all three timings agree.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'
@@ -21,16 +23,20 @@ const ratioOf: Record<Way, (timing: Timing) => number | null | undefined> = {
 
 interface LibraryClaim {
   claim: Claim
-  /** The reference's time divided by the rung's, by the timing kinds that the session has. */
+  /** The reference's time divided by the rung's time, for each kind of timing in the session. */
   ratios: Partial<Record<Way, number>>
 }
 
-/** Whether a rung has other options than the run, such as FP16 inputs: with other data types it is a different product, not a faster one. */
+/**
+ * Returns whether a rung's options differ from those of the run, such as FP16 inputs. With other
+ * data types, the rung computes a different product.
+ */
 export const hasOtherOptions = ({ ladder }: Session, id: string): boolean =>
   ladder.rungs.find((entry) => entry.id === id)?.options !== undefined
 
 /**
- * Returns null without a time next to the reference's, for the reference itself, and for a rung with data types that differ from the
+ * Returns the claim about a rung. Returns null without a time to compare with the reference's, and
+ * for the reference itself. Also returns null for a rung whose data types differ from the
  * reference's.
  */
 export function libraryClaim(session: Session, rung: RungResult): LibraryClaim | null {
@@ -54,7 +60,7 @@ export function libraryClaim(session: Session, rung: RungResult): LibraryClaim |
   return { claim, ratios: Object.fromEntries(known) }
 }
 
-/** Returns a sentence about a session's fastest rung; null if none has a reference. */
+/** Returns a sentence about a session's fastest rung, or null if no rung has a reference. */
 export function claimWords(session: Session): AnyMessage | null {
   const beside = session.rungs.flatMap((rung) => {
     const claimed = libraryClaim(session, rung)
@@ -68,7 +74,7 @@ export function claimWords(session: Session): AnyMessage | null {
     const ratio = claimed.ratios[way]
     return ratio === undefined ? [] : [message(`claim.${way}`, { ratio: formatRatio(ratio) })]
   })
-  // A ratio of at most 1 settles that it is not faster, so no further run is suggested.
+  // A ratio of at most 1 shows that the rung is not faster, so no further run is suggested.
   const isOpen = Object.values(claimed.ratios).every((ratio) => ratio > 1)
   const claim = claimed.claim === 'incomplete' && !isOpen ? 'ratios' : claimed.claim
   return message(`claim.${claim}`, {

@@ -1,6 +1,7 @@
 /**
- * Estimates the cost of profiling. ncu replays a kernel for each group of counters that can be collected together. The number of passes per
- * level is known from recorded runs, so for another GPU both the passes and their cost are estimates. Pure.
+ * Estimates the cost of profiling. ncu replays a kernel for each group of counters that it can
+ * collect together. The number of passes per level is known from recorded runs. For another GPU,
+ * both the passes and their cost are estimates.
  */
 import { z } from 'zod'
 import { message, Statement } from '../messages/message'
@@ -10,7 +11,10 @@ import { Identifier } from '../ladder/rung'
 const CollectingLevel = ProfileLevel.exclude(['none'])
 type CollectingLevel = z.infer<typeof CollectingLevel>
 
-/** Where the figures below were measured: an H200 with ncu 2025.3.1, 2026-11-21. */
+/**
+ * Compute capability of the GPU for the figures below. They were measured on an H200 with ncu
+ * 2025.3.1 on 2026-11-21.
+ */
 const knownComputeCapability = '9.0'
 const knownWith = message('tools.knownWith', {
   gpu: 'H200',
@@ -19,18 +23,25 @@ const knownWith = message('tools.knownWith', {
 })
 
 interface LevelCost {
-  /** Replay passes per kernel. */
+  /** Number of replay passes per kernel. */
   passes: number
-  /** Time of a pass relative to the launch's own time, averaged over the passes of the level. */
+  /** Time of a pass divided by the time of the launch, averaged over the passes of the level. */
   slowdown: number
-  /** Overhead per pass of a kernel: flushing caches, restoring memory, reading counters; seconds. */
+  /**
+   * Overhead in seconds per pass of a kernel: flushing caches, restoring memory and reading
+   * counters.
+   */
   secondsPerPass: number
 }
 
 /**
- * Fitted on an H200. card: gemm-fp32 at 4096, accurate to a seventh over the whole ladder. standard: gemm-tensor and gemm-3xtf32 at 4096,
- * to a tenth (recordings.test.ts). At the deep level some passes count inside the kernel, at about a nanosecond per instruction, which the
- * unprofiled time does not show: a rung without any waiting took 2.4 times the estimate, the whole ladder gemm-fp32 1.2 times.
+ * Costs of the levels, fitted on an H200.
+ *
+ * - card: gemm-fp32 at 4096, accurate to a seventh over the whole ladder.
+ * - standard: gemm-tensor and gemm-3xtf32 at 4096, accurate to a tenth (recordings.test.ts).
+ * - deep: some passes count inside the kernel and take about a nanosecond per instruction. The
+ *   unprofiled time does not include this. A rung that never waits took 2.4 times the estimate, and
+ *   the whole ladder gemm-fp32 took 1.2 times.
  */
 const costs: Record<CollectingLevel, LevelCost> = {
   card: { passes: 1, slowdown: 1, secondsPerPass: 0.013 },
@@ -38,64 +49,78 @@ const costs: Record<CollectingLevel, LevelCost> = {
   deep: { passes: 40, slowdown: 1.5, secondsPerPass: 0.1 },
 }
 
-/** Starting ncu, the runner and CUDA, making the inputs, and ncu's own preparation; seconds. */
+/** Seconds for starting ncu, the runner and CUDA, making the inputs, and ncu's preparation. */
 const startSeconds = 2
 
-/** Starting Python and importing a framework, if the run did not measure it: 2.3 to 4.9 s on the H200's machine. */
+/**
+ * Seconds for starting Python and importing a framework, if the run did not measure them. The
+ * H200's machine took 2.3 to 4.9 s.
+ */
 const importSeconds = 4
 
 export const ProfilePlan = z.object({
   level: CollectingLevel,
-  /** Per kernel. */
+  /** Number of passes per kernel. */
   passes: z.number().int(),
   /** The GPU and ncu version for which the pass count is known. */
   knownWith: Statement,
-  /** Whether that GPU differs from the one at hand. */
+  /** Whether the current GPU differs from the GPU with the known pass count. */
   otherGpu: z.boolean(),
   rungs: z.array(
     z.object({
       id: Identifier,
-      /** Null if the unprofiled time is unknown. */
+      /** Estimated seconds, or null if the unprofiled time is unknown. */
       seconds: z.number().nullable(),
-      /** Whether it is skipped, on request or because it takes too long. */
+      /** Whether the rung is skipped, on request or because it takes too long. */
       skipped: z.boolean(),
     }),
   ),
-  /** Total of all rungs that are not skipped, including startup; unknown rungs count as zero. */
+  /**
+   * Total seconds of all rungs that are not skipped, including startup. Unknown rungs count as
+   * zero.
+   */
   seconds: z.number(),
 })
 export type ProfilePlan = z.infer<typeof ProfilePlan>
 
-/** What determines a rung's time under ncu. */
+/** The data that determines a rung's time under ncu. */
 interface PlannedRung {
   id: string
-  /** The unprofiled time of a launch. */
+  /** Unprofiled time of a launch. */
   medianMs: number | null
-  /** Kernels of a launch; 1 by default. */
+  /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
-  /** Set for a rung that compiles its kernels when loaded, which it repeats under ncu. */
+  /**
+   * Set for a rung that compiles its kernels when it is loaded. The rung compiles them again under
+   * ncu.
+   */
   prepared?: Preparation | undefined
 }
 
 interface Preparation {
-  /** Compiling and the first launches. */
+  /** Seconds for compiling and for the first launches. */
   seconds: number
-  /** Loading time before that, such as starting Python and importing; absent if not measured. */
+  /**
+   * Seconds of loading before that, such as starting Python and importing. Absent if not measured.
+   */
   loadSeconds?: number | undefined
 }
 
 interface PlanRequest {
   level: CollectingLevel
-  /** `9.0`; null while the GPU is unknown. */
+  /** Compute capability such as `9.0`, or null while the GPU is unknown. */
   computeCapability: string | null
   rungs: readonly PlannedRung[]
-  /** Rungs to skip. */
+  /** Ids of rungs to skip. */
   skip?: readonly string[]
-  /** Rungs above this many seconds are skipped. */
+  /** Maximum seconds per rung. Rungs that take longer are skipped. */
   limitSeconds?: number
 }
 
-/** Returns a rung's time under ncu in seconds: its preparation, its unprofiled launch, and each pass. */
+/**
+ * Returns a rung's time under ncu in seconds: its preparation, its unprofiled launch, and all
+ * passes.
+ */
 export function profileSeconds(
   level: CollectingLevel,
   { medianMs, kernels = 1, prepared }: Omit<PlannedRung, 'id'> & { medianMs: number },
@@ -106,7 +131,9 @@ export function profileSeconds(
   return preparation + launch + passes * (launch * slowdown + kernels * secondsPerPass)
 }
 
-/** Imports happen once per process, in the first rung that has them. */
+/**
+ * Adds the import time to the first rung that has imports, because imports happen once per process.
+ */
 function withImports(rungs: readonly PlannedRung[]): readonly PlannedRung[] {
   const first = rungs.find(({ prepared }) => prepared)
   if (!first?.prepared || first.prepared.loadSeconds !== undefined) return rungs
@@ -133,7 +160,7 @@ export function planProfile(request: PlanRequest): ProfilePlan {
   }
 }
 
-/** The actual cost. */
+/** The actual cost of profiling. */
 export const ProfileCost = z.object({
   level: CollectingLevel,
   /** Wall time of ncu, in seconds. */
@@ -141,9 +168,9 @@ export const ProfileCost = z.object({
   rungs: z.array(
     z.object({
       id: Identifier,
-      /** The maximum over all kernels. */
+      /** Maximum number of passes over all kernels. */
       passes: z.number().int(),
-      /** Null if the runner did not report it. */
+      /** Measured seconds, or null if the runner did not report them. */
       seconds: z.number().nullable(),
     }),
   ),

@@ -1,11 +1,11 @@
-/** Summarizes a predicted deep profile over a rung's launches. Pure. */
+/** Summarizes a predicted deep profile over a rung's launches. */
 import type { DeepKernel, DeepProfile } from '../session/deep'
 import type { Limiter, StallReason } from '../session/prediction-words'
 
 const launchesOf = (profile: DeepProfile | null) =>
   (profile?.kernels ?? []).flatMap(({ predicted }) => predicted ?? [])
 
-/** Returns how busy each unit is, weighted by launch time; busiest first. */
+/** Returns the utilization of each unit, weighted by launch time, busiest first. */
 export function utilizationsOf(profile: DeepProfile | null): { unit: Limiter; value: number }[] {
   const launches = launchesOf(profile)
   const ms = launches.reduce((sum, launch) => sum + launch.ms, 0)
@@ -43,7 +43,10 @@ interface CycleLine {
   share: number
 }
 
-/** Returns the cycles by source line, most first; inlined code counts only for its own line. */
+/**
+ * Returns the share of cycles by source line, largest first. Inlined code counts only for its own
+ * source line.
+ */
 export function cycleLines({ kernels }: DeepProfile): CycleLine[] {
   const all = kernels.reduce((sum, { predicted }) => sum + (predicted?.ms ?? 0), 0)
   const lines = new Map<string, CycleLine>()

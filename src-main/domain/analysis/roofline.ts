@@ -1,10 +1,12 @@
 /**
- * Hierarchical roofline of a session: each rung's throughput over its operations per byte from L1, L2 and device memory, below the roofs of
- * its GPU. Pure; every figure states its origin.
+ * Hierarchical roofline of a session. It shows each rung's throughput over its operations per byte
+ * of L1, L2 and device memory. The roofs of the GPU are drawn above. Every figure states its
+ * origin.
  *
- * Operations are the FP32 operations counted by ncu, if available. Those exclude the tensor pipe, and sessions below the standard level
- * lack them: then the task's operation count is used. Each point states which of the two it uses. An import does not know its problem, and
- * its time comes from ncu.
+ * Operations are the FP32 operations counted by ncu, if available. These exclude the tensor pipe
+ * and are missing below the standard level. The task's operation count replaces them in both cases.
+ * Each point states which count it uses. An import does not know its problem, and its time is the
+ * time under ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'
@@ -14,10 +16,14 @@ import { flops, isTensor } from '../task/problem'
 import { resultOf, type Task } from '../task/task'
 import { type NcuMetrics, type RungResult, type Session } from '../session/session'
 
-/** Counted by ncu; from the task, because they were not counted; from the task, because the tensor pipe executed them. */
+/**
+ * Origin of an operation count. `counted` means ncu counted the operations. `problem` uses the
+ * task's count, because there is no counter. `tensor` uses the task's count, because the tensor
+ * pipe executed the operations.
+ */
 export type OperationBasis = 'counted' | 'problem' | 'tensor'
 
-/** A basis as a sentence. */
+/** Returns the origin of an operation count as a sentence. */
 export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
   if (basis === 'counted') return message('roofline.counted')
   const flops = String(task?.work.flops ?? '').replaceAll(/\s*\*\s*/g, '·')
@@ -26,8 +32,8 @@ export function basisSaid(basis: OperationBasis, task: Task | null): Statement {
 }
 
 /**
- * Percentage of the SM's active cycles above which the tensor pipe counts as computing. Kernels without tensor instructions show up to
- * 0.04% on an H200: test/captures/ncu, `standard-mix`.
+ * Percentage of the SM's active cycles above which the tensor pipe counts as computing. Kernels
+ * without tensor instructions show up to 0.04% on an H200 (test/captures/ncu, `standard-mix`).
  */
 const tensorWorks = 1
 
@@ -35,19 +41,22 @@ interface RooflinePoint {
   rung: string
   title: string
   level: MemoryLevel
-  /** Operations per launch, and their origin. */
+  /** Operations per launch, and the origin of the count. */
   operations: number
   basis: OperationBasis
   /** Operations per byte of the level's traffic. */
   intensity: MetricValue
   throughput: MetricValue
-  /** The lower of the two roofs at this intensity, GFLOP/s; null if either is unavailable. */
+  /**
+   * The lower of the two roofs at this intensity in GFLOP/s. It is null if either roof is
+   * unavailable.
+   */
   roofGflops: number | null
-  /** Which roof that is. */
+  /** The kind of the lower roof. */
   bound: 'compute' | 'memory' | null
 }
 
-/** Returns the point's percentage of its roof, or why the roof does not limit it. */
+/** Returns the point's percentage of its roof, or why the roof does not limit the point. */
 export const shareOfPoint = ({
   throughput,
   roofGflops,
@@ -56,23 +65,23 @@ export const shareOfPoint = ({
   shareOfRoof(throughput.value, roofGflops, bound)
 
 interface Roofline {
-  /** The roof of the arithmetic that this session's data type runs on. */
+  /** The arithmetic unit that this session's data type uses. It determines the roof. */
   arithmetic: 'fp32' | 'tensor'
   ceilings: SessionCeilings
-  /** Points in ladder order, to be connected; rungs without a point are omitted. */
+  /** Points in ladder order, to be connected. Rungs without a point are omitted. */
   paths: Record<MemoryLevel, RooflinePoint[]>
   /** Rungs without a point at a level, and the reason. */
   missing: { rung: string; level: MemoryLevel; reason: Statement }[]
 }
 
-/** Registry ids of the traffic of each level, in bytes. */
+/** Registry ids of the traffic of each level in bytes. */
 export const trafficMetric: Record<MemoryLevel, string> = {
   l1: 'l1Bytes',
   l2: 'l2Bytes',
   dram: 'dramBytes',
 }
 
-/** Why a value is missing. */
+/** The reason that a value is missing. */
 interface Gap {
   reason: Statement
 }
@@ -90,7 +99,10 @@ const counted = (metrics: NcuMetrics | undefined, name: string): number | null =
   return typeof value === 'number' ? value : null
 }
 
-/** Returns the work of a session with an unknown task: what ncu counted, over the time under ncu. */
+/**
+ * Returns the work of a session with an unknown task: the operations that ncu counted, over the
+ * time under ncu.
+ */
 function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work | Gap {
   const executed = (op: string): number | null =>
     metrics[`${op}Instructions`]?.value ??
@@ -109,8 +121,8 @@ function importedWork({ metrics, ncuMetrics, profiledTime }: RungResult): Work |
 }
 
 /**
- * Whether the tensor pipe computes; false if that was not measured. If the FP32 pipe did all the operations that the task counts, a busy
- * tensor pipe did something else.
+ * Returns whether the tensor pipe computes the task. Returns false if that was not measured. If the
+ * FP32 pipe did all operations that the task counts, a busy tensor pipe did other work.
  */
 export function worksOnTensor({ problem, ladder }: Session, rung: RungResult): boolean {
   const counted = rung.metrics['fp32Operations']?.value ?? null
@@ -144,7 +156,10 @@ function workOf(session: Session, rung: RungResult): Work | Gap {
   }
 }
 
-/** Returns operations per byte; derived, because it divides a count by a counter. */
+/**
+ * Returns operations per byte. The value is derived, because it is a quotient of a count and a
+ * counter.
+ */
 function intensityAt(rung: RungResult, level: MemoryLevel, operations: number): number | Gap {
   const metric = { metric: trafficMetric[level] }
   const traffic = rung.metrics[metric.metric]
@@ -192,7 +207,10 @@ export function roofline(session: Session): Roofline {
   return { arithmetic, ceilings, paths, missing }
 }
 
-/** Returns the intensity, in operations per byte, at which a memory roof meets the arithmetic roof; null unless both are known. */
+/**
+ * Returns the intensity in operations per byte at which a memory roof meets the arithmetic roof.
+ * Returns null unless both roofs are known.
+ */
 export function ridge(
   { ceilings, arithmetic }: Pick<Roofline, 'ceilings' | 'arithmetic'>,
   level: MemoryLevel,
@@ -202,7 +220,7 @@ export function ridge(
   return peak === null || bandwidth === null ? null : peak / bandwidth
 }
 
-/** Whether any rung can be drawn: logarithmic axes cannot show zero. */
+/** Returns whether any rung can be drawn. Logarithmic axes cannot show zero. */
 export const hasPlaces = ({ paths }: Pick<Roofline, 'paths'>): boolean =>
   Object.values(paths).some((path) =>
     path.some(

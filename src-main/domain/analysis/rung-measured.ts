@@ -1,6 +1,6 @@
 /**
- * What recordings measured for a ladder's rung and for the step to it from the previous rung. Computed from the recordings each time: the
- * result is stored nowhere, least of all in the source that was measured.
+ * Measurements of a ladder's rung, and of the step to it from the previous rung. They are computed
+ * from the recordings each time and never stored, in particular not in the measured source.
  */
 import { z } from 'zod'
 import { compareRungs, type MetricDelta } from './compare'
@@ -17,49 +17,61 @@ import { formatMs, formatRatio, formatValue, units } from '../metrics/units'
 const MeasuredStep = z.object({
   metric: z.string(),
   unit: z.enum(units),
-  /** For the previous rung and for this one; null if no recording of the step collected it. */
+  /**
+   * Values for the previous rung and for this rung. They are null if no recording of the step has
+   * the metric.
+   */
   from: z.number().nullable(),
   to: z.number().nullable(),
   moved: z.enum(['up', 'down', 'same']).nullable(),
-  /** What the rung's current header expects of the step, and whether it came true; absent if it expects nothing. */
+  /**
+   * Change that the rung's current header expects, and whether the measurement agrees. Absent if
+   * the header expects none.
+   */
   expected: z.enum(['up', 'down', 'same']).optional(),
   met: z.boolean().nullable().optional(),
-  /** The recording of the same step that collected it, if it differs. */
+  /** The recording of the same step that has the metric, if it is a different recording. */
   recording: z.string().optional(),
 })
 type MeasuredStep = z.infer<typeof MeasuredStep>
 
 export const RungMeasured = z.object({
-  /** `recorded:<recording>` opens it. */
+  /** Name of the recording. `recorded:<recording>` opens it. */
   recording: z.string(),
   device: z.string().nullable(),
   problem: Problem.nullable(),
   /** Scalars of the problem that differ from the task's defaults. */
   unusual: Scalars,
   medianMs: z.number(),
-  /** L2 contents when this rung and the previous one were timed. */
+  /** L2 contents while this rung and the previous rung were timed. */
   cacheState: CacheState,
   /** The previous rung, with its non-default parameters. */
   before: z.object({ id: Identifier, medianMs: z.number(), params: Parameters }).nullable(),
-  /** Ratio to the rung `to`. `alone`: what `to` computes if it lacks this rung's flags, or null. */
+  /**
+   * Ratio to the rung `to`. If `to` lacks this rung's flags, `alone` describes the result it
+   * computes. Otherwise `alone` is null.
+   */
   reference: z
     .object({ to: Identifier, ratio: z.number(), alone: z.string().nullable() })
     .nullable(),
-  /** The metrics that the header expects to change, and the utilization of the tensor pipe or else the FMA pipe. */
+  /**
+   * The metrics that the header expects to change. The utilization of the tensor pipe or the FMA
+   * pipe is included.
+   */
   steps: z.array(MeasuredStep),
-  /** Which of this rung and the previous one have changed since they were measured. */
+  /** Ids of this rung and the previous rung if they have changed since the measurement. */
   changed: z.array(Identifier),
 })
 export type RungMeasured = z.infer<typeof RungMeasured>
 
-/** A recording with the sources it was made from, by rung id. */
+/** A recording with the sources that it was made from, by rung id. */
 export interface MeasuredRecording {
   name: string
   session: Session
   sources: Readonly<Record<string, string>>
 }
 
-/** A rung's current source. */
+/** The current source of a rung. */
 export interface RungToday {
   id: string
   file: string
@@ -67,7 +79,9 @@ export interface RungToday {
   text: string
 }
 
-/** What a rung is compared with: the rung that it builds on, or the previous variant of its file. */
+/**
+ * The rung to compare with: the rung that this rung builds on, or the previous variant of its file.
+ */
 interface Before {
   after: RungToday | null
   variant: LadderRung | undefined
@@ -79,7 +93,10 @@ interface Finding {
   before: RungResult | null
 }
 
-/** Returns the lines that the compiler sees. A recording stays valid for a rung as long as these are unchanged. */
+/**
+ * Returns the lines that the compiler sees. A recording stays valid for a rung while these lines
+ * are unchanged.
+ */
 export const codeOf = (text: string): string =>
   text
     .split(/\r?\n/)
@@ -98,8 +115,9 @@ const hasParams = (rung: RungResult, params: Parameters): boolean =>
   Object.entries(params).every(([name, value]) => rung.params[name] === value)
 
 /**
- * Returns the rung with the ladder's parameters, and the previous rung: for a variant, the previous one of its file; otherwise with default
- * parameters if possible.
+ * Returns the rung with the ladder's parameters, and the previous rung. For a variant, the previous
+ * rung is the previous variant of its file. Otherwise it is the rung with default parameters, if
+ * possible.
  */
 function findIn(
   recording: MeasuredRecording,
@@ -116,15 +134,16 @@ function findIn(
   return [{ recording, rung, before: usual ?? ofBefore[0] ?? null }]
 }
 
-/** Recordings at 4096 are preferred. */
+/** Returns whether a recording has size 4096. Such recordings are preferred. */
 const is4096 = ({ session }: MeasuredRecording): boolean => {
   const sizes = Object.values(session.problem?.sizes ?? {})
   return sizes.length > 0 && sizes.every((size) => size === 4096)
 }
 
 /**
- * Returns the first recording of the ladder that has both rungs, otherwise the first with the rung, followed by those of the same problem
- * on the same GPU, which may have additional counters. Recordings on the GPU of the first given one are preferred.
+ * Returns the recordings of a rung. The first one has both rungs if possible, and otherwise only
+ * this rung. Other recordings of the same problem on the same GPU follow, because they may have
+ * additional counters. Recordings on the GPU of the first given recording are preferred.
  */
 function findRung(
   ladder: string,
@@ -156,7 +175,7 @@ function stepOf(
   metric: string,
 ): MetricDelta | null {
   if (!before) return null
-  // Uses the current header's expectation; the recording may contain an older header.
+  // Use the expectation of the current header, because the recording may contain an older header.
   const { metrics } = compareRungs(
     { session, rung: before },
     { session, rung: { ...rung, expect } },
@@ -169,7 +188,8 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   const [first] = findings
   if (!first?.before) return []
   const wanted = expect.map(({ metric }) => metric)
-  // A few other instructions count toward the tensor pipe; below one percent it is not in use.
+  // A few other instructions count toward the tensor pipe. Below one percent, the tensor pipe is
+  // not in use.
   const tensorBusy = first.rung.metrics['tensorUtilization']?.value ?? 0
   if (tensorBusy >= 1 && !wanted.includes('tensorUtilization')) wanted.push('tensorUtilization')
   if (wanted.length === 0) wanted.push('fmaUtilization')
@@ -198,12 +218,12 @@ function stepsOf({ header: { expect } }: LadderRung, findings: readonly Finding[
   })
 }
 
-/** Returns what was measured for each rung of a ladder in a recording, by rung id. */
+/** Returns the measurements of each rung of a ladder in a recording, by rung id. */
 export function measuredOf(
   ladder: Ladder,
   today: ReadonlyMap<string, RungToday>,
   recordings: readonly MeasuredRecording[],
-  /** Whether two sources compile to the same machine code. */
+  /** Returns whether two sources compile to the same machine code. */
   compilesAlike: (then: string, now: string) => boolean,
 ): Record<string, RungMeasured> {
   const byFile = new Map([...today.values()].map((source) => [source.file, source]))
@@ -268,12 +288,12 @@ function unusualScalars(task: Task | null, problem: Problem | null): Scalars {
   return Object.fromEntries(scalars.filter(([name, value]) => task?.scalars[name]?.value !== value))
 }
 
-/** Returns the change of a value as text: `15.3 → 32.2 %`. */
+/** Returns the change of a value as text, such as `15.3 → 32.2 %`. */
 function valueWords({ unit, moved, from, to }: MeasuredStep): string {
   if (from === null || to === null) return 'not collected'
   const [a, b] = [formatValue(from, unit), formatValue(to, unit)]
   if (a !== b) return `${a.endsWith(` ${unit}`) ? a.slice(0, -unit.length - 1) : a} → ${b}`
-  // The change is too small for the digits shown.
+  // The change is too small for the printed digits.
   return moved === 'same' || from === 0
     ? b
     : `${b}, ${to > from ? '+' : '-'}${Math.abs((to / from - 1) * 100).toPrecision(1)} %`
@@ -291,7 +311,10 @@ function stepWords(step: MeasuredStep): string {
   return `${metric} ${valueWords(step)}${judged}${recording ? ` in ${recording}` : ''}`
 }
 
-/** Returns a summary such as `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …` */
+/**
+ * Returns a summary as text. An example is `NVIDIA H200 at 4096³ f32 after 04_thread_tile_1d
+ * (gemm-fp32-h200-4096): time 6.85 ms → 4.44 ms (1.55×), …`.
+ */
 export function measuredWords(measured: RungMeasured): string {
   const { device, problem, unusual, before, reference, medianMs, cacheState } = measured
   const { recording, changed, steps } = measured

@@ -1,19 +1,25 @@
-/** A rung that is slower than the previous one, and the counter that explains it. */
+/** A rung that is slower than the previous rung, and the counter that explains it. */
 import type { LadderRung } from '../ladder/ladder'
 import { MetricDelta, RungComparison } from './compare'
 
 export interface Slowdown {
-  /** The ladder declares it slower on purpose. */
+  /** Whether the ladder declares the rung slower on purpose. */
   deliberate: boolean
-  /** Whether it was measured to be slower, beyond both spreads; null if either rung has no time. */
+  /**
+   * Whether the rung was measured to be slower, beyond both spreads. It is null if either rung has
+   * no time.
+   */
   slower: boolean | null
-  /** The ladder's note. */
+  /** The ladder's note about the rung. */
   note: string | null
-  /** The counter that got worse by the largest factor; null if none did. */
+  /** The counter that got worse by the largest factor, or null if none did. */
   metric: MetricDelta | null
 }
 
-/** Returns the distance of two values as a factor; zero to nonzero exceeds any factor. */
+/**
+ * Returns the distance of two values as a factor. A change between zero and nonzero exceeds any
+ * factor.
+ */
 const distance = ({ a, b }: MetricDelta): number => {
   const [left, right] = [a?.value ?? 0, b?.value ?? 0]
   if (left === right) return 0
@@ -27,8 +33,8 @@ const farthest = (deltas: readonly MetricDelta[]): MetricDelta | null =>
   )
 
 /**
- * Returns null for a rung that is neither declared nor measured slower. Counters with a better direction take precedence; changes within
- * the noise are ignored.
+ * Returns the slowdown of a rung, or null if the rung is neither declared nor measured slower.
+ * Counters with a better direction take precedence. Changes within the noise are ignored.
  */
 export function slowdownOf(
   entry: Pick<LadderRung, 'negative' | 'note'> | undefined,

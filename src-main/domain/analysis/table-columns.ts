@@ -1,13 +1,13 @@
-/** Which figures a table of rungs shows: those that its session has. Pure. */
+/** Selects the figures that a table of rungs shows, depending on the session's data. */
 import { says } from '../messages/message'
 import { sameSizes } from '../task/problem'
 import type { RungResult, Session } from '../session/session'
 
-/** Whether anything was timed, by the run or by ncu. */
+/** Returns whether any rung has a time from the run or from ncu. */
 export const hasTimes = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ timing, profiledTime }) => timing !== null || profiledTime != null)
 
-/** Columns shown instead of times: work, its mix, and how memory is accessed. */
+/** Columns that replace times: the amount of work, its mix, and how memory is accessed. */
 const counted = [
   'instructions',
   'ffmaShare',
@@ -24,7 +24,10 @@ const counted = [
 /** Categories whose column is hidden if no rung executes them. */
 const idle = new Set<string>(['ffmaShare', 'integerShare', 'memoryShare', 'controlShare'])
 
-/** Launches of an emulated lab are those of its full size; its counts are of a smaller size. */
+/**
+ * Returns whether a counter belongs to the session's problem. In an emulated lab, launch figures
+ * belong to the full size, and counters to a smaller size.
+ */
 const isOfProblem = ({ metrics }: RungResult, id: string): boolean =>
   metrics[id]?.value != null && !says(metrics[id].reason, 'emulation.launchesAt')
 
@@ -35,7 +38,10 @@ export const countedColumns = ({ rungs }: Pick<Session, 'rungs'>): string[] =>
     return idle.has(id) ? known.some(({ metrics }) => metrics[id]!.value! > 0) : known.length > 0
   })
 
-/** Whether an author's published figures apply to the problem that was run, so that they fit in the same table. */
+/**
+ * Returns whether an author's published figures apply to the problem that was run. Only then do
+ * they fit in the same table.
+ */
 export const isPublishedSize = ({ ladder, problem }: Session): boolean =>
   ladder.published !== undefined &&
   problem !== null &&

@@ -1,6 +1,7 @@
 /**
- * How a rung's time changed between two sessions: as measured, and relative to the reference if the reference's time changed too. If the
- * samples are inconclusive, the result is the reason. Pure.
+ * Computes how a rung's time changed between two sessions. The change is measured, or relative to
+ * the reference if the reference's time changed too. If the samples are inconclusive, the result is
+ * the reason.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { rungOf, type RungResult, type Session, type Timing } from '../session/session'
@@ -14,15 +15,18 @@ import {
 } from './confidence-intervals'
 import { code } from '../messages/sentence'
 
-/** The new median time divided by the baseline's, with its interval. */
+/** The new median time divided by the baseline's median time, with its interval. */
 export interface Change extends Interval {
   ratio: number
 }
 
-/** Beyond this drift, a memory-bound rung and a compute-bound reference may change differently. */
+/**
+ * Maximum drift for normalizing. Beyond it, a memory-bound rung and a compute-bound reference may
+ * change differently.
+ */
 const farthestDrift = 1.25
 
-/** The runner prints nine significant digits. */
+/** Rounding tolerance. The runner prints nine significant digits. */
 const rounding = 1e-6
 
 export const sides = { baseline: 'baseline.inBaseline', now: 'baseline.inNew' } as const
@@ -90,11 +94,14 @@ export const clockOf = ({
   return known.length === 0 ? null : known.reduce((sum, clock) => sum + clock, 0) / known.length
 }
 
-/** How a drift of the reference is handled. */
+/** The drift of the reference, and how it is handled. */
 export interface Drift {
   reference: string
   change: Change
-  /** Judges by the times relative to the reference; otherwise a verdict requires both to agree. */
+  /**
+   * Whether to judge by times relative to the reference. Otherwise, a verdict requires measured and
+   * relative times to agree.
+   */
   normalize: boolean
   note: AnyMessage
 }
@@ -113,7 +120,7 @@ export function driftOf(
     return change && isChange(change) ? change : null
   }
   const change = changeOfRung(reference)
-  // A different source would be a different reference.
+  // A reference with a different source is a different reference.
   if (!change || rungOf(a, reference)!.sourceHash !== rungOf(b, reference)!.sourceHash) return null
   const up = change.low > 1
   const size = Math.max(change.ratio, 1 / change.ratio)
@@ -127,8 +134,9 @@ export function driftOf(
 }
 
 /**
- * Returns the change relative to that of the reference while it was interleaved with the rung. A session keeps no samples of the
- * interleaved reference; the reference's own samples provide the noise.
+ * Returns the change relative to the change of the reference while it was interleaved with the
+ * rung. A session keeps no samples of the interleaved reference. The noise is therefore computed
+ * from the reference's regular samples.
  */
 export function relativeTo(
   { change: own }: Drift,

@@ -1,13 +1,16 @@
-/** Short notes that a reader needs next to a time. Pure. */
+/** Short notes that a reader needs next to a time. */
 import { message, type AnyMessage } from '../messages/message'
 import { formatMs } from '../metrics/units'
 import type { Timing } from '../session/session'
 import { clocksDiffer } from './comparability'
 
-/** Below this a kernel is a small part of the time between two events. */
+/** Time in milliseconds below which a kernel is a small part of the time between two events. */
 const shortMs = 0.01
 
-/** Returns the GPU's own time of a short launch; null if the events measure it well enough, or if it is unknown. */
+/**
+ * Returns the time of a short launch measured on the GPU. Returns null if the time is unknown or if
+ * the events are accurate enough.
+ */
 export const ownGpuMs = ({ medianMs, gpuMs }: Timing): number | null =>
   medianMs < shortMs ? (gpuMs ?? null) : null
 

@@ -1,6 +1,7 @@
 /**
- * The effect of a save on a watched ladder's rungs: each rung of a round against its last successful run. A round may cover only some
- * rungs, and a rung that fails keeps its earlier result. Pure.
+ * The effect of a save on the rungs of a watched ladder. Each rung of a round is compared with its
+ * last successful run. A round may cover only some rungs. A rung that fails keeps its earlier
+ * result.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -17,27 +18,30 @@ export const WatchedRung = z.object({
   status: RungStatus,
   beforeMs: z.number().nullable(),
   nowMs: z.number().nullable(),
-  /** The new time divided by the previous one, with its interval; relative to the reference if that changed too. */
+  /**
+   * New time divided by the previous time, with its interval. It is relative to the reference if
+   * the reference changed too.
+   */
   change: z.object({ ratio: z.number(), low: z.number(), high: z.number() }).nullable(),
-  /** Counters that differ from the last successful run; null if either has none. */
+  /** Counters that differ from the last successful run, or null if either run has none. */
   counters: z.array(MetricDelta).nullable(),
-  /** Whether it ran in the last round. */
+  /** Whether the rung ran in the last round. */
   fresh: z.boolean(),
 })
 export type WatchedRung = z.infer<typeof WatchedRung>
 
 export interface Watched {
   rungs: readonly WatchedRung[]
-  /** Each rung's last successful result, the baseline for the next round. */
+  /** Last successful result of each rung, which is the baseline for the next round. */
   known: Session | null
 }
 
 export const nothingWatched: Watched = { rungs: [], known: null }
 
-/** A smaller change counts as none. */
+/** Percentage below which a change counts as none. */
 const thresholdPercent = 1
 
-/** An emulated run has counters and no times. */
+/** Returns whether a rung ran successfully. An emulated run has counters and no times. */
 const ranWell = ({ target }: Session, { status, timing }: RungResult): boolean =>
   status === 'ok' && (timing !== null || !can(target).times)
 
@@ -53,7 +57,10 @@ function changedCounters(
   return known.length === 0 ? null : known.filter(({ verdict }) => verdict !== 'same')
 }
 
-/** Compares a round. `order`: ids of the ladder's current rungs. */
+/**
+ * Returns the comparison of a round with the previous results. `order` has the ids of the ladder's
+ * current rungs.
+ */
 export function watchRound(
   { rungs, known }: Watched,
   now: Session,
@@ -70,7 +77,8 @@ export function watchRound(
       id,
       title,
       verdict,
-      // Editing the task or its sizes makes both runs incomparable, which a verdict alone does not explain.
+      // Editing the task or its sizes makes both runs incomparable. The verdict alone does not
+      // explain that.
       reasons: check.obstacles.length > 0 && before.rungs.length > 0 ? check.obstacles : reasons,
       status: status.now!,
       beforeMs: medianMs.baseline,

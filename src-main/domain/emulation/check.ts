@@ -1,6 +1,6 @@
 /**
- * Checks results against expected values, as the runner does on a GPU (`cuda-kernels/runner/reference.hpp`): the same bounds, the same
- * messages.
+ * Checks results against expected values as the runner does on a GPU
+ * (`cuda-kernels/runner/reference.hpp`). The bounds and the messages are the same.
  */
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
@@ -8,7 +8,7 @@ import { smallFloats, smallOf } from '../emulator/small-floats'
 
 export type CheckRule =
   | { kind: 'exact' }
-  /** |error| ≤ bound · scale, element by element. */
+  /** Element-wise check that |error| ≤ bound · scale. */
   | { kind: 'bound'; bound: number }
   | { kind: 'tolerance'; rtol: number; atol: number }
 
@@ -18,13 +18,13 @@ export interface CheckedOutput {
   shape: readonly number[]
   rule: CheckRule
   actual: Uint8Array
-  /** Doubles, or the buffer's own type for an exact check. */
+  /** Expected values as doubles. An exact check uses the buffer's type instead. */
   expected: Uint8Array
-  /** Doubles; null if the rule has no scale. */
+  /** Scale values as doubles. It is null if the rule has no scale. */
   scale: Uint8Array | null
-  /** 0 for each ignored element; null if all elements count. */
+  /** Mask with a 0 for each ignored element. It is null if all elements count. */
   mask: Uint8Array | null
-  /** The inputs contain infinities or NaN, so NaN may be the expected value. */
+  /** Whether the inputs contain infinities or NaN. NaN may then be the expected value. */
   special: boolean
 }
 
@@ -63,7 +63,7 @@ export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   }
 }
 
-/** Converts each element to a double, the form in which a trusted rung's results are stored. */
+/** Returns each element as a double, the format of a trusted rung's stored results. */
 export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
   const load = valueReader(bytes, dtype)
   const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)
@@ -108,12 +108,12 @@ function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutpu
     const error = Math.abs(value - wanted)
     const by = scaleOf?.(index) ?? Math.max(Math.abs(wanted), floor)
     const most = rule.kind === 'bound' ? rule.bound * by : rule.atol + rule.rtol * Math.abs(wanted)
-    // Written so that a NaN, for which every comparison is false, does not pass.
+    // Every comparison with NaN is false, so this form rejects NaN.
     return { passed: error <= most && error !== Infinity, relative: error / by }
   }
 }
 
-/** Returns the indices of an element from its linear index. */
+/** Returns the indices of an element in each dimension from its linear index. */
 function indexOf(shape: readonly number[], at: number): number[] {
   const index = shape.map(() => 0)
   let rest = at
@@ -126,7 +126,9 @@ function indexOf(shape: readonly number[], at: number): number[] {
 
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
-/** Returns an element as a session stores it: null for NaN, or the NaN's bits for an exact check. */
+/**
+ * Returns an element in the session format. NaN becomes null, or the NaN's bits in an exact check.
+ */
 function kept(
   value: number,
   bytes: Uint8Array,
@@ -188,7 +190,10 @@ export function verify(
   }
 }
 
-/** Returns the lowest index of a counted element that is NaN in the reference, which no result can equal; null if there is none. */
+/**
+ * Returns the lowest index of a counted element that is NaN in the reference, or null if there is
+ * none. No result can equal NaN.
+ */
 export function firstNan(doubles: Uint8Array, mask?: Uint8Array): number | null {
   const load = valueReader(doubles, 'f64')
   for (let index = 0; index < doubles.length / 8; index++)

@@ -1,4 +1,4 @@
-/** Checks the launches that host code described against the machine code that the judge compiled. Pure. */
+/** Checks the launches described by host code against the machine code that the judge compiled. */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 
@@ -7,7 +7,7 @@ interface DescribedLaunches {
   symbols: readonly string[]
 }
 
-/** Returns why these launches do not match the code; null if they do. */
+/** Returns why these launches do not match the code, or null if they match. */
 export function descriptionFault(
   modules: readonly MachineCode[],
   { kernels, symbols }: DescribedLaunches,

@@ -1,7 +1,8 @@
 /**
  * Computes registry metrics from the emulator's counts.
  *
- * Deep profiles of an H200 show which instructions each ncu counter covers: see docs/evidence/emulation.md.
+ * Deep profiles of an H200 show which instructions each ncu counter covers. See
+ * docs/evidence/emulation.md.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'
@@ -12,7 +13,7 @@ import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 import { instructionKinds } from '../metrics/instruction-mix-metrics'
 import { instructionKind } from './instruction-kinds'
 
-/** One launch: its counts, and the opcode of each instruction with modifiers. */
+/** The counts of one launch, and the opcode of each instruction with its modifiers. */
 interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts
@@ -20,7 +21,7 @@ interface CountedLaunch {
 
 type Column = Exclude<keyof Counts, never>
 
-/** Instructions that look addresses up in L1; bulk copies bypass it. */
+/** Copies to shared memory that may bypass L1. */
 const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
 
 const sharedLoads = new Set<string>(sharedAccesses.loads)
@@ -33,12 +34,15 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 
 const globalStores = new Set(['STG'])
 
-/** Generic accesses; whether they hit shared or global memory is known only at run time. */
+/** Generic accesses. It is known only at run time whether they access shared or global memory. */
 const genericLoads = new Set(['LD'])
 
 const genericStores = new Set(['ST'])
 
-/** Returns thread instructions by category; unavailable if an instruction of unknown category was executed. */
+/**
+ * Returns thread instructions by category. They are unavailable if an executed instruction has an
+ * unknown category.
+ */
 function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | Statement> {
   const sums: Record<string, number> = Object.fromEntries(instructionKinds.map((kind) => [kind, 0]))
   for (const { opcodes, counts } of launches)
@@ -54,7 +58,7 @@ function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | St
   return sums
 }
 
-/** Returns every metric that does not depend on time, from the launches of a rung. */
+/** Returns all metrics that do not depend on time, computed from the launches of a rung. */
 export function emulatedMetrics(
   launches: readonly CountedLaunch[],
   notEmulated: Statement,

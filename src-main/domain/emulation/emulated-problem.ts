@@ -1,4 +1,4 @@
-/** Problem sizes that a CPU emulates in seconds. */
+/** Problem sizes that a CPU can emulate in seconds. */
 import { dtypeOf } from '../task/dtype'
 import { buffersOf } from '../task/layout'
 import { namesIn, parseConstraint } from '../task/expression'
@@ -13,23 +13,30 @@ import {
 } from '../task/problem'
 import type { Task } from '../task/task'
 
-/** A 512³ product: a kernel that is not naive takes 0.2 to 2 seconds. */
+/**
+ * Maximum number of operations, about a 512³ product. A kernel that is not naive takes 0.2 to 2
+ * seconds.
+ */
 const mostFlops = 3e8
 
 const mostBytes = 4e7
 
-/** Values tried before a size is left unreduced: a constraint with a larger step keeps the size. */
+/**
+ * Number of values to try before a size stays unreduced. A constraint with a larger step keeps the
+ * size.
+ */
 const mostTried = 4096
 
-/** Returns the names in a constraint. */
+/** Returns the size names in a constraint. */
 const constrained = (text: string): string[] => {
   const { left, right } = parseConstraint(text)
   return [...namesIn(left), ...namesIn(right)]
 }
 
 /**
- * Halves the sizes as far as the task allows. Fixed sizes stay. If a half violates a constraint, the next larger valid value is used; if
- * there is none, all sizes of the constraint stay.
+ * Returns the sizes halved as far as the task allows. Fixed sizes do not change. If a halved size
+ * violates a constraint, the next larger valid value is used. If there is no valid value, all sizes
+ * in the constraint are kept.
  */
 function halved(task: Task, problem: Problem): Sizes {
   const { sizes } = problem
@@ -60,7 +67,9 @@ function halved(task: Task, problem: Problem): Sizes {
   return found
 }
 
-/** Halves the problem's sizes until `fits` is true or nothing can be halved further. */
+/**
+ * Returns the problem with its sizes halved until `fits` is true or no size can be halved further.
+ */
 export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) => boolean): Problem {
   let found = problem
   while (!fits(found)) {
@@ -71,11 +80,14 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
   return found
 }
 
-/** Returns the amount of work of a problem, for comparing sizes: the larger of its operations and its minimum bytes. */
+/**
+ * Returns the amount of work of a problem for comparing sizes. It is the larger of the operations
+ * and the minimum bytes.
+ */
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
-/** Returns the bytes of all buffers of a case. */
+/** Returns the total bytes of all buffers of a case. */
 export const bufferBytes = (task: Task, own: Case): number =>
   buffersOf(task, own).reduce(
     (sum, { dtype, shape }) =>
@@ -83,7 +95,10 @@ export const bufferBytes = (task: Task, own: Case): number =>
     0,
   )
 
-/** Ratio of buffer bytes to traffic above which buffers dominate: filling them takes long even if a kernel touches little of them. */
+/**
+ * Maximum ratio of buffer bytes to traffic. Larger buffers take long to fill, even if a kernel uses
+ * little of their contents.
+ */
 const buffersPerTraffic = 4
 
 const within = (task: Task, problem: Problem, mostOperations: number, most: number): Problem =>
@@ -100,6 +115,9 @@ const within = (task: Task, problem: Problem, mostOperations: number, most: numb
 export const emulatedProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, mostFlops, mostBytes)
 
-/** Returns the problem at a size that can be emulated between two keystrokes: a 290³ product takes half a second. */
+/**
+ * Returns the problem at a size that can be emulated between two keystrokes. A 290³ product takes
+ * half a second.
+ */
 export const lookedAtProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, 5e7, 5e6)

@@ -8,19 +8,19 @@ import type { EmulatedKernel, EmulationAnswer, Stop } from './job'
 import { userPlace } from '../sass/line-table'
 
 const instructionBytes = 16
-/** Lines of a rung's printf output that are shown. */
+/** Maximum number of printf lines shown per rung. */
 const mostShown = 32
 
-/** The source locations of a launch, used by findings. */
+/** A launch with the data needed to locate findings in the source. */
 export interface LaunchPlaces {
   kernel: MachineKernel
-  /** The readable name. */
+  /** Readable name of the kernel. */
   name: string
   grid: Extent
   block: Extent
 }
 
-/** The compute-sanitizer tool that checks for each kind. */
+/** The compute-sanitizer tool that checks for each kind of finding. */
 export const toolOf: Readonly<Record<FindingKind, SanitizerTool>> = {
   'outside-global': 'memcheck',
   'outside-shared': 'memcheck',
@@ -41,7 +41,7 @@ export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[ki
 const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
 const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
 
-/** Describes a finding in compute-sanitizer's words. */
+/** Returns a finding's description in compute-sanitizer's words. */
 function wordsOf(finding: Finding): string {
   const size = `${direction(finding)} of size ${finding.bytes} bytes`
   switch (finding.kind) {
@@ -96,7 +96,7 @@ function toRecord(
     count: 1,
     thread: triple(finding.thread, launch.block),
     block: triple(finding.block, launch.grid),
-    // An address outside every possible buffer is NaN here.
+    // The address is NaN if it is outside every possible buffer.
     address:
       finding.kind === 'divergent-barrier' || Number.isNaN(finding.address)
         ? null
@@ -123,7 +123,7 @@ const where = (
       ? ''
       : message('emulation.placeAt', { address: `0x${address.toString(16)}`, kernel: name ?? '' })
 
-/** Returns the reason for a rung's status; null without findings. */
+/** Returns the reason for a rung's status, or null without findings. */
 export function faultReason(records: readonly SanitizerRecord[]): Statement | null {
   const [first] = records
   if (!first) return null
@@ -138,7 +138,7 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
     : message('emulation.faults', { count: records.length, first: faultStatement })
 }
 
-/** Returns what threads printed, line by line, and how much was omitted. */
+/** Returns the text that threads printed, line by line, and the number of omitted lines. */
 export function printedLines(
   rung: string,
   { printed, prints }: Pick<EmulationAnswer, 'printed' | 'prints'>,
@@ -156,7 +156,7 @@ export function printedLines(
   return rest > 0 ? [...shown, message('emulation.printedMore', { rung, count: rest })] : shown
 }
 
-/** Prefix of instructions that call functions with separate code. */
+/** Instructions that call functions with separate code. */
 const callsOut = new Set(['CALL'])
 
 /** Returns the thread and block that caused a stop, in readable form. */
@@ -170,7 +170,6 @@ const blamed = (
 
 const millions = (count: number): number => Math.round(count / 1e6)
 
-/** Returns why a rung stopped before its end. */
 /** Formats an address as NVIDIA's disassembler does. */
 const printedAddress = (address: number | null): string =>
   address === null ? '' : `/*${address.toString(16).padStart(4, '0')}*/ `

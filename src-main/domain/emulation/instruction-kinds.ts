@@ -1,8 +1,9 @@
 /**
  * ncu's categories of thread instructions, by opcode family.
  *
- * Derived from deep recordings of an H200, which counted instructions and categories in the same run. Every category of every recorded rung
- * is the sum over these families (test/domain/emulation/instruction-kinds.test.ts).
+ * The table comes from deep recordings of an H200 that counted instructions and categories in the
+ * same run. Every category of every recorded rung is the sum over these families
+ * (test/domain/emulation/instruction-kinds.test.ts).
  */
 
 const families = {
@@ -22,11 +23,11 @@ const families = {
 
 export type InstructionKind = keyof typeof families
 
-/** Half, double and matrix arithmetic, which belongs to none of these categories. */
+/** Opcode families outside all categories, such as half, double and matrix arithmetic. */
 const outside =
   'DADD DFMA DMNMX DMUL DSETP HADD2 HFMA2 HGMMA HMMA HMNMX2 HMUL2 HSETP2 IGMMA IMMA QGMMA'
 
-/** By family; null for a family outside all categories. */
+/** Category of each family, or null for a family outside all categories. */
 const kindOfFamily = new Map<string, InstructionKind | null>([
   ...Object.entries(families).flatMap(([kind, names]) =>
     names.split(' ').map((name) => [name, kind as InstructionKind] as const),
@@ -34,6 +35,9 @@ const kindOfFamily = new Map<string, InstructionKind | null>([
   ...outside.split(' ').map((name) => [name, null] as const),
 ])
 
-/** Returns the category of an opcode family: null if it has none, undefined if it is unknown. */
+/**
+ * Returns the category of an opcode family. Returns null if the family has no category, and
+ * undefined if the family is unknown.
+ */
 export const instructionKind = (family: string): InstructionKind | null | undefined =>
   kindOfFamily.get(family)

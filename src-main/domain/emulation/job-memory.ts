@@ -1,8 +1,8 @@
-/** The memory of an emulation job: its device, and its buffers in it. */
+/** The memory of an emulation job: its device and the buffers in that device. */
 import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
 import { firstAllocation } from '../emulator/rung'
 
-/** The part of a job that describes its memory. */
+/** The fields of a job that describe its memory. */
 interface JobMemory {
   readonly workspaceBytes: number
   readonly zeroWorkspace?: boolean
@@ -16,12 +16,12 @@ interface JobMemory {
   }[]
 }
 
-/** Initial byte of outputs: they start as NaN, as on a GPU. */
+/** Initial byte of outputs. Outputs start as NaN, as on a GPU. */
 export const unwritten = 0xff
 
 /**
- * Memory of the last job on this thread, kept for the next one. New memory costs a page fault per page, and releasing it costs a garbage
- * collection.
+ * Memory of the last job on this thread, kept for the next job. New memory costs one page fault per
+ * page, and releasing it costs a garbage collection.
  */
 let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28
@@ -45,16 +45,16 @@ export function giveBack(
 }
 
 export interface LoadedJob {
-  /** By the probe's range number. */
+  /** Buffers by the probe's range number. */
   readonly places: ReadonlyMap<number, Allocation>
   readonly workspace: Allocation | null
-  /** The rung's own allocations. */
+  /** Buffers that the rung allocates. */
   readonly allocated: readonly Allocation[]
-  /** Fills the buffers as they are before a run, with the job's contents or those of an earlier run. */
+  /** Fills the buffers with their initial contents, or with the contents for an earlier run. */
   readonly reset: (which: 'contents' | 'earlier') => void
 }
 
-/** Allocates a job's buffers; throws if the device has too little memory. */
+/** Allocates a job's buffers. Throws if the device has too little memory. */
 export function loadJob(job: JobMemory, device: Device): LoadedJob {
   const places = new Map<number, Allocation>()
   const workspace = job.workspaceBytes > 0 ? device.allocate('workspace', job.workspaceBytes) : null

@@ -1,6 +1,7 @@
 /**
- * What one worker does: run a rung over its buffers on the emulated GPU, from machine code and launches to counts, findings and results.
- * Jobs and their answers can be sent between threads.
+ * The job of one worker: runs a rung on the emulated GPU. The input is machine code, launches and
+ * buffers. The answer has counts, findings and results. Jobs and answers can be sent between
+ * threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch-types'
@@ -17,14 +18,15 @@ import { deviceFor, giveBack, loadJob, unwritten } from './job-memory'
 export interface EmulatedBuffer {
   name: string
   bytes: number
-  /** Initial contents; null for write-only buffers. */
+  /** Initial contents, or null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * Contents for an earlier run whose results are ignored. If set, a rung that can keep state in device memory runs several times: its
-   * results must be right after any number of runs and any previous input.
+   * Contents for an earlier run whose results are ignored. If set, a rung that can keep state in
+   * device memory runs several times. Its results must be correct after any number of runs with any
+   * previous input.
    */
   earlier?: Uint8Array | null
-  /** Whether a rung is allowed to write to it. */
+  /** Whether a rung may write to the buffer. */
   writable: boolean
 }
 
@@ -35,28 +37,34 @@ export interface EmulationJob extends RungWork {
   /** Bytes of each allocation by the rung, in the order of the probe's dummy addresses. */
   allocations?: readonly number[]
   workspaceBytes: number
-  /** Zeroes the workspace before each run. Otherwise it starts like an output and keeps its contents between runs. */
+  /**
+   * Whether to zero the workspace before each run. Otherwise the workspace starts like an output
+   * and keeps its contents between runs.
+   */
   zeroWorkspace?: boolean
   /** Variables that the host knows, in the order of the probe's dummy addresses. */
   symbols: string[]
-  /** Stack size per thread set with cudaDeviceSetLimit; null if it was not set. */
+  /** Stack size per thread set with cudaDeviceSetLimit, or null if it was not set. */
   stackBytes: number | null
-  /** In the order of the probe's dummy addresses, starting at 1. */
+  /** Buffers in the order of the probe's dummy addresses, starting at 1. */
   buffers: EmulatedBuffer[]
-  /** Checks for races and for reads of uninitialized memory; several times slower. */
+  /**
+   * Whether to check for races and for reads of uninitialized memory. The checks are several times
+   * slower.
+   */
   checks: boolean
   /** Maximum number of warp instructions per launch. */
   limit: number
   /** Memory size of the emulated GPU. */
   memoryBytes: number
-  /** Runs only a few blocks of each launch, to estimate the whole. */
+  /** Whether to run only a few blocks of each launch, to estimate the whole launch. */
   sample?: true
-  /** Runs only these blocks of each launch, by linear index. */
+  /** Blocks of each launch to run, by linear index. Other blocks do not run. */
   blocks?: { first: number; count: number }
 }
 
 export interface EmulatedKernel {
-  /** The mangled name. */
+  /** Mangled name of the kernel. */
   kernel: string
   instructions: number
   barriers: number
@@ -64,20 +72,26 @@ export interface EmulatedKernel {
   blocks: number
   counts: Counts
   findings: Finding[]
-  /** Whether its code reads clock64 or globaltimer, which do not measure time here. */
+  /** Whether the kernel reads clock64 or globaltimer. They do not measure time in the emulator. */
   readsClock: boolean
 }
 
-/** Why a rung stopped before its end. */
+/** The reason that a rung stopped before its end. */
 export interface Stop {
   kind: HaltReason
   /** Details, such as the name of an instruction or a limit. */
   detail: string
-  /** The launch, counted from 0 with those of `prepared` last, and the place in its code; null if unknown. */
+  /**
+   * Index of the launch, with the launches of `prepared` last, and the address in its code. Both
+   * are null if unknown.
+   */
   launch: number | null
   address: number | null
   mnemonic: string | null
-  /** The thread and block that caused it, both linear; null if it was not a single thread. */
+  /**
+   * Linear indices of the thread and block that caused the stop. It is null if no single thread
+   * did.
+   */
   by: { thread: number; block: number } | null
 }
 
@@ -87,31 +101,31 @@ export interface EmulationAnswer {
   /** Launches of the one-time work that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** What threads printed first, in order. */
+  /** First lines that threads printed, in order. */
   printed: (Printed & { launch: number })[]
   /** Total number of printf calls. */
   prints: number
-  /** Contents of the writable buffers by name; empty for a sample. */
+  /** Contents of the writable buffers by name. The map is empty for a sample. */
   outputs: Map<string, Uint8Array>
-  /** The same for further runs. */
+  /** Contents of the writable buffers after each further run. */
   again: Map<string, Uint8Array>[]
   /** Whether the rung's persistent state still changed in the last run. */
   unsettled: boolean
-  /** Read-only buffers that were changed. */
+  /** Names of read-only buffers that were changed. */
   changedInputs: string[]
   /** Processor time of the launches only. */
   seconds: number
 }
 
-/** Printf calls kept; a GPU's 1 MiB printf buffer holds a few thousand. */
+/** Maximum number of stored printf calls. A GPU's 1 MiB printf buffer holds a few thousand. */
 const mostPrinted = 4096
 
-/** Blocks of each launch from which the counts of all are estimated. */
+/** Number of blocks per launch that estimate the counts of all blocks. */
 const sampledBlocks = 8
 const sampleOf = ({ grid: [x, y, z] }: RungLaunch): number[] =>
   spreadOver(x * y * z, sampledBlocks).toSorted((a, b) => a - b)
 
-/** Whether two buffers are equal. */
+/** Returns whether two buffers have equal contents. */
 function isSame(a: Uint8Array, b: Uint8Array): boolean {
   const words = (bytes: Uint8Array) =>
     new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
@@ -121,10 +135,13 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** How often a rung is rerun until its persistent state stops changing. */
+/** Maximum number of reruns until a rung's persistent state stops changing. */
 const mostAgain = 3
 
-/** Whether to run a rung again: the job asks for it and its kernels can keep state. */
+/**
+ * Returns whether to run a rung several times. The job must request it, and the kernels must be
+ * able to keep state.
+ */
 export const isRepeated = ({
   buffers,
   machineCode,
@@ -138,7 +155,10 @@ export const isRepeated = ({
     allocations.length > 0 ||
     machineCode.some(({ globals }) => globals.length > 0))
 
-/** Runs a job. `onProgress` receives the number of executed warp instructions, at most about once a second. */
+/**
+ * Runs a job. `onProgress` receives the number of executed warp instructions, about once per second
+ * at most.
+ */
 export function emulate(
   job: EmulationJob,
   onProgress?: (instructions: number) => void,
@@ -160,7 +180,7 @@ export function emulate(
   let launch = -1
   try {
     const { places, workspace, allocated, reset } = loadJob(job, device)
-    // Only the one-time work and the first counted run are recorded; further runs only check results.
+    // Record only the one-time work and the first counted run. Further runs only check results.
     let recordTo: EmulatedKernel[] | null = answer.prepared
     const rung = linkRung({
       device,

@@ -1,5 +1,6 @@
 /**
- * Observes what a rung's machine code does with each buffer: whether it reads it before writing, whether it writes it, and how much of it.
+ * Observes how a rung's machine code uses each buffer. It detects whether the code reads the buffer
+ * before writing, and how much of it the code writes.
  */
 import { createDevice, newMemory, type Allocation } from '../emulator/device'
 import { firstAllocation, linkRung } from '../emulator/rung'
@@ -10,23 +11,29 @@ export interface ObservedBuffer {
   name: string
   /** Whether an element is read before it is written. */
   isRead: boolean
-  /** Whether the contents differ after the launches; null if only some blocks ran. */
+  /** Whether the contents differ after the launches. It is null if only some blocks ran. */
   changed: boolean
-  /** Whether every byte was written; only two runs over different contents can tell. */
+  /** Whether every byte was written. Detecting this takes two runs with different contents. */
   isWhole: boolean
-  /** Contents after the launches. */
+  /** Contents of the buffer after the launches. */
   after: Uint8Array
 }
 
 export interface Observed {
   buffers: ObservedBuffer[]
-  /** Why a launch stopped before its end; `buffers` has what was observed until then. */
+  /**
+   * The reason that a launch stopped before its end. `buffers` has the observations up to that
+   * point.
+   */
   stop: { kind: HaltReason; detail: string } | null
 }
 
-/** Padding after each buffer, so that a write past its end does not hit the next one. */
+/** Padding bytes after each buffer, so that a write past the end does not hit the next buffer. */
 const guardBytes = 2 ** 18
-/** Different for each buffer, so that copies between buffers are visible. */
+/**
+ * Returns the padding byte of a buffer. It differs between buffers, so that copies between buffers
+ * are visible.
+ */
 const guardByte = (index: number): number => (0xa5 + index) & 255
 
 interface Execution {
@@ -98,7 +105,10 @@ function executed(
   return { bytes: places.map((place) => device.bytes(place).slice()), unwrittenReads, stop }
 }
 
-/** Runs the launches of a job several times in this thread, so the job must be small. */
+/**
+ * Returns the observed accesses of a job's launches. Runs the launches several times in this
+ * thread, so the job must be small.
+ */
 export function observeAccesses(job: EmulationJob): Observed {
   const own = (index: number): Uint8Array | null => job.buffers[index]!.contents
   const first = executed(job, own, null)

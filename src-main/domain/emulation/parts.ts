@@ -1,6 +1,7 @@
 /**
- * Splits a rung into parts for idle threads. Each part executes a share of the launch's blocks over its own memory; the counts and writes
- * are then merged. The result equals that of running all blocks in order, provided that no block reads what another writes.
+ * Splits a rung into parts for idle threads. Each part executes some of the launch's blocks in
+ * separate memory. The counts and writes are then merged. If no block reads data that another block
+ * writes, the result equals that of running all blocks in order.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -8,27 +9,33 @@ import type { Instruction } from '../sass/instruction'
 import { isRepeated, type EmulatedKernel, type EmulationAnswer, type EmulationJob } from './job'
 import { unwritten } from './job-memory'
 
-/** Fewer warp instructions do not justify another part's memory and compilation. */
+/**
+ * Minimum number of warp instructions per part. Smaller parts do not justify the extra memory and
+ * compilation.
+ */
 const leastInstructions = 1e6
 
 const atomics = new Set(['ATOM', 'ATOMG', 'RED', 'REDG', 'UTMAREDG'])
 const accesses = new Set(['LD', 'LDG', 'ST', 'STG', 'MEMBAR', 'CCTL'])
 
-/** Whether an instruction can communicate between blocks: atomics, volatile accesses, GPU-wide fences. */
+/**
+ * Returns whether an instruction can communicate between blocks. Examples are atomics, volatile
+ * accesses and GPU-wide fences.
+ */
 const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
   atomics.has(mnemonic) ||
   (accesses.has(mnemonic) &&
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns how many consecutive blocks must stay in one part: a row of the grid with clusters, otherwise 1. Returns null if blocks may
- * depend on one another.
+ * Returns the number of consecutive blocks that must stay in one part. With clusters it is a row of
+ * the grid, otherwise 1. Returns null if blocks may depend on one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job
   if (isRepeated(job)) return null
   const [launch, ...others] = launches
-  // Later launches and copies read what the first launch wrote.
+  // Later launches and copies may read data that the first launch wrote.
   if (!launch || others.length > 0 || checks || memory.some(({ before }) => before > 0)) return null
   for (const { kernels, architecture } of machineCode)
     for (const { name, code, clusterBlocks } of kernels) {
@@ -41,8 +48,8 @@ function unitOf(job: EmulationJob): number | null {
 }
 
 /**
- * Returns at most `most` parts of a job in block order, or the job itself if its blocks may depend on one another. `estimated` is the total
- * number of warp instructions.
+ * Returns at most `most` parts of a job in block order. Returns the job itself if its blocks may
+ * depend on one another. `estimated` is the total number of warp instructions.
  */
 export function partsOf(job: EmulationJob, most: number, estimated: number): EmulationJob[] {
   const worthwhile = Number.isFinite(estimated) ? Math.floor(estimated / leastInstructions) : 1
@@ -78,7 +85,7 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
   }
 }
 
-/** Merges what the parts wrote: each byte comes from the last part that changed it. */
+/** Returns the merged writes of the parts. Each byte is copied from the last part that changed it. */
 function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts
   const bytes = first!.slice()
@@ -91,7 +98,7 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
 /** Returns the answer to a job from the answers to its parts. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
-  // Blocks after the one that stopped would not have run.
+  // Blocks after the stopped block would not have run.
   const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
   const last = ran.at(-1)!
   if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last

@@ -1,8 +1,8 @@
 /**
  * Caches the costs of memory accesses by access pattern.
  *
- * Costs do not change when all addresses move by a period, so a pattern is the first address within its period and the
- * distances from it.
+ * Moving all addresses by one period does not change the cost. A pattern therefore stores the first
+ * address modulo the period and each lane's distance from it.
  */
 import { lanes, noCost, type Cost } from './site'
 
@@ -14,18 +14,21 @@ interface Pattern {
 }
 
 /**
- * Returns the distance by which all addresses can move without changing the cost: a word of shared memory, a line of global memory. For
- * accesses that bypass L1 it is a line in both.
+ * Returns a distance for moving all addresses without changing the cost. It is one word for shared
+ * memory and one line for global memory. For accesses that bypass L1, it is one line for both.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128
 
-/** Patterns cached per instruction; further ones are recomputed on each access. */
+/**
+ * Maximum number of cached patterns per instruction. Costs of other patterns are recomputed on each
+ * access.
+ */
 const most = 64
 
 const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
-/** Returns the cost cache of one instruction. It calls `compute` on a miss. */
+/** Returns the cost cache of one instruction. The cache calls `compute` on a miss. */
 export function patternsOf(
   periods: readonly [number, number?],
   compute: (mask: number, addresses: Int32Array, second: Int32Array | null) => Cost,

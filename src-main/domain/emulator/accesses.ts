@@ -1,11 +1,13 @@
 /**
- * Computes what one memory instruction of a warp costs: wavefronts of shared memory, and the sectors and tags of global memory.
+ * Computes the cost of one warp memory instruction: wavefronts of shared memory, and sectors and
+ * tags of global memory.
  *
- * The rules match ncu's source counters on compute capability 9.0 (`memory_l1_wavefronts_shared`, `memory_l1_tag_requests_global`,
- * `memory_l2_theoretical_sectors_global` and their ideals). `sharedPasses` matches the hardware counters. The tests compare 1,404
- * individually measured accesses.
+ * The rules match ncu's source counters on compute capability 9.0: `memory_l1_wavefronts_shared`,
+ * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideal values.
+ * `sharedPasses` matches the hardware counters. The tests compare 1,404 individually measured
+ * accesses.
  *
- * Addresses are byte addresses by lane; addresses of lanes outside the mask are ignored.
+ * Addresses are byte addresses by lane. Addresses of lanes outside the mask are ignored.
  */
 import { warpSize } from '../gpu/sm-limits'
 
@@ -15,22 +17,31 @@ const banks = 32
 const wavefrontBytes = banks * wordBytes
 const sectorBytes = 32
 const lineBytes = 128
-/** Bytes of one row of an 8 x 8 matrix of 16-bit elements. One lane supplies the address of a row. */
+/**
+ * Bytes in one row of an 8 x 8 matrix of 16-bit elements. One lane supplies the address of each
+ * row.
+ */
 const matrixRowBytes = 16
 const lanesPerMatrix = 8
 
 interface SharedCost {
   wavefronts: number
-  /** Wavefronts of a conflict-free access by as many lanes of this width; fewer if lanes read the same words. */
+  /**
+   * Wavefronts of a conflict-free access by this number of lanes. It is lower if lanes read the
+   * same words.
+   */
   ideal: number
 }
 
 interface GlobalCost {
-  /** Distinct 32-byte sectors. */
+  /** Number of distinct 32-byte sectors. */
   sectors: number
-  /** Sectors that as many lanes of this width fill; fewer if lanes access the same bytes. */
+  /**
+   * Sectors needed if every lane accesses different bytes. It is lower if lanes access the same
+   * bytes.
+   */
   ideal: number
-  /** Distinct 128-byte lines. */
+  /** Number of distinct 128-byte lines. */
   tags: number
 }
 
@@ -42,7 +53,7 @@ const bitsOf = (mask: number): number => {
   return count
 }
 
-/** The lanes of `mask` in the range of `count` lanes that starts at `first`. */
+/** Returns the active lanes among the `count` lanes that start at `first`. */
 const part = (mask: number, first: number, count: number): number =>
   mask & (count === warpSize ? -1 : ((1 << count) - 1) << first)
 
@@ -52,7 +63,10 @@ function lanesOf(mask: number): number[] {
   return lanes
 }
 
-/** Returns the number of words in the busiest bank. With `once`, a word that several lanes access counts once, as in a broadcast. */
+/**
+ * Returns the number of words in the busiest bank. With `once`, a word that several lanes access
+ * counts once, as in a broadcast.
+ */
 function busiestBank(bytes: number, mask: number, addresses: Addresses, once: boolean): number {
   const seen = new Set<number>()
   const load = new Uint8Array(banks)
@@ -68,7 +82,10 @@ function busiestBank(bytes: number, mask: number, addresses: Addresses, once: bo
   return Math.max(...load)
 }
 
-/** Returns how many lanes one wavefront can serve: all of them up to 4 bytes per lane, half with 8, a quarter with 16. */
+/**
+ * Returns the number of lanes that one wavefront can serve. It is 32 for up to 4 bytes per lane, 16
+ * for 8 bytes, and 8 for 16 bytes.
+ */
 export const lanesPerWavefront = (bytes: number): number =>
   Math.min(warpSize, wavefrontBytes / bytes)
 
@@ -84,8 +101,9 @@ function inParts(
 }
 
 /**
- * Whether every lane reads the same as its neighbor at distance 1, or every lane the same as its neighbor at distance 2. A 16-byte load
- * also requires uniform pairs: both lanes active in each pair, or one lane active in each.
+ * Returns whether every lane reads the same address as its neighbor. Neighbors are at distance 1
+ * for all lanes, or at distance 2 for all lanes. A 16-byte load also requires that either all pairs
+ * are complete or no pair is.
  */
 function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean {
   const lanes = lanesOf(mask)
@@ -97,8 +115,8 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 }
 
 /**
- * Returns the wavefronts of an 8- or 16-byte load. Two neighboring parts of the warp share a wavefront if their lanes read in pairs and no
- * bank holds two of their words.
+ * Returns the wavefronts of an 8- or 16-byte load. Two neighboring parts of the warp can share a
+ * wavefront. Their lanes must read in pairs, and no bank may hold two of the words.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -114,7 +132,8 @@ const idealWavefronts = (bytes: number, lanes: number): number =>
   Math.ceil((lanes * bytes) / wavefrontBytes)
 
 /**
- * Returns the cost of LDS and STS with 1 to 16 bytes per lane, and of ATOMS. ATOMS costs one access per lane where lanes share an address.
+ * Returns the cost of ATOMS, and of LDS and STS with 1 to 16 bytes per lane. In ATOMS, each lane
+ * that shares an address costs a separate access.
  */
 export function sharedAccess(
   kind: 'load' | 'store' | 'atomic',
@@ -135,11 +154,13 @@ export function sharedAccess(
 }
 
 /**
- * Returns what the hardware counters of shared memory report for LDS and STS: wavefronts, and the extra ones due to conflicts
- * (`l1tex__data_pipe_lsu_wavefronts…`, `l1tex__data_bank_conflicts…`).
+ * Returns the values of the shared-memory hardware counters for LDS and STS. They are wavefronts
+ * (`l1tex__data_pipe_lsu_wavefronts…`) and extra wavefronts due to conflicts
+ * (`l1tex__data_bank_conflicts…`).
  *
- * Lanes are grouped by what one wavefront can serve. The groups are twice as large in an 8- or 16-byte load if every lane reads the same as
- * its neighbor at one distance. Each group costs as much as its busiest bank.
+ * A group contains the lanes that one wavefront can serve. Groups of 8- or 16-byte loads are twice
+ * as large if every lane reads the same address as a neighbor. The busiest bank of a group
+ * determines its cost.
  */
 export function sharedPasses(
   kind: 'load' | 'store' | 'atomic',
@@ -159,7 +180,7 @@ export function sharedPasses(
   return { passes, conflicts: passes - groups }
 }
 
-/** Whether every active pair at distance 1 reads the same address, or every active pair at distance 2 does. */
+/** Returns whether all active pairs at distance 1 read the same address, or all at distance 2 do. */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
     lanesOf(mask).every(
@@ -168,11 +189,17 @@ const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
     ),
   )
 
-/** Returns the sectors of shared memory that a copy past L1 fills. The L1 sector counter reports this number for such a copy. */
+/**
+ * Returns the shared-memory sectors that a copy past L1 fills. The L1 sector counter reports this
+ * number for such copies.
+ */
 export const sectorsFilled = (mask: number, shared: Addresses): number =>
   new Set(lanesOf(mask).map((lane) => Math.floor(shared[lane]! / sectorBytes))).size
 
-/** Returns the cost of LDSM and STSM. Each group of eight lanes supplies the row addresses of one matrix. */
+/**
+ * Returns the cost of LDSM and STSM. Each group of eight lanes supplies the row addresses of one
+ * matrix.
+ */
 export function sharedMatrices(matrices: number, addresses: Addresses): SharedCost {
   return {
     wavefronts: inParts(
@@ -210,9 +237,11 @@ export function globalAccess(bytes: number, mask: number, addresses: Addresses):
 }
 
 /**
- * Returns the cost of a 16-byte LDGSTS past L1: sectors go from L2 straight to shared memory. If several lanes write the same place, the
- * first one counts. A wavefront carries sectors that come from one line, go to one line, move by the same distance within 64 bytes, and
- * fill the same part of a sector.
+ * Returns the cost of a 16-byte LDGSTS that bypasses L1 and moves sectors directly from L2 to
+ * shared memory. If several lanes write the same place, the first one counts.
+ *
+ * Sectors share a wavefront if they have the same source line, target line and shift within 64
+ * bytes. The filled part of the sector must also be the same.
  */
 function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   const bytes = 16
@@ -236,7 +265,7 @@ function sectorCopy(mask: number, shared: Addresses, global: Addresses) {
   return {
     wavefronts: groups.size,
     sectors: sectors.size,
-    /** Lanes that count. */
+    /** Number of lanes after removing duplicate targets. */
     lanes: lanes.length,
   }
 }
@@ -248,9 +277,11 @@ const banksOf = (bytes: number, address: number): number[] =>
   )
 
 /**
- * Returns the cost of LDGSTS through L1, whose lines are stored in the same banks as shared memory. Lanes are read in groups without bank
- * conflicts in the cache, one wavefront per group. The same wavefront also writes lanes that are alone in their bank of shared memory; the
- * others are written afterwards. Zeros are not read and belong to the first group.
+ * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
+ *
+ * One wavefront reads a group of lanes that have no bank conflicts in the cache. It also writes the
+ * lanes that are alone in their bank of shared memory. The other lanes are written afterwards.
+ * Zeros are not read and belong to the first group.
  */
 function cachedCopy(
   bytes: number,
@@ -280,8 +311,9 @@ function cachedCopy(
 }
 
 /**
- * Returns the cost of LDGSTS, a copy from global to shared memory; `bypass` skips L1. Lanes in `zeros` write zeros instead of the data at
- * their global address. That address still determines their group in a copy past L1.
+ * Returns the cost of LDGSTS, a copy from global to shared memory. `bypass` skips L1. Lanes in
+ * `zeros` write zeros instead of the data at their global address. In a copy past L1, that address
+ * still determines the lane's group.
  */
 export function copyAccess(
   { bytes, bypass }: { bytes: number; bypass: boolean },

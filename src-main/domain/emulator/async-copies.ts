@@ -5,10 +5,16 @@ import type { Step } from './warp'
 import { copyAccess, sectorsFilled } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
-/** Marks a lane that writes zeros instead of data. It is added to the lane's global address, which is always even. */
+/**
+ * Marks a lane that writes zeros instead of data. The mark is added to the lane's global address,
+ * which is always even.
+ */
 const zeroMark = 1
 
-/** Makes the step of LDGSTS. If the trailing predicate is false, the copy writes zeros instead of global data. */
+/**
+ * Makes the step of LDGSTS. If the trailing predicate is false, the copy writes zeros instead of
+ * global data.
+ */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)
   const operands = at.all('memory')

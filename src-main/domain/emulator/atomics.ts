@@ -1,4 +1,4 @@
-/** Atomic operations, executed lane by lane in lane order. */
+/** Makes the steps of atomic operations, which run lane by lane in lane order. */
 import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {
   bitsOf,
@@ -42,7 +42,7 @@ const packedAdd = (
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
-/** Makes the addition of floating-point numbers, the only floating-point atomic that GPUs have. */
+/** Makes a floating-point addition. GPUs have no other floating-point atomic operation. */
 function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
   at.expect('RN')
@@ -96,7 +96,7 @@ function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => b
   if (at.has('F64')) {
     if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
     at.expect('RN')
-    // A NaN stays as it is: atomics do not quiet it.
+    // Atomic operations return a NaN unchanged and do not make it quiet.
     const isNaN = (bits: bigint): boolean =>
       isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {

@@ -1,4 +1,4 @@
-/** Integer instructions on bits: shifts, logic, and instructions that find, count, permute or extend bits. */
+/** Integer instructions that shift, combine, find, count, permute or extend bits. */
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
 import type { Operand } from '../sass/instruction'
@@ -6,7 +6,10 @@ import type { Operand } from '../sass/instruction'
 export const leftHigh = (low: number, high: number, by: number): number =>
   by === 0 ? high : by >= 32 ? low << (by - 32) : (high << by) | (low >>> (32 - by))
 
-/** SHF: shifts a two-word value, a (low) and c (high), and returns one word of the result. */
+/**
+ * SHF: shifts a two-word value and returns one word of the result. Operand a is the low word, c the
+ * high word.
+ */
 export function funnel(at: Site): Step {
   const [low, by, high] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
   const put = at.put()
@@ -24,7 +27,7 @@ export function funnel(at: Site): Step {
     const n = wrap ? amount & most : Math.min(amount, wide ? 64 : 32)
     let result: number
     if (!wide) {
-      // 32-bit types shift a two-word funnel by at most one word.
+      // In 32-bit types, a two-word funnel shifts by at most one word.
       if (left) result = takeHigh ? leftHigh(lo, hi, n) : n >= 32 ? 0 : lo << n
       else if (takeHigh) result = n >= 32 ? (signed ? hi >> 31 : 0) : signed ? hi >> n : hi >>> n
       else result = n === 0 ? lo : n >= 32 ? hi : (lo >>> n) | (hi << (32 - n))
@@ -72,7 +75,10 @@ export function logic(at: Site): Step {
   }
 }
 
-/** PLOP3: computes two predicates from three with truth tables. All operands are in one list: two outputs, three inputs. */
+/**
+ * PLOP3: computes two predicates from three inputs with truth tables. All five operands are in one
+ * list, outputs first.
+ */
 export function predicateLogic(at: Site): Step {
   const { predicates } = at
   const tables = at.all('immediate').map((operand) => immediate(at, operand))
@@ -92,7 +98,10 @@ export const reverse = (value: number): number => {
   return result
 }
 
-/** Returns the position of the highest set bit (of the highest clear bit if a signed number is negative), or -1 if there is none. */
+/**
+ * Returns the position of the highest set bit, or -1 if there is none. For a negative signed
+ * number, it is the position of the highest clear bit.
+ */
 export function findLeading(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()

@@ -1,4 +1,4 @@
-/** The barriers of a block (BAR), where its warps wait for one another. */
+/** Barriers of a block (BAR), at which the block's warps wait for one another. */
 import { type Block, type Control } from './warp'
 import { countLanes, lanes, scalar, type Site } from './site'
 import { mergeSame } from './divergence'
@@ -22,7 +22,10 @@ export function completeBarrier(block: Block, index: number, trace: Trace | null
   for (const { warp } of barrier.waiting) mergeSame(warp)
 }
 
-/** Makes the step of BAR: counts arrivals and releases the waiting warps once all have arrived. */
+/**
+ * Makes the step of BAR. The step counts arrivals and releases the waiting warps once all have
+ * arrived.
+ */
 export function barrierControl(site: Site): Control {
   const numbers = site.all('immediate', 'register', 'uniform-register')
   const { predicates } = site
@@ -66,7 +69,8 @@ export function barrierControl(site: Site): Control {
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
-    // Every arriving warp states the thread count of the barrier, even if it exits before the others arrive.
+    // Every arriving warp specifies the thread count of the barrier, even if the warp exits before
+    // the others arrive.
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++

@@ -14,7 +14,7 @@ import {
   type Warp,
 } from './warp'
 
-/** How often timed-out waits may repeat with nothing else able to run. */
+/** Maximum number of consecutive rounds in which only timed-out waits can continue. */
 const mostStalls = 100
 
 function newWarp(memory: LaunchMemory, block: Block, number: number, first: number): Warp {
@@ -70,7 +70,7 @@ export function addBlock(
   cluster.blocks.push(block)
 }
 
-/** Whether a split can run now. If its wait is over, this ends the wait. */
+/** Returns whether a split can run now. Ends the split's wait if the wait is over. */
 function ready(split: Split, timedOut: boolean): boolean {
   const { waits } = split
   if (waits === null) return true
@@ -81,7 +81,10 @@ function ready(split: Split, timedOut: boolean): boolean {
   return true
 }
 
-/** Gives each warp of the blocks a turn, or each warp whose wait may time out. Returns false if none could run. */
+/**
+ * Gives a turn to each warp of the blocks, or only to warps whose wait may time out. Returns false
+ * if no warp could run.
+ */
 function runTurns(
   blocks: readonly Block[],
   run: (warp: Warp, split: Split) => void,
@@ -99,8 +102,9 @@ function runTurns(
 }
 
 /**
- * Runs the blocks of a cluster until all have exited. `run` runs a split until it waits, exits or has used its turn.
- * `warpsMayEnd` says that a trace ends warps early, so others may wait for them in vain. Throws `Halt` on a deadlock.
+ * Runs the blocks of a cluster until all have exited. `run` runs a split until it waits, exits or
+ * uses up its turn. `warpsMayEnd` means that a trace ends some warps early, so other warps may wait
+ * for them forever. Throws `Halt` on a deadlock.
  */
 export function runCluster(
   { blocks }: Cluster,

@@ -1,6 +1,7 @@
 /**
- * The copy engine: boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges (UBLKCP). A copy completes when it is issued; its bytes
- * count toward the barrier that it names. ncu counts no sectors for these instructions.
+ * The copy engine, which copies boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges
+ * (UBLKCP). A copy completes when it is issued. The copied bytes count toward the barrier that the
+ * copy names. For these instructions, ncu counts no sectors.
  */
 import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './mbarriers'
@@ -19,7 +20,7 @@ import {
   type BoxRow,
 } from './tensor-map'
 
-/** Reads the registers that follow the one an operand names. */
+/** Returns a reader of the registers that follow the register named by an operand. */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
   return (place) => at.uniform(first + place)
@@ -29,7 +30,7 @@ type Value = (warp: Warp) => number
 const memoryOperands = (at: Site): MemoryOperand[] =>
   at.all('memory').map((operand) => at.take(operand, 'uniform register'))
 
-/** Moves data between the memories in chunks. It reports a finding for an invalid access. */
+/** Moves data between the memories in chunks. Reports a finding for an invalid access. */
 class Mover {
   constructor(
     private readonly at: Site,
@@ -47,7 +48,10 @@ class Mover {
     this.at.machine.report({ kind, at: this.at.index, write, bytes, thread, block: 0, address })
   }
 
-  /** Whether this range is inside a block's shared memory and starts at a multiple of the chunk size. */
+  /**
+   * Returns whether a range is inside a block's shared memory and starts at a multiple of the chunk
+   * size.
+   */
   shared(warp: Warp, block: Block | undefined, offset: number, bytes: number): block is Block {
     const aligned = offset % chunk === 0
     if (block && aligned && offset + bytes <= this.at.machine.sharedBytes) return true
@@ -55,14 +59,17 @@ class Mover {
     return false
   }
 
-  /** Whether this range of global memory is inside one buffer. */
+  /** Returns whether a range of global memory is inside one buffer. */
   global(warp: Warp, low: number, high: number, bytes: number): boolean {
     if (bytes === 0 || (high === deviceHigh && this.at.machine.inBuffer(low, bytes))) return true
     this.report('outside-global', warp, low, bytes)
     return false
   }
 
-  /** Reports a box that starts at an invalid place. The box is moved anyway, so that no barrier waits for it. */
+  /**
+   * Reports a box that starts at an invalid place. The box is moved anyway, so that no barrier
+   * waits for it.
+   */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
     const fault = boxFault(bytes, this.toShared)
     if (fault !== null) this.report(fault, warp, map.low + bytes, chunk)
@@ -96,7 +103,7 @@ class Mover {
   }
 }
 
-/** Counts bytes that a barrier waits for as arrived. */
+/** Counts the copied bytes as arrived at the barrier that waits for them. */
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
   barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
@@ -104,8 +111,9 @@ function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: num
 }
 
 /**
- * UTMALDG and UTMASTG. The registers of one operand hold the place in shared memory, the barrier and the coordinates; those of the other
- * hold the address of the map.
+ * Makes the step of UTMALDG and UTMASTG. The registers of one operand hold the shared-memory
+ * address, the barrier and the coordinates. The registers of the other operand hold the address of
+ * the tensor map.
  */
 function copyBox(at: Site, toShared: boolean): Step {
   const rank = Number((at.matching(/^[1-5]D$/)[0] ?? at.unknown())[0])
@@ -118,7 +126,7 @@ function copyBox(at: Site, toShared: boolean): Step {
   const coordinates = Array.from({ length: rank }, (_, place) => box((toShared ? 2 : 1) + place))
   const mover = new Mover(at, toShared)
   let known: { bytes: DataView; low: number; high: number; map: TensorMap } | null = null
-  /** Reads a tensor map. A map among the parameters never changes, so it is cached. */
+  /** Reads a tensor map. A map in the kernel's parameters never changes, so it is cached. */
   const mapAt = (lowAddress: number, highAddress: number): TensorMap => {
     if (known && known.low === lowAddress && known.high === highAddress) return known.map
     const bytes = at.machine.generic(lowAddress >>> 0, highAddress, tensorMapBytes)
@@ -129,7 +137,7 @@ function copyBox(at: Site, toShared: boolean): Step {
       known = { bytes: bytes!, low: lowAddress, high: highAddress, map: read }
     return read
   }
-  /** Bit mask of the ranks of the blocks that receive the box. The rest of the address is the same in all blocks. */
+  /** Bit mask of the block ranks that receive the box. All of these blocks use the same offset. */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {
     const tensor = mapAt(low(warp), high(warp))
@@ -154,13 +162,13 @@ function copyBox(at: Site, toShared: boolean): Step {
   }
 }
 
-/** Ignores the operand that sets the L2 cache policy: it does not affect results. */
+/** Ignores the operand that sets the L2 cache policy, because the policy does not affect results. */
 function cachePolicy(at: Site): void {
   for (const operand of at.all('word'))
     if (operand.text.startsWith('desc')) at.take(operand, 'value')
 }
 
-/** Returns the blocks of a multicast: the high half of its last register. */
+/** Returns the block mask of a multicast: the high half of the last register. */
 function multicastOf(at: Site): Value {
   const operand = at.all('uniform-register').at(-1)
   const value = at.raw(operand ?? at.unknown('it has no blocks'))
@@ -193,7 +201,10 @@ function moveRows(
   }
 }
 
-/** UBLKCP. S.G copies to shared memory; the register after the address holds the barrier. The length is in chunks. */
+/**
+ * Makes the step of UBLKCP. `S.G` copies to shared memory, and the register after the address holds
+ * the barrier. The length is in chunks.
+ */
 function copyBytes(at: Site): Step {
   const toShared = at.matching(/^[SG]$/)[0] === 'S'
   cachePolicy(at)

@@ -1,9 +1,12 @@
-/** Products of bytes with 32-bit sums: dot products of a lane (IDP) and matrix products of a warp (IMMA). */
+/**
+ * Products of bytes with 32-bit sums: dot products per lane (IDP) and matrix products of a warp
+ * (IMMA).
+ */
 import { rowOf, rows } from './matrix-layout'
 import { eachLane, lanes, type Site } from './site'
 import type { Step } from './warp'
 
-/** Returns a reader of one byte or half of a word, by its place from the low end. */
+/** Returns a reader of one byte or half of a word. Place 0 is the lowest. */
 function elementOf(at: Site, type: string | undefined): (bits: number, place: number) => number {
   switch (type) {
     case 'S8':
@@ -19,7 +22,10 @@ function elementOf(at: Site, type: string | undefined): (bits: number, place: nu
   }
 }
 
-/** IDP: c plus four products of bytes, or two of halves of a and bytes from the low or high half of b. */
+/**
+ * IDP: adds products of elements of a and b to c. There are four products of bytes, or two products
+ * of halves of a with bytes of b. The two bytes of b are in its low or high half.
+ */
 function dotProduct(at: Site): Step {
   const four = at.has('4A')
   if (!four && !at.has('2A')) return at.unknown()
@@ -43,8 +49,8 @@ function dotProduct(at: Site): Step {
 const columns = 8
 
 /**
- * IMMA of 16 x 8 sums over 16 or 32 bytes, which wrap around. Lane l holds row l / 4 of each 8 rows of A (columns of B), and of each 16
- * bytes along k the l % 4-th word.
+ * IMMA: computes 16 x 8 sums over 16 or 32 bytes. Sums wrap around. In each group of 8 rows of A
+ * (or columns of B), lane l holds row l / 4. In each 16 bytes along k, lane l holds word l % 4.
  */
 function matrixProduct(at: Site): Step {
   const shape = at.oneOf(['16816', '16832']) ?? at.unknown()

@@ -1,12 +1,15 @@
 /** Facts about the code that a launch needs before it starts. */
 import { zeroRegister, type Instruction } from '../sass/instruction'
 
-/** Whether an instruction can access less than one word. */
+/** Returns whether an instruction can access less than one word. */
 export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
   operands.some(({ kind }) => kind === 'memory') &&
   modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
 
-/** Returns the minimum number of registers per thread, including those of multi-word operands. */
+/**
+ * Returns the minimum number of registers per thread, including the registers of multi-word
+ * operands.
+ */
 export function registersOf(code: readonly Instruction[]): number {
   let highest = 0
   for (const { operands } of code)
@@ -19,17 +22,17 @@ export function registersOf(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // Multi-word operands name their first register. A warpgroup product uses up to 128.
+  // Multi-word operands name their first register. A warpgroup product uses up to 128 registers.
   const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)
 }
 
-/** R1 is the stack pointer. */
+/** Index of the stack pointer, R1. */
 const stackPointer = 1
 
 /**
- * Whether the stack can grow beyond the size that the compiler computed: by calls, or by an `alloca`, which changes the stack pointer by a
- * register.
+ * Returns whether the stack can grow beyond the size that the compiler computed. Calls grow it, and
+ * so does `alloca`, which changes the stack pointer by a register.
  */
 export const growsStack = (code: readonly Instruction[]): boolean =>
   code.some(({ mnemonic, operands }) => {
@@ -46,7 +49,7 @@ export const growsStack = (code: readonly Instruction[]): boolean =>
     )
   })
 
-/** Whether the code reads clock64 or globaltimer. */
+/** Returns whether the code reads clock64 or globaltimer. */
 export const readsClock = (code: readonly Instruction[]): boolean =>
   code.some(({ operands }) =>
     operands.some(

@@ -1,9 +1,11 @@
 /**
- * Compiles straight-line segments of a kernel, up to the next control instruction, to WebAssembly over the device's memory. A segment is
- * compiled to one module after it has run a few times. Runs of arithmetic and memory accesses become separate functions; a driver calls
- * them in order, together with the steps of the remaining instructions.
+ * Compiles straight-line segments of a kernel to WebAssembly that works on the device's memory. A
+ * segment ends at the next control instruction and is compiled after it has run a few times. Each
+ * segment becomes one module. Runs of arithmetic and memory accesses become separate functions. A
+ * driver function calls them in order, along with the steps of the remaining instructions.
  *
- * A module contains no address or argument, so it serves every launch of its code at any size.
+ * A module contains no address or argument, so all launches of the same code can use it at any
+ * size.
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
@@ -17,40 +19,51 @@ import { guardOf } from './guard'
 import type { FastPattern } from './fast-patterns'
 import type { FastSetting } from './fast-memory-writer'
 
-/** Parameters: byte address of the warp's registers, mask of active lanes, byte address of the block's shared memory. */
+/**
+ * A compiled segment. `warp` is the byte address of the warp's registers. `mask` selects the active
+ * lanes. `shared` is the byte address of the block's shared memory.
+ */
 export type Segment = (warp: number, mask: number, shared: number) => void
 
 interface SegmentSetting extends Omit<
   FusedSetting,
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
-  /** Where the launch's tables start in the device's memory. All places below are byte offsets from there. */
+  /**
+   * Start of the launch's tables in the device's memory. All places below are byte offsets from it.
+   */
   tables: number
-  /** The constant banks in the tables. */
+  /** Constant banks in the tables. */
   banks: readonly { bank: number; place: number; bytes: number }[]
   /** Whether to avoid the CPU's fused multiply-add. */
   portable: boolean
-  /** Whether an instruction has no effect in the emulator. */
+  /** Returns whether an instruction has no effect in the emulator. */
   isNothing: (instruction: Instruction) => boolean
-  /** Whether the step of the instruction at `index` handles everything the instruction encodes. An unhandled part stops the kernel. */
+  /**
+   * Returns whether the step of the instruction at `index` handles everything that the instruction
+   * encodes. Otherwise the instruction stops the kernel.
+   */
   isKnown: (index: number) => boolean
-  /** Settings of compiled loads and stores, and the place of an instruction's patterns; null if steps do all accesses. */
+  /**
+   * Settings of compiled loads and stores, and the place of an instruction's patterns. It is null
+   * if steps do all accesses.
+   */
   memory: (FastSetting & { site: (index: number) => number }) | null
   /** Executes the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
-  /** Called for an access that compiled code does without its step from now on. */
+  /** Called when compiled code replaces the step of an access. */
   onAccess: (index: number, pattern: FastPattern) => void
 }
 
 const three = [i32, i32, i32]
 
 /**
- * Whether WebAssembly has the relaxed SIMD multiply-add here and the CPU rounds it once. Node 20 needs `--experimental-wasm-relaxed-simd`,
- * which a host can set while it runs.
+ * Returns whether WebAssembly supports the relaxed SIMD multiply-add and the CPU rounds it once.
+ * Node 20 needs `--experimental-wasm-relaxed-simd`, which a host can set at run time.
  */
 function triesMultiplyAdd(): boolean {
   const code = new Code(0)
-  // (1 + e)(1 - e) - 1 is 0 if the product is rounded.
+  // The test value is (1 + e)(1 - e) - 1. It is 0 if the CPU rounds the product separately.
   code.constant(0)
   for (const value of [1 + 2 ** -23, 1 - 2 ** -23, -1]) code.splat(bitsOf(value))
   code.vector(vector.relaxedMultiplyAdd)
@@ -73,17 +86,17 @@ const imports = [
 ]
 const [fixFunction, stepFunction] = [0, 1]
 
-/** Compiles the instructions from `first` up to `end`. None of them is a control instruction. */
+/** Compiles the instructions from `first` up to `end`, none of which is a control instruction. */
 type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
   module: WebAssembly.Module
-  /** The export name of the driver. */
+  /** Export name of the driver function. */
   exported: string
   accesses: readonly { index: number; pattern: FastPattern }[]
 }
 
-/** Compiled segments of each kernel: per launch layout, by first instruction. */
+/** Compiled segments by kernel, launch layout and first instruction. */
 const compiled = new WeakMap<readonly Instruction[], Map<string, Map<number, Compiled>>>()
 
 function compiledOf(
@@ -178,7 +191,10 @@ class Driver {
     this.code.call(index)
   }
 
-  /** Adds an instruction. `whole` is the function that executes it for a full warp, or returns 0 if it did nothing. */
+  /**
+   * Adds an instruction. `whole` is the function that executes the instruction for a full warp.
+   * That function returns 0 if it did nothing.
+   */
   instruction(instruction: Instruction, index: number, whole: number | null): void {
     const { code, setting, active } = this
     const guard = guardOf(instruction)

@@ -3,18 +3,18 @@ import { localHigh, parameterHigh } from './device'
 import type { Extent } from './special-registers'
 
 export interface LaunchBank {
-  /** 90 for sm_90. */
+  /** Compute capability times ten: 90 for sm_90. */
   architecture: number
   grid: Extent
   block: Extent
-  /** The kernel's arguments, laid out as the kernel expects. */
+  /** Kernel arguments in the layout that the kernel expects. */
   parameters: Uint8Array
   localBytes: number
-  /** Blocks per cluster along x; 1 without clusters. */
+  /** Number of blocks per cluster along x. It is 1 without clusters. */
   clusterBlocks?: number
 }
 
-/** Returns constant bank 0 as the driver fills it: dimensions, end of the stack, parameters. */
+/** Returns constant bank 0 as the driver fills it: dimensions, end of the stack, and parameters. */
 export function launchBank({
   architecture,
   grid,
@@ -27,10 +27,10 @@ export function launchBank({
   const bank = new Uint8Array(base + parameters.length + 16)
   const view = new DataView(bank.buffer)
   ;[...block, ...grid].forEach((extent, index) => view.setUint32(4 * index, extent, true))
-  // The start of local memory in the generic address space, and the end of a thread's stack in it.
+  // Write the start of local memory in the generic address space, and the end of a thread's stack.
   view.setUint32(0x24, localHigh, true)
   view.setUint32(0x28, localBytes, true)
-  // The generic address of the parameters.
+  // Write the generic address of the parameters.
   if (architecture >= 90) {
     view.setUint32(0x198, base, true)
     view.setUint32(0x19c, parameterHigh, true)

@@ -95,7 +95,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
       const holds = conditionOf(site)
       site.expect('U')
-      // If any lane branches, all lanes do, even those that the guard excludes: they share the uniform registers.
+      // If any lane branches, all lanes branch, even lanes that the guard excludes, because they
+      // share the uniform registers.
       const any = site.has('ANY')
       return (warp, split, active) => {
         const taken = active & holds(warp)
@@ -114,7 +115,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
     }
     case 'BSSY': {
       const barrier = barrierIndex(site)
-      // Lanes wait at the place where they reconverge; BSYNC repeats it.
+      // Lanes wait at BSYNC, so the step does not need the target.
       site.target()
       return (warp, split, active) => {
         setConvergence(warp, barrier, active, () => active)
@@ -174,7 +175,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const [operand] = site.all('register', 'immediate', 'uniform-register')
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
-      // A COLLECTIVE section ends at the target and is the code before it.
+      // A COLLECTIVE section is the code before its target.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
@@ -201,7 +202,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       site.expect('REL')
       const target = site.target()
       if (register) {
-        // A function pointer: nvcc looks up the function's place in the kernel in its own table, constant bank 2.
+        // The operand is a function pointer. The function's place in the kernel is in constant bank
+        // 2, a table made by nvcc.
         const place = site.int(register)
         return (warp, split, active) =>
           scatter(
@@ -219,7 +221,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       site.expect('REL', 'NODEC')
       const address = site.int(site.all('register')[0] ?? site.unknown())
       const from = site.all('target').length > 0 ? site.target() : 0
-      // Lanes at different depths of a recursion return to different places.
+      // Lanes at different recursion depths return to different places.
       return (warp, split, active) =>
         scatter(warp, split, active, index, counts, (lane) => from + address(warp.base, lane) / 16)
     }

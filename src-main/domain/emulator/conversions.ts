@@ -63,7 +63,8 @@ function floatToInteger(at: Site): Step {
   const round = roundTo[mode]!
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
-  // GPUs have these with NTZ only for floats, and without NTZ only for doubles.
+  // Conversions of floats to wide integers always have NTZ on a GPU, and conversions of doubles
+  // never do.
   const toZero = at.has('NTZ')
   if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
@@ -93,12 +94,16 @@ function floatToInteger(at: Site): Step {
   })
 }
 
-/** Rounds an integer that may exceed a double's precision to a float in the given direction. */
+/**
+ * Rounds an integer to a float in the given direction. The integer may need more bits than a double
+ * has.
+ */
 function wholeToFloat(value: bigint, mode: Rounding): number {
   const near = Math.fround(Number(value))
   if (BigInt(near) === value) return near
   if (mode === 'RN') {
-    // Going through a double rounds twice; comparing with the two adjacent floats corrects that.
+    // Converting through a double rounds twice. Comparing with the two adjacent floats corrects the
+    // result.
     return settle(value, near)
   }
   return directed(value, near, mode)
@@ -178,10 +183,10 @@ function integerToFloat(at: Site): Step {
   })
 }
 
-/** F2F: to and from FP64 and FP16. The modifiers are in the order to, from. */
+/** F2F: converts between FP64, FP32 and FP16. The modifiers list the target format first. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // For the other pairs a GPU rounds to nearest with F2FP and HADD2.
+  // Other conversions do not exist as F2F. For them, a GPU rounds to nearest with F2FP and HADD2.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null
@@ -213,7 +218,7 @@ function floatToFloat(at: Site): Step {
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()
   if (wide !== null && to !== 'BF16') {
-    // A NaN keeps the bits that fit and becomes quiet.
+    // A NaN keeps its leading mantissa bits and becomes quiet.
     const [first, kept] = to === 'F32' ? [0x7fc00000, 23] : [0x7e00, 10]
     const ofNaN = (low: number, high: number): number =>
       (high < 0 ? (to === 'F32' ? 0x80000000 : 0x8000) : 0) |
@@ -229,7 +234,9 @@ function floatToFloat(at: Site): Step {
   return eachLane((_, base, lane) => put(base, lane, bits(ftz(read(base, lane)))))
 }
 
-/** F2FP.UNPACK_B: converts two FP8 numbers in half a register to two FP16 numbers, exactly. */
+/**
+ * F2FP.UNPACK_B: converts two FP8 numbers in half a register to two FP16 numbers, without rounding.
+ */
 function unpackEights(at: Site): Step {
   const operand = at.source(0)
   const type = at.has('E4M3') ? smallFloats.e4m3 : at.has('E5M2') ? smallFloats.e5m2 : at.unknown()
@@ -244,14 +251,14 @@ function unpackEights(at: Site): Step {
   })
 }
 
-/** F2FP: packs two floats as FP16 or BF16, the first one in the upper half. */
+/** F2FP: packs two floats as FP16 or BF16. The first float goes to the upper half. */
 function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // GPUs ignore or reject the bits that would change a sign here; no compiler sets them.
+  // GPUs ignore or reject the sign bits of these operands, and no compiler sets them.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>
       (base, lane) =>

@@ -1,17 +1,19 @@
 /**
- * The memory of an emulated GPU: one flat array that holds a task's buffers, followed by the temporary memory of a launch (registers,
- * shared and local memory). A device address is the offset into it combined with a fixed high half. So 64-bit address arithmetic works as
- * on a GPU, and stray addresses are detected.
+ * The memory of an emulated GPU: one flat array. It holds a task's buffers, followed by the
+ * temporary memory of a launch (registers, shared and local memory).
+ *
+ * A device address combines a fixed high half with the offset into the array. 64-bit address
+ * arithmetic therefore works as on a GPU, and stray addresses are detected.
  */
 
 const pageBytes = 65536
 const alignment = 256
-/** Gap between buffers, so that an out-of-bounds access does not hit the next one. */
+/** Gap in bytes between buffers, so that an out-of-bounds access does not hit the next buffer. */
 const gap = 4096
 
 /**
- * The high half of every device address. The ones below mark generic addresses of shared memory, kernel parameters, local memory and
- * functions.
+ * High half of every device address. The values below it mark generic addresses of shared memory,
+ * kernel parameters, local memory and functions.
  */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01
@@ -22,7 +24,7 @@ const deviceBase = deviceHigh * 2 ** 32
 
 export interface Allocation {
   readonly name: string
-  /** Offset into the memory. */
+  /** Byte offset into the device memory. */
   readonly offset: number
   readonly bytes: number
 }
@@ -32,17 +34,20 @@ export interface Device {
   readonly allocations: readonly Allocation[]
   /** Reserves a zeroed buffer. */
   allocate(name: string, bytes: number): Allocation
-  /** Returns aligned space behind all buffers for the duration of a launch. The next call reuses it. */
+  /**
+   * Returns aligned space behind all buffers for the duration of one launch. The next call reuses
+   * the space.
+   */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array
-  /** Zeroes the memory that was used, since another device may use it next. */
+  /** Zeroes the used memory, because another device may use it next. */
   clear(): void
 }
 
 export const addressOf = (allocation: Allocation): bigint =>
   BigInt(deviceBase) + BigInt(allocation.offset)
 
-/** Returns the offset of a device address, or null if it is not one. */
+/** Returns the offset of a device address, or null for any other address. */
 export function offsetOf(address: bigint): number | null {
   const offset = Number(address - BigInt(deviceBase))
   return offset >= 0 && offset < 2 ** 32 ? offset : null

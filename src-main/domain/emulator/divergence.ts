@@ -1,7 +1,10 @@
-/** Divergence: lanes of a warp split at a branch and reconverge where they wait. */
+/** Divergence of a warp: lanes split at a branch and reconverge at a barrier. */
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
-/** Sends the lanes in `active` to another instruction; the others continue. */
+/**
+ * Sends the lanes in `active` to another instruction. The other lanes continue at the next
+ * instruction.
+ */
 export function branch(
   warp: Warp,
   split: Split,
@@ -21,7 +24,10 @@ export function branch(
   warp.splits.push({ at: target, mask: active, waits: null })
 }
 
-/** Sends each lane in `active` to its own target; the others continue after the instruction at `index`. */
+/**
+ * Sends each lane in `active` to its own target. The other lanes continue after the instruction at
+ * `index`.
+ */
 export function scatter(
   warp: Warp,
   split: Split,
@@ -48,7 +54,7 @@ export function scatter(
   if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
 }
 
-/** Returns the union of the masks that the lanes in `mask` have in a convergence barrier. */
+/** Returns the union of the masks that the lanes in `mask` have stored in a convergence barrier. */
 export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
   let union = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1)
@@ -56,7 +62,7 @@ export function convergenceOf({ convergence }: Warp, barrier: number, mask: numb
   return union
 }
 
-/** Sets a convergence barrier of the lanes in `mask` to `valueOf` its old value. */
+/** Replaces the convergence-barrier mask of each lane in `mask` with the result of `valueOf`. */
 export function setConvergence(
   { convergence }: Warp,
   barrier: number,
@@ -70,7 +76,10 @@ export function setConvergence(
   }
 }
 
-/** Ends the wait at a convergence barrier if all expected lanes have arrived; returns false otherwise. */
+/**
+ * Ends the wait at a convergence barrier if all expected lanes have arrived. Returns false
+ * otherwise.
+ */
 function convergeAt(warp: Warp, barrier: number): boolean {
   const waiting = warp.splits.filter(
     ({ waits }) => waits?.kind === 'convergence' && waits.barrier === barrier,
@@ -85,7 +94,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
     const all = wantedBy[place]! & warp.live
     const wanted = all & ~yieldedLanes(warp)
     if ((arrived & wanted) !== wanted) continue
-    // Lanes that yielded are not waited for.
+    // The barrier does not wait for lanes that yielded.
     if ((arrived & all) !== all)
       setConvergence(warp, barrier, all & ~arrived, (before) => before & ~arrived)
     join(warp, group, arrived)
@@ -94,7 +103,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   return false
 }
 
-/** Ends the wait of lanes that have all arrived. */
+/** Releases waiting lanes once all the lanes that they wait for have arrived. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
   for (const { waits } of warp.splits) {
@@ -108,13 +117,14 @@ export function converge(warp: Warp): void {
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
-    // CUDA does not define a mask that omits waiting lanes; here those lanes wait only for the others.
+    // CUDA does not define the result if a mask omits waiting lanes. The emulator lets those lanes
+    // wait only for the other lanes.
     const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live
     if ((arrived & wanted) !== wanted) continue
     for (const split of all) split.waits = null
-    // Lanes that wait at the same place continue together.
+    // Lanes that wait at the same instruction continue together.
     const first = all[0]!
     if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
     break
@@ -127,8 +137,9 @@ const yieldedLanes = ({ splits }: Warp): number =>
 const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
 
 /**
- * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes take their turn, and lanes that wait to
- * reconverge with these continue without them. Otherwise a lane that holds a lock would wait for the lanes that want it.
+ * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes
+ * run next. Lanes that wait to reconverge with the yielding lanes continue without them. Otherwise
+ * a lane that holds a lock would wait for the lanes that want the lock.
  */
 export function giveWay(warp: Warp, split: Split): void {
   split.waits = nextTurn

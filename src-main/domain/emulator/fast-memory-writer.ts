@@ -1,4 +1,7 @@
-/** Writes the WebAssembly of one access: it checks that the addresses match a known pattern, then does the load, store or copy. */
+/**
+ * Writes the WebAssembly of one access. The code checks that the addresses match a known pattern,
+ * then does the load, store or copy.
+ */
 import {
   zeroRegister,
   zeroUniformRegister,
@@ -37,7 +40,10 @@ import {
 import { predicateIndex } from './site-operands'
 
 export interface FastSetting {
-  /** Row of the first uniform register, and byte offset of the first predicate, both from the warp's base. */
+  /**
+   * Row of the first uniform register and byte offset of the first predicate, both relative to the
+   * warp's base.
+   */
   registers: number
   predicates: number
   /** Whether shared-memory addresses contain the rank of the block. */
@@ -47,7 +53,10 @@ export interface FastSetting {
 export class Writer {
   private readonly way: number
   private readonly bad: number
-  /** For each address, the value that its register is added to, and the address of the first lane, as bytes of the memory. */
+  /**
+   * For each address: the value added to its register, and the first lane's address as a byte
+   * offset into memory.
+   */
   private readonly bases: number[]
   private readonly firsts: number[]
   private readonly vectors: number[]
@@ -99,7 +108,7 @@ export class Writer {
     code.memory(scalar.load, register * rowBytes + 4 * lane)
   }
 
-  /** Computes the start of each address; shared-memory addresses become offsets. */
+  /** Computes the start of each address and converts shared-memory addresses to offsets. */
   begin(): void {
     const { code } = this
     for (const [place, { offset, uniform }] of this.addresses.entries()) {
@@ -114,7 +123,7 @@ export class Writer {
       code.get(this.bases[place]!)
       code.op(scalar.add)
       if (this.spaces[place] === 'shared' && this.setting.clustered) {
-        // Removes the block's rank from all lanes at once.
+        // Remove the block's rank from all lanes at once.
         code.tee(this.firsts[place]!)
         code.constant(~offsetMask)
         code.op(scalar.and)
@@ -131,7 +140,10 @@ export class Writer {
     }
   }
 
-  /** Looks the pattern up. Returns 0 if it is unknown or out of bounds; counts it otherwise. */
+  /**
+   * Looks up the address pattern. Counts the access if the pattern is known and within bounds.
+   * Otherwise returns 0.
+   */
   compare(periods: readonly number[]): void {
     const { code } = this
     pushHash(
@@ -146,7 +158,7 @@ export class Writer {
     code.tables()
     code.op(scalar.add, scalar.add)
     code.set(this.way)
-    // The start of the pattern, which is never 0 in a used way.
+    // A used way never has a pattern start of 0.
     code.get(this.way)
     code.memory(scalar.load, 0)
     pushStart(code, periods, (place) => code.get(this.firsts[place]!))
@@ -223,7 +235,7 @@ export class Writer {
     this.code.op(scalar.add)
   }
 
-  /** Appends the code for patterns of one shape, and returns from the function after it. */
+  /** Appends code that runs for patterns of one shape and then returns from the function. */
   private inShape(shape: number, write: () => void): void {
     const { code } = this
     code.get(this.way)
@@ -235,7 +247,7 @@ export class Writer {
     code.op(scalar.return, scalar.end)
   }
 
-  /** Transposes four vectors of four words in the first four locals, in place. */
+  /** Transposes four vectors of four words in place. The vectors are in the first four locals. */
   private transpose(): void {
     const { code } = this
     const [a, b, c, d, e, f, g, h] = this.vectors as [

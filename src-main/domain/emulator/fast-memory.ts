@@ -1,7 +1,9 @@
 /**
- * Loads, stores and copies of a whole warp as WebAssembly, for address patterns seen before. All lanes must be within bounds and at the
- * same distances from the first lane as before, so the cost is known. In any other case the function returns 0; the instruction's step then
- * does the access and saves its pattern for the next time.
+ * Runs loads, stores and copies of a whole warp as WebAssembly for known address patterns.
+ *
+ * All lanes must be within bounds, and their distances from the first lane must match a pattern.
+ * The cost is then known. Otherwise the function returns 0. The instruction's step then does the
+ * access and saves the pattern for next time.
  */
 import {
   type Instruction,
@@ -15,14 +17,20 @@ import { type FastPattern } from './fast-patterns'
 import { Writer, type FastSetting } from './fast-memory-writer'
 
 interface FastAccess {
-  /** The function. Parameters: byte address of the warp's registers, the mask, byte address of its shared memory. */
+  /**
+   * The compiled function. Its parameters are the byte address of the warp's registers, the lane
+   * mask, and the byte address of shared memory.
+   */
   code: Code
   pattern: FastPattern
 }
 
 const widths: Record<string, number> = { '64': 8, '128': 16 }
 
-/** Returns the compiled access, or null if the instruction must use its step. `site` is where its patterns are in the launch's tables. */
+/**
+ * Returns the compiled access, or null if the instruction must use its step. `site` is the place of
+ * its patterns in the launch's tables.
+ */
 export function fastAccess(
   instruction: Instruction,
   site: number,

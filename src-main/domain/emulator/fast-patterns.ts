@@ -1,5 +1,6 @@
 /**
- * The address patterns that an instruction has used, in the launch's tables: their layout, their lookup in compiled code, and insertion.
+ * Address patterns of an instruction in the launch's tables: layout, lookup in compiled code, and
+ * insertion.
  */
 import { Code, scalar } from './wasm'
 import { lanes, type Cost } from './site'
@@ -8,13 +9,19 @@ export const rowBytes = 4 * lanes
 
 const ways = 32
 
-/** Bytes before an instruction's ways: for each of its two addresses, the lowest one and the size of the allowed range. */
+/**
+ * Bytes before an instruction's ways. For each of two addresses, they hold the lowest address and
+ * the size of the allowed range.
+ */
 export const boundsBytes = 16
 
-/** Fields of a way: its start, shape, hit count (8 bytes), and the smallest and largest distance of each address. */
+/**
+ * Byte offsets of the fields of a way, which stores one cached pattern. The fields are the start,
+ * the shape, the hit count (8 bytes), and the smallest and largest distance of each address.
+ */
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
-/** Patterns with contiguous or equal addresses: all lanes at one address, or each lane right after the previous one. */
+/** Shapes of a pattern. All lanes use one address, each lane follows the previous one, or neither. */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
 
 export const wayBytes = wayHeader + 2 * rowBytes
@@ -22,17 +29,17 @@ export const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
 export interface FastPattern {
-  /** The memory spaces of its addresses; the one with the repeating pattern comes first. */
+  /** Memory spaces of the addresses. The space that determines the shape comes first. */
   spaces: readonly ('global' | 'shared')[]
-  /** The distance by which each address can move without changing the cost. */
+  /** Shift of each address that does not change the cost. */
   periods: readonly number[]
   bytes: number
 }
 
-/** Lanes whose distance from the first lane quickly distinguishes patterns. */
+/** Lanes whose distances from the first lane quickly distinguish patterns. */
 const telling = [1, 8, 31]
 
-/** Pushes the index of the way for a pattern, computed from the lane differences and the first address. */
+/** Pushes the index of a pattern's way, computed from the lane distances and the first address. */
 export function pushHash(
   code: Code,
   periods: readonly number[],
@@ -56,7 +63,7 @@ export function pushHash(
   code.op(scalar.shrUnsigned)
 }
 
-/** Computes the same hash in JavaScript. */
+/** Returns the index of a pattern's way, computed with the same hash in JavaScript. */
 function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
   for (const [place, row] of addresses.entries()) {
@@ -66,7 +73,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Pushes the position of each address in its line, as one number above 0. */
+/** Pushes the position of each address in its line, combined into one number above 0. */
 export function pushStart(
   code: Code,
   periods: readonly number[],
@@ -88,11 +95,14 @@ const startOf = (periods: readonly number[], addresses: readonly Int32Array[]): 
 export interface FastSite {
   readonly pattern: FastPattern
   readonly address: number
-  /** Costs of the cached patterns, by way. */
+  /** Costs of the cached patterns by way. */
   readonly costs: (Cost | undefined)[]
 }
 
-/** Saves the pattern of an access that its step did. Returns the evicted pattern with its count. */
+/**
+ * Saves the pattern of an access that ran through its step. Returns the evicted pattern with its
+ * count.
+ */
 export function keepPattern(
   words: Int32Array,
   site: FastSite,
@@ -146,7 +156,7 @@ export const takeCounts = (
 ): readonly { cost: Cost; times: number }[] =>
   site.costs.flatMap((_, way) => takeCount(words, site, way) ?? [])
 
-/** Sets the lowest allowed address of the instruction and the end of the range. */
+/** Stores the lowest allowed address of the instruction and the size of the allowed range. */
 export function setBounds(
   words: Int32Array,
   site: FastSite,

@@ -1,6 +1,6 @@
 /**
- * Computes the contents that the runner gives a buffer before a rung runs: the same function of seed, stream and index as
- * `cuda-kernels/runner/fill.hpp`.
+ * Computes the initial buffer contents that the runner creates before a rung runs. It uses the same
+ * function of seed, stream and index as `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
 import { eightBits, smallFloats } from './small-floats'
@@ -12,13 +12,16 @@ export type FillRule =
   | { kind: 'iota' }
   | { kind: 'permutation' }
 
-/** Every `every`-th line of `length` elements contains one of `specialKinds`, in turn. */
+/**
+ * Inserts special values. Every `every`-th line of `length` elements contains one of
+ * `specialKinds`, which alternate.
+ */
 interface Special {
   every: number
   length: number
 }
 
-/** Contents of such a line: everywhere in it, or in one randomly chosen element. */
+/** Special values of a line. They fill the whole line or one randomly chosen element. */
 const specialKinds = [
   { value: -Infinity, everywhere: true },
   { value: -Infinity, everywhere: false },
@@ -26,7 +29,7 @@ const specialKinds = [
   { value: NaN, everywhere: false },
 ] as const
 
-/** 64 bits as two 32-bit words. */
+/** A 64-bit value as two 32-bit words. */
 interface Long {
   high: number
   low: number
@@ -58,7 +61,7 @@ function foldRight(value: Long, by: number): void {
   value.high ^= value.high >>> by
 }
 
-/** The finalizer of SplitMix64. */
+/** Applies the finalizer of SplitMix64. */
 function mix(value: Long): void {
   foldRight(value, 30)
   multiply(value, firstFactor)
@@ -84,7 +87,7 @@ function randomStream(seed: number, stream: number): (index: number, into: Long)
 
 type Write = (index: number, value: number) => void
 
-/** Returns the size of an element type and a function that writes one. */
+/** Returns the size of an element type and a function that writes one element. */
 function writer(
   dtype: string,
   bytes: Uint8Array,
@@ -156,8 +159,8 @@ function writer(
 }
 
 /**
- * Returns a number in (-1, 1): an odd multiple of 2^-23, which is exact in a float. For f64 it is a multiple of 2^-52, so that a rung that
- * computes in float fails an exact check.
+ * Returns a number in (-1, 1) that is an odd multiple of 2^-23, which is exact in a float. For f64
+ * it is a multiple of 2^-52. A rung that computes an f64 task in float then fails an exact check.
  */
 function uniformOf({ high, low }: Long, dtype: string): number {
   const places = dtype === 'f64' ? 52 : 23
@@ -165,7 +168,10 @@ function uniformOf({ high, low }: Long, dtype: string): number {
   return (2 * random + 1 - 2 ** places) * 2 ** -places
 }
 
-/** Returns a random permutation, made by four rounds of a Feistel network. The rounds are repeated until the result is below count. */
+/**
+ * Returns a random permutation, made by four rounds of a Feistel network. The rounds repeat until
+ * the result is below `count`.
+ */
 function permutation(count: number, random: ReturnType<typeof randomStream>) {
   let half = 1
   while (2 ** (2 * half) < count) half++
@@ -197,7 +203,7 @@ function writeSpecials(
   const bits: Long = { high: 0, low: 0 }
   for (let line = every - 1; line < count / length; line += every) {
     const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
-    // Stream numbers that no element uses.
+    // Element indices are below `count`, so no element uses these stream numbers.
     random(count + line, bits)
     const start = line * length
     if (everywhere) for (let i = start; i < start + length; i++) write(i, value)

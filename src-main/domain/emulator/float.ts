@@ -1,4 +1,4 @@
-/** GPU floating-point arithmetic, bit-exact where it differs from JavaScript's. */
+/** GPU floating-point arithmetic that matches the GPU bit by bit where JavaScript differs. */
 export { halfOf } from '../task/dtype'
 
 const f32 = new Float32Array(1)
@@ -6,7 +6,7 @@ const f32Bits = new Int32Array(f32.buffer)
 const f64 = new Float64Array(1)
 const f64Words = new Uint32Array(f64.buffer)
 
-/** The NaN that all FP32 operations return. */
+/** Bits of the NaN that all FP32 operations return. */
 export const nanBits = 0x7fffffff
 
 export const floatOf = (bits: number): number => {
@@ -26,19 +26,19 @@ export const doubleOf = (low: number, high: number): number => {
   return f64[0]!
 }
 
-/** Returns the low and high word of a double. */
+/** Returns the low and the high word of a double. */
 export const wordsOf = (value: number): [number, number] => {
   f64[0] = value
   return [f64Words[0]! | 0, f64Words[1]! | 0]
 }
 
-/** Whether these words encode a NaN double. */
+/** Returns whether these words encode a NaN double. */
 export const isNaNDouble = (low: number, high: number): boolean =>
   (high & 0x7fffffff) > 0x7ff00000 || ((high & 0x7fffffff) === 0x7ff00000 && low !== 0)
 
 const smallestNormal = 2 ** -126
 
-/** Flushes denormal numbers to zero of the same sign. */
+/** Replaces a denormal number with a zero of the same sign. */
 export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 
@@ -61,8 +61,9 @@ const next = (value: number, up: boolean): number => {
 const overflow = 2 ** 128 - 2 ** 103
 
 /**
- * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double. Rounding their sum to a double first is wrong
- * only if the sum was inexact and falls on the midpoint between two floats.
+ * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double.
+ * Rounding the sum to a double first is usually correct. It is wrong only if the sum is inexact and
+ * the double is at the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b
@@ -82,7 +83,7 @@ export function fusedMultiplyAdd(a: number, b: number, c: number): number {
 
 export type Rounding = 'RN' | 'RZ' | 'RM' | 'RP'
 
-/** Rounds `value` plus a tiny `error` to a float in the given direction. */
+/** Returns `value` plus a tiny `error`, rounded to a float in the given direction. */
 function roundFloat(value: number, error: number, mode: Rounding): number {
   const rounded = Math.fround(value)
   const left = value - rounded + error
@@ -93,7 +94,7 @@ function roundFloat(value: number, error: number, mode: Rounding): number {
   return rounded
 }
 
-/** Computes a * b + c with a rounding mode other than to nearest. */
+/** Returns a * b + c, rounded in a direction other than to nearest. */
 export function multiplyAddDirected(a: number, b: number, c: number, mode: Rounding): number {
   if (mode === 'RN') return fusedMultiplyAdd(a, b, c)
   const product = a * b
@@ -104,7 +105,10 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
   return roundFloat(sum, sumError(product, c, sum), mode)
 }
 
-/** Rounds a number to the nearest FP16. A double must hold it exactly, or with more than twice FP16's bits. */
+/**
+ * Returns the bits of the nearest FP16. The double must be exact or have more than twice the bits
+ * of FP16.
+ */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0
@@ -124,19 +128,20 @@ export function halfBits(value: number): number {
 
 export const bfloatOf = (bits: number): number => floatOf(bits << 16)
 
-/** Rounds a float to the nearest BF16. */
+/** Returns the bits of the BF16 nearest to a float. */
 export function brainBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
   const bits = bitsOf(value)
   return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff
 }
 
-/** Rounds `value` plus a tiny `error` once to the nearest BF16. */
+/** Returns the bits of the BF16 nearest to `value` plus a tiny `error`, rounded once. */
 export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // Truncates to a float and sets the lowest bit if anything was lost, so that the next rounding is correct.
+  // Truncate to a float and set the lowest bit if anything was lost. The next rounding is then
+  // correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))
@@ -153,6 +158,6 @@ export function multiplyHigh(a: number, b: number): number {
   return (aHigh * bHigh + Math.floor(cross / 65536) + Math.floor(other / 65536)) | 0
 }
 
-/** The same for signed integers. */
+/** Returns the high 32 bits of the product of two signed integers. */
 export const multiplyHighSigned = (a: number, b: number): number =>
   (multiplyHigh(a >>> 0, b >>> 0) - (a < 0 ? b : 0) - (b < 0 ? a : 0)) | 0

@@ -1,4 +1,4 @@
-/** FP32 and FP64 arithmetic, comparisons and the special functions. */
+/** FP32 and FP64 arithmetic, comparisons and special functions. */
 import type { Operand } from '../sass/instruction'
 import { bitsOf, flush, fusedMultiplyAdd, multiplyAddDirected } from './float'
 import { finishComparison } from './integer'
@@ -11,7 +11,9 @@ export type Table = Record<string, (at: Site) => Step>
 
 const saturated = (value: number): number => (value > 0 ? Math.min(value, 1) : 0)
 
-/** Computes a * b + c with the modifiers applied; a saturated NaN becomes 0. */
+/**
+ * Returns a function that computes a * b + c with the modifiers applied. A saturated NaN becomes 0.
+ */
 function floatResult(at: Site): (a: number, b: number, c: number) => number {
   const mode = roundingOf(at)
   let compute: (a: number, b: number, c: number) => number =
@@ -36,7 +38,10 @@ function ternary(at: Site, [a, b, c]: [Get, Get, Get]): Step {
 }
 
 const one: Get = () => 1
-/** A zero with the sign of the product: adding it changes nothing in any rounding mode. */
+/**
+ * Returns a zero with the sign of the product. Adding this zero changes nothing in any rounding
+ * mode.
+ */
 const nothing =
   (a: Get, b: Get): Get =>
   (base, lane) =>
@@ -96,8 +101,8 @@ function extremumFloat(at: Site): Step {
 }
 
 /**
- * The special functions, computed by JavaScript and rounded once. A GPU approximates them with an error of up to two units in the last
- * place, so the last bits of a result can differ.
+ * Special functions, computed by JavaScript and rounded once. A GPU approximates them with an error
+ * of up to two units in the last place. The last bits can therefore differ.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -115,13 +120,17 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Denormal inputs and results become zero, except for square roots and the exponential's argument.
+    // Denormal inputs and results become zero, except in square roots and the exponential's
+    // argument.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })
 }
 
-/** Whether a division a / b needs the long sequence. The exponents decide, as in the manual's code. */
+/**
+ * Makes the step that tests whether a division a / b needs the long sequence. As in the manual's
+ * code, the exponents decide.
+ */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()
   const a = at.float(at.source(0))

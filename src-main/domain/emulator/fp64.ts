@@ -11,7 +11,10 @@ interface DoubleOperand {
   high: Get
 }
 
-/** Reads a double from a register pair. `low` and `high` are its words before the sign changes. */
+/**
+ * Returns a reader of a double from a register pair. `low` and `high` are the words before any sign
+ * change.
+ */
 export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {
     const { bits } = at.take(operand, 'value')
@@ -43,11 +46,11 @@ function parts(value: number): [bigint, number] {
   return [high < 0 ? -mantissa : mantissa, (exponent === 0 ? 1 : exponent) - 1075]
 }
 
-/** Returns sum * 2^exponent as a double, rounded once; `sum` is not 0. */
+/** Returns sum * 2^exponent as a double, rounded once. `sum` must not be 0. */
 function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
   const size = sum < 0n ? -sum : sum
   const length = size.toString(2).length
-  // The exponent of the last bit kept, which is the same for all denormal numbers.
+  // Exponent of the last kept bit. It is the same for all denormal numbers.
   const last = Math.max(exponent + length - 53, -1074)
   const cut = last - exponent
   let mantissa = size
@@ -67,7 +70,7 @@ function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
   return sum < 0n ? -value : value
 }
 
-/** Computes a * b + c for doubles, rounded once, with integers. */
+/** Returns a * b + c for doubles, rounded once, using integer arithmetic. */
 function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const product = a * b
   if (![a, b, c].every(Number.isFinite)) return product + c
@@ -77,12 +80,12 @@ function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
   if (sum !== 0n) return roundDouble(sum, exponent, mode)
-  // Both have the same sign, or they cancel.
+  // The terms have the same sign, or they cancel.
   const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
   return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
 }
 
-/** Returns the first NaN operand, made quiet with its sign unchanged. */
+/** Returns the first NaN operand, made quiet and with an unchanged sign. */
 function nanOf(operands: readonly DoubleOperand[], base: number, lane: number): [number, number] {
   for (const { low, high } of [operands[1]!, operands[0]!, operands[2] ?? operands[0]!]) {
     const words = [low(base, lane), high(base, lane)] as const

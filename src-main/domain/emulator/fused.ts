@@ -1,6 +1,7 @@
 /**
- * Runs of arithmetic as WebAssembly: lane-wise instructions, four lanes at a time, with their registers in locals. The result equals that
- * of the steps bit by bit, which a test checks. Instructions and forms that are not supported here use their steps.
+ * Compiles runs of arithmetic to WebAssembly that executes four lanes at a time and keeps registers
+ * in locals. The results match those of the steps bit by bit, and a test checks this. Unsupported
+ * instructions and forms use their steps.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import {
@@ -105,7 +106,7 @@ function emit(run: RunWriter, instruction: Instruction): void {
 }
 
 interface FusedRun {
-  /** Indices of the first instruction and of the one after the last. */
+  /** Indices of the run's first instruction and of the instruction after its last. */
   first: number
   end: number
   code: Code

@@ -3,9 +3,9 @@ import { truePredicate, type Instruction } from '../sass/instruction'
 import { predicateTrue, uniformPredicates } from './warp'
 
 interface Guard {
-  /** Index among the warp's predicates. */
+  /** Index of the predicate among the warp's predicates. */
   readonly index: number
-  /** Value to XOR the mask with: -1 if the predicate is negated. */
+  /** Mask to XOR with the predicate. It is -1 if the guard is negated and 0 otherwise. */
   readonly flip: number
 }
 

@@ -1,8 +1,9 @@
 /**
  * Matrix products of a warpgroup: HGMMA, and QGMMA for FP8 in shared memory.
  *
- * Each of the four warps holds 16 of the 64 rows and computes its part alone when the instruction is issued. Matrix descriptors locate B in
- * shared memory, and A unless it is in registers. Sums are computed as for HMMA, except that FP8 keeps fewer bits, also in the result.
+ * Each of the four warps holds 16 of the 64 rows. A warp computes its part alone when the
+ * instruction is issued. Matrix descriptors locate B in shared memory. They also locate A, unless A
+ * is in registers. Sums are computed as for HMMA. FP8 sums keep fewer bits, also in the result.
  */
 import { halfBits } from './float'
 import { lanes, type Site } from './site'
@@ -26,20 +27,24 @@ const warpsOfGroup = 4
 const groupRows = rows * warpsOfGroup
 const wavefrontBytes = 128
 
-/** Indexed by the two highest bits of a descriptor. */
+/** Swizzles indexed by the two highest bits of a descriptor. */
 const swizzles: readonly Swizzle[] = [0, 3, 2, 1]
 
 interface Descriptor {
-  /** Offset in the shared memory. */
+  /** Byte offset of the matrix in shared memory. */
   start: number
-  /** Byte distance between blocks of the matrix: along the leading dimension, and along the other one. */
+  /**
+   * Byte distances between blocks of the matrix: along the leading dimension, and along the other
+   * dimension.
+   */
   leading: number
   stride: number
   swizzle: Swizzle
 }
 
 function descriptorOf(low: number, high: number): Descriptor | null {
-  // A base offset means that the tile does not start where its swizzle pattern does; this is not supported.
+  // A base offset means that the tile and its swizzle pattern start at different places. This is
+  // not supported.
   if ((high >>> 17) & 7) return null
   return {
     start: (low & 0x3fff) << 4,
@@ -50,8 +55,9 @@ function descriptorOf(low: number, high: number): Descriptor | null {
 }
 
 /**
- * Returns the offsets of a matrix's elements from its start, before swizzling. `outer` counts rows of A or columns of B; k is the summed
- * dimension. Eight rows of 16, 32, 64 or 128 bytes (by swizzle) are contiguous. If `transposed`, rows run along `outer`.
+ * Returns the offsets of a matrix's elements from its start, before swizzling. `outer` counts rows
+ * of A or columns of B, and k is the summed dimension. Eight rows of 16, 32, 64 or 128 bytes (by
+ * swizzle) are contiguous. If `transposed`, rows run along `outer`.
  */
 function elementOffsets(
   { leading, stride, swizzle }: Descriptor,
@@ -101,12 +107,12 @@ function formOf(at: Site): Form {
   }
 }
 
-/** Tiles whose element places are cached. A pipeline uses only a few. */
+/** Maximum number of tiles whose element places are cached. A pipeline uses only a few tiles. */
 const mostKnown = 256
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
-/** Reads `count` rows of A or columns of B, starting at `first`. */
+/** Returns a reader of `count` rows of A or columns of B, starting at `first`. */
 function matrixReader(
   at: Site,
   form: Form,
@@ -121,7 +127,7 @@ function matrixReader(
   const bits = new Int32Array(table ? 0 : count * form.depth)
   const floats = new Float32Array(bits.buffer)
   const known = new Map<string, Int32Array>()
-  /** Offsets in the shared memory. */
+  /** Returns the elements' byte offsets in shared memory. */
   const placesOf = (descriptor: Descriptor, first: number): Int32Array => {
     const { start, leading, stride, swizzle } = descriptor
     const key = `${start} ${leading} ${stride} ${swizzle} ${first}`
@@ -169,7 +175,7 @@ function groupProduct(at: Site): Step {
   const registers = at.all('register')
   if (!descriptor) return at.unknown()
   at.take(descriptor, 'value')
-  // Products are complete when issued, so nothing waits for the scoreboard.
+  // Products complete when they are issued, so nothing waits for the scoreboard.
   for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, added] = [registers[0]!, registers.at(-1)!]
@@ -196,17 +202,18 @@ function groupProduct(at: Site): Step {
   })
   const byColumn = new Float64Array(columns * depth)
   const { counts } = at.machine
-  // Each warp counts a quarter of what the four read together.
+  // Each warp counts a quarter of the data that the four warps read together.
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  // For each 8 columns a lane holds two neighbors in its row, and two in the row 8 below.
+  // For each 8 columns, a lane holds two neighboring elements in its row and two in the row 8
+  // below.
   const placeOf = (part: number, lane: number): number => {
     const pair = wide ? part >> 1 : part
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // nvcc emits an empty product, without a result or a matrix, after products that it serializes.
+  // After products that it serializes, nvcc emits an empty product without a result or a matrix.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

@@ -1,4 +1,7 @@
-/** Integer arithmetic, logic, shifts and comparisons. Uniform instructions (such as UIADD3 for IADD3) use the same code. */
+/**
+ * Integer arithmetic, logic, shifts and comparisons. Uniform instructions use the same code. For
+ * example, UIADD3 uses the code of IADD3.
+ */
 import { multiplyHigh, multiplyHighSigned } from './float'
 import { eachLane, type Get, type Site } from './site'
 import type { Step } from './warp'
@@ -27,7 +30,10 @@ const unary =
     return eachLane((_, base, lane) => put(base, lane, value(a(base, lane))))
   }
 
-/** Returns an operand's addend in an unsigned sum. The complement of a negated operand includes its carry. */
+/**
+ * Returns an operand's addend in an unsigned sum. The complement of a negated operand includes its
+ * carry.
+ */
 function addend(at: Site, operand: Operand): Get {
   const raw = at.raw(operand, 0, 'negated', 'inverted')
   const modified = operand.kind !== 'immediate' && 'negated' in operand
@@ -58,7 +64,7 @@ function addThree(at: Site): Step {
       if (sum >= 2 ** 32) first |= 1 << lane
       if (sum >= 2 ** 33) second |= 1 << lane
     })(warp, active)
-    // The first output wins if both name the same predicate.
+    // The first output wins if both outputs name the same predicate.
     outs[1]?.(warp, active, second)
     outs[0]?.(warp, active, first)
   }
@@ -138,7 +144,10 @@ function multiplyAdd(at: Site): Step {
   }
 }
 
-/** (a << shift) + b, or with HI the high word of the two-word a:c shifted. */
+/**
+ * LEA: computes (a << shift) + b. With HI, it adds the high word of the shifted two-word value a:c
+ * instead.
+ */
 function shiftAdd(at: Site): Step {
   const { sources } = at.operands
   const shiftOperand = sources.at(-1)!
@@ -147,11 +156,11 @@ function shiftAdd(at: Site): Step {
   const first = at.source(0)
   const a = at.raw(first)
   const negated = 'negated' in first && first.negated
-  // The effect of the sign bit is unknown where a carry or a high word is added.
+  // It is unknown how the sign bit affects a carry or a high word.
   if (!high && !at.has('X')) at.take(first, 'negated')
   const second = at.source(1)
   const added = addend(at, second)
-  // With a carry input, a negated operand is its complement.
+  // With a carry input, a negated operand means its complement.
   const complements = at.has('X') && 'negated' in second && second.negated
   const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
   const sign = high && at.has('SX32')
@@ -194,7 +203,7 @@ const joins: Record<string, (a: number, b: number) => number> = {
   XOR: (a, b) => a ^ b,
 }
 
-/** Finishes a comparison: combines it with the input predicate and writes both outputs. */
+/** Finishes a comparison: combines the result with the input predicate and writes both outputs. */
 export function finishComparison(
   at: Site,
 ): (warp: Parameters<Step>[0], active: number, holds: number) => void {
@@ -225,7 +234,8 @@ function compare(whole: Site): Step {
       const x = signed ? a(base, lane) : a(base, lane) >>> 0
       const y = signed ? b(base, lane) : b(base, lane) >>> 0
       const order = x < y ? -1 : x > y ? 1 : 0
-      // This is the high word of a 64-bit comparison; if it is equal, the result of the low word stands.
+      // This compares the high words of 64-bit numbers. If they are equal, the result of the low
+      // words decides.
       const yes =
         extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
@@ -240,7 +250,10 @@ function compare(whole: Site): Step {
   }
 }
 
-/** Returns the minimum if the trailing predicate is true, the maximum otherwise. */
+/**
+ * Makes a step that writes the minimum if the trailing predicate is true, and the maximum
+ * otherwise.
+ */
 function extremum(at: Site, plus: boolean): Step {
   const a = at.int(at.source(0))
   const b = at.int(at.source(1))
@@ -262,7 +275,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // GPUs ignore the bit that would negate the first operand; no compiler sets it.
+  // GPUs ignore the bit that would negate the first operand, and no compiler sets it.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

@@ -1,6 +1,6 @@
 /**
- * The scratch memory of a launch: registers, shared and local memory of the blocks that run together, and the tables of
- * compiled code.
+ * Scratch memory of a launch. It holds the registers, shared memory and local memory of blocks that
+ * run together, and the tables of compiled code.
  */
 import { registersOf } from './code-facts'
 import type { Device } from './device'
@@ -8,29 +8,32 @@ import { siteBytes } from './fast-patterns'
 import type { Launch } from './launch-types'
 import { lanes, type Views } from './site'
 
-/** CUDA reserves the first bytes of shared memory. */
+/** Number of bytes that CUDA reserves at the start of shared memory. */
 export const reservedShared = 1024
 const uniformRows = 64
-/** Scratch space to round four lanes carefully. */
+/** Scratch bytes for rounding four lanes carefully. */
 const fixBytes = 256
-/** Predicates follow the registers of a warp. */
+/** Words for the predicates that follow a warp's registers. */
 const predicateWords = lanes
 
 const align = (bytes: number): number => Math.ceil(bytes / 256) * 256
 
-/** Places in bytes: `start` and `tables` in the device's memory, those of tables from `tables`, those of a block from its slot. */
+/**
+ * Layout of the scratch memory in bytes. `start` and `tables` are offsets into the device's memory.
+ * Places in the tables are relative to `tables`, and places of a block are relative to its slot.
+ */
 export interface LaunchMemory {
   readonly views: Views
   readonly threads: number
   readonly warps: number
-  /** Registers of a thread. */
+  /** Number of registers per thread. */
   readonly registers: number
-  /** 32-bit words of a warp: its registers, uniform registers and predicates. */
+  /** Number of 32-bit words per warp: registers, uniform registers and predicates. */
   readonly warpWords: number
   readonly predicateWords: number
   readonly sharedBytes: number
   readonly start: number
-  /** One slot per block that runs at a time. */
+  /** Bytes of one slot. Each block that runs at a time has a slot. */
   readonly blockBytes: number
   readonly sharedPlace: number
   readonly localPlace: number
@@ -38,7 +41,7 @@ export interface LaunchMemory {
   readonly onPlace: number
   readonly fixPlace: number
   readonly banks: readonly { bank: number; place: number; bytes: number }[]
-  /** Returns the place of an instruction's access pattern. */
+  /** Returns the place of an instruction's access patterns. */
   sitePlace(index: number): number
 }
 

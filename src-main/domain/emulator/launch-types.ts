@@ -11,19 +11,28 @@ export interface Launch {
   readonly code: readonly Instruction[]
   readonly grid: Extent
   readonly block: Extent
-  /** Static plus dynamic. */
+  /** Static plus dynamic shared memory per block. */
   readonly sharedBytes: number
-  /** Blocks per cluster along x; they run together and access one another's shared memory. 1 by default. */
+  /**
+   * Number of blocks per cluster along x, 1 by default. These blocks run together and access one
+   * another's shared memory.
+   */
   readonly clusterBlocks?: number
-  /** Stack size of a thread. */
+  /** Stack size per thread. */
   readonly localBytes: number
-  /** Constant banks by number. Bank 0 includes the launch dimensions and parameters; see `launchBank`. */
+  /**
+   * Constant banks by number. Bank 0 includes the launch dimensions and parameters (see
+   * `launchBank`).
+   */
   readonly banks: ReadonlyMap<number, Uint8Array>
-  /** Linear indices of the blocks to run, with the rest of their clusters; all blocks by default. */
+  /**
+   * Linear indices of the blocks to run, all by default. The other blocks of their clusters run
+   * too.
+   */
   readonly blocks?: BlockSelection
 }
 
-/** A range of blocks, or their indices in ascending order. */
+/** A range of blocks, or block indices in ascending order. */
 export type BlockSelection = { readonly first: number; readonly count: number } | readonly number[]
 
 export interface Printed {
@@ -33,28 +42,37 @@ export interface Printed {
 }
 
 export interface LaunchOptions {
-  /** Maximum number of warp instructions before the launch is stopped. */
+  /** Number of warp instructions after which the launch is stopped. */
   readonly limit: number
-  /** Whether to check for reads of uninitialized memory and for races; slower. */
+  /** Whether to check for reads of uninitialized memory and for races. The checks are slow. */
   readonly checks: boolean
-  /** How often a segment runs by its steps before it is compiled; `Infinity` never compiles. */
+  /**
+   * Number of times that a segment's steps run before the segment is compiled. `Infinity` never
+   * compiles.
+   */
   readonly compileAfter?: number
-  /** Avoids WebAssembly features that are not available everywhere, such as the CPU's multiply-add. Results are the same. */
+  /**
+   * Whether to avoid WebAssembly features that some hosts lack, such as the CPU's multiply-add.
+   * Results do not change.
+   */
   readonly portable?: boolean
   /** Buffers that the kernel may read before it writes them. */
   readonly written?: readonly Allocation[]
-  /** The same per byte of the buffers' memory. The launch adds its own writes, for the next launch. */
+  /**
+   * Bytes of the buffers' memory that the kernel may read before it writes them. The launch adds
+   * its writes for the next launch.
+   */
   readonly writtenBytes?: Uint8Array
-  /** Receives the number of executed warp instructions, at most about once a second. */
+  /** Receives the number of executed warp instructions, about once per second at most. */
   readonly onProgress?: (instructions: number) => void
-  /** Receives events of the launch. Slower, because steps then do all accesses. */
+  /** Receives events of the launch. Tracing is slow, because steps then do all accesses. */
   readonly trace?: Trace
-  /** Receives what threads print; both indices are linear. */
+  /** Receives text that threads print. Both indices are linear. */
   readonly onPrint?: (printed: Printed) => void
 }
 
 export interface LaunchResult {
-  /** Warp instructions. */
+  /** Number of executed warp instructions. */
   readonly instructions: number
   readonly counts: Counts
   readonly findings: readonly Finding[]

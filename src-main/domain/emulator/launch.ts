@@ -1,6 +1,7 @@
 /**
- * Runs a kernel launch. Blocks run one after another, except that the blocks of a cluster run together. The warps of a block take turns
- * between barriers; lanes at the same instruction run together. Counts are exact and do not depend on the order.
+ * Runs a kernel launch. Blocks run one after another, except that the blocks of a cluster run
+ * together. Between barriers, the warps of a block take turns. Lanes at the same instruction run
+ * together. Counts are exact and do not depend on the order.
  */
 import { growsStack, isNarrow } from './code-facts'
 import { addBlock, runCluster } from './block-turns'
@@ -27,20 +28,27 @@ import { keepPattern, setBounds, takeCounts, type FastSite } from './fast-patter
 
 export { launchBank, type LaunchBank } from './constant-bank'
 
-/** Findings kept per kind; a broken kernel repeats them in every thread. */
+/** Maximum number of findings per kind. A broken kernel repeats a finding in every thread. */
 const mostFindings = 1000
-/** Segments that a warp runs before the next warp takes its turn. */
+/** Number of segments that a warp runs before the next warp's turn. */
 const turn = 4096
 /**
- * This many clock reads, each within this many instructions of the last, indicate a loop that waits for the clock. The clock then speeds
- * up, so that a wait of one second ends too.
+ * Limits that detect a loop waiting for the clock. `mostCloseReads` clock reads indicate such a
+ * loop if each follows the previous one within `closeRead` instructions. The clock then speeds up,
+ * so that a wait of one second ends too.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 
-/** Minimum time between progress reports, and how many warp instructions pass between checks of the time. */
+/**
+ * Minimum time between progress reports, and the number of warp instructions between checks of the
+ * time.
+ */
 const [tellEveryMs, lookEvery] = [1000, 100_000]
 
-/** Code that runs only once takes longer to compile than to interpret. */
+/**
+ * Runs of a segment before it is compiled. Compiling code that runs only once is slower than
+ * interpreting it.
+ */
 const compileAfter = 1
 
 /** Yields the first block of each cluster that contains these blocks. */
@@ -67,7 +75,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { buffer } = device.memory
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
-  /** The current block. */
+  /** Linear index of the current block. */
   let running = 0
   const found = new Map<Finding['kind'], number>()
   const report = (finding: Finding): void => {
@@ -166,9 +174,15 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
 
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
-  /** Makes the step of an instruction on first use: code that a kernel never executes may contain unknown instructions. */
+  /**
+   * Makes the step of an instruction on first use. Code that a kernel never executes may contain
+   * unknown instructions.
+   */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
-  /** Whether the step of an instruction can be made: compiled code never supports more than its step. */
+  /**
+   * Returns whether the step of an instruction can be made. Compiled code never supports more than
+   * the step.
+   */
   const isKnown = (index: number): boolean => {
     try {
       step(index)
@@ -180,14 +194,17 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   }
   const controlAt: (Control | null)[] = code.map(() => null)
   const guards = code.map(guardOf)
-  /** For each instruction, the next control instruction at or after it. */
+  /**
+   * For each instruction, the index of the next control instruction. A control instruction's entry
+   * is its own index.
+   */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
     ends[index] = isControl(code[index]!) ? index : ends[index + 1]!
 
   const predicatePlace = 4 * (memory.warpWords - memory.predicateWords)
   const fastSites = new Map<number, FastSite>()
-  /** The current warp, for steps called from its compiled code. */
+  /** The current warp, for steps called from compiled code. */
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,
@@ -221,7 +238,10 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const threshold = options.compileAfter ?? compileAfter
 
   let instructions = 0
-  /** Instructions before the current segment, the segment's first instruction, when the block began, and reads in a waiting loop. */
+  /**
+   * State of the clock: instructions before the current segment, the segment's first instruction,
+   * the block's start, and close reads.
+   */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
   let [nextLook, reported] = [options.onProgress ? lookEvery : Infinity, performance.now()]
@@ -249,7 +269,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     }
   }
 
-  /** Runs one split until it waits, exits or has used its turn. */
+  /** Runs one split until it waits, exits or uses up its turn. */
   function runSplit(warp: Warp, split: Split): void {
     running = warp.block.number
     for (let segment = 0; segment < turn; segment++) {
@@ -293,11 +313,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let [barriers, blocks] = [0, 0]
   for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
-    // Each block has its own clock, so results do not depend on the number of threads that emulate blocks.
+    // Each block has its own clock. Results therefore do not depend on the number of threads that
+    // emulate blocks.
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++)
       addBlock(cluster, number + rank, launch, memory, watches)
-    // Warps may wait for those that the trace ended.
+    // Other warps may still wait for warps that the trace ended.
     runCluster(cluster, code, runSplit, options.trace?.endsWarps ?? false)
     for (const { meetings } of cluster.blocks) barriers += meetings
     blocks += together

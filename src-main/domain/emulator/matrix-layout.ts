@@ -5,22 +5,25 @@ import { lanes, type Site } from './site'
 import { smallFloats, smallOf } from './small-floats'
 
 export interface Elements {
-  /** Elements per register. */
+  /** Number of elements per register. */
   packed: 1 | 2 | 4
-  /** The number for each 16- or 8-bit pattern; null for TF32, which is a float without its low bits. */
+  /**
+   * Number value of each 16- or 8-bit pattern. It is null for TF32, which is a float without its
+   * low bits.
+   */
   table: Float32Array | null
-  /** The smallest normal magnitude. Smaller numbers use its exponent. */
+  /** Smallest normal magnitude. Smaller numbers use the same exponent. */
   leastNormal: number
 }
 
-/** The bits of a float that TF32 keeps. */
+/** Mask of the float bits that TF32 keeps. */
 export const tensorFloatMask = ~0x1fff
 
 export const leastFloat = 2 ** -126
 
 const tables = new Map<(bits: number) => number, Float32Array>()
 
-/** Tabulates a function of 16 bits. */
+/** Returns a table of a function of 16 bits. */
 function tabled(toNumber: (bits: number) => number): Float32Array {
   const known = tables.get(toNumber)
   if (known) return known
@@ -36,7 +39,10 @@ const eights = {
   E5M2: (bits: number) => smallOf(bits & 0xff, smallFloats.e5m2),
 }
 
-/** Returns the element type of an instruction: TF32, BF16, FP8 (if A and B have the same type), otherwise F16. */
+/**
+ * Returns the element type of an instruction: TF32, BF16, FP8, or F16 by default. FP8 requires that
+ * A and B have the same type.
+ */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null, leastNormal: leastFloat }
   const [eight, other] = at.matching(/^E4M3$|^E5M2$/)
@@ -58,8 +64,9 @@ const word = new Int32Array(1)
 const float = new Float32Array(word.buffer)
 
 /**
- * Reads a matrix fragment from registers. Lane l holds row l / 4 of each 8 rows, and the l % 4-th of each 4 registers along k. `sources`
- * lists the register rows; those of the first 8 matrix rows come first.
+ * Reads a matrix fragment from registers. In each group of 8 rows, lane l holds row l / 4. In each
+ * group of 4 registers along k, lane l holds register l % 4. `sources` lists the register rows,
+ * starting with those of the first 8 matrix rows.
  */
 export function readFragment(
   words: Int32Array,
@@ -88,7 +95,7 @@ export function readFragment(
   }
 }
 
-/** First word of a register's row relative to the warp's base; -1 for RZ. */
+/** Returns the first word of a register's row relative to the warp's base, or -1 for RZ. */
 export function rowOf(at: Site, operand: Operand, part: number): number {
   if (operand.kind !== 'register') return at.unknown()
   at.take(operand, 'value')

@@ -1,9 +1,12 @@
 /**
  * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
  *
- * The 64 bits follow nvcc's code. The expected threads, less than 2^20, start at bit 1; the missing threads start at bit 43; both are
- * stored as 2^20 minus the number. The phase parity is bit 63. It is unknown where the hardware stores the outstanding bytes, and no code
- * reads them; they are in bits 21 to 42 here.
+ * The layout of the 64 bits follows nvcc's code. The number of expected threads, less than 2^20,
+ * starts at bit 1. The number of missing threads starts at bit 43. Both are stored as 2^20 minus
+ * the number. The phase parity is bit 63.
+ *
+ * The hardware's place for the outstanding bytes is unknown, and no code reads them. The emulator
+ * stores them in bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -16,7 +19,10 @@ const barrierBytes = 8
 interface State {
   expected: number
   missing: number
-  /** Announced bytes that have not arrived; negative if bytes arrived before they were announced. */
+  /**
+   * Announced bytes that have not arrived. The number is negative if bytes arrived before they were
+   * announced.
+   */
   bytes: number
   parity: number
 }
@@ -41,11 +47,13 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** These arrivals are not expected in later phases. */
+  /** Whether later phases no longer expect these arrivals. */
   leaves?: boolean
 }
 
-/** Changes a barrier. Its phase ends once no thread is missing and no byte is outstanding. */
+/**
+ * Changes a barrier. The barrier's phase ends once no thread is missing and no byte is outstanding.
+ */
 export function change(
   at: Site,
   warp: Warp,
@@ -73,11 +81,11 @@ export function change(
 export interface BarrierPlace {
   block: Block
   offset: number
-  /** Byte offset in the memory. */
+  /** Byte offset of the barrier in the memory. */
   place: number
 }
 
-/** Returns the barrier at an address; reports a finding and returns null if there is none. */
+/** Returns the barrier at an address. Reports a finding and returns null if there is none. */
 export function barrierAt(
   at: Site,
   warp: Warp,
@@ -101,7 +109,7 @@ export function barrierAt(
   return null
 }
 
-/** The address of SYNCS by lane, including the rank of the block. */
+/** Returns the address operand of SYNCS by lane, including the rank of the block. */
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 
 const valueOf = (at: Site) => {
@@ -131,7 +139,7 @@ function exchange(at: Site): Step {
   }
 }
 
-/** The effect of an arrival, by modifier; `value` is the register's value. */
+/** Effect of an arrival by modifier, as a function of the register's value. */
 const changes: Record<string, (value: number) => Change> = {
   '': (bytes) => ({ arrivals: 1, bytes }),
   A1T0: () => ({ arrivals: 1, bytes: 0 }),
@@ -140,7 +148,7 @@ const changes: Record<string, (value: number) => Change> = {
   A0TX: (bytes) => ({ arrivals: 0, bytes: -bytes }),
 }
 
-/** SYNCS.ARRIVE: returns the previous value of the barrier. */
+/** SYNCS.ARRIVE: arrives at a barrier and returns the barrier's previous value. */
 function arrive(at: Site): Step {
   at.expect('TRANS64')
   const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
@@ -158,15 +166,16 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // Warps of another block have their own clocks.
+      // Warps of another block have separate clocks.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)
 }
 
 /**
- * ARRIVES.LDGSTSBAR: arrives when the thread's copies have completed, which they have. Without ARVCNT the arrival is also added to the
- * expected count, so nothing changes.
+ * ARRIVES.LDGSTSBAR: arrives when the thread's copies complete. In the emulator, copies are
+ * complete by then. Without ARVCNT, the arrival is also added to the expected count, so the barrier
+ * does not change.
  */
 function arriveAfterCopies(at: Site): Step {
   at.expect('LDGSTSBAR', '64')
@@ -182,8 +191,9 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: tests whether the phase in the register's highest bit is complete. TRYWAIT waits here as long as other warps can run. A
- * GPU gives up after an unspecified time, so the iteration count of such a loop varies.
+ * SYNCS.PHASECHK: tests whether a phase is complete. The register's highest bit holds the parity of
+ * the phase. TRYWAIT waits as long as other warps can run. A GPU gives up after an unspecified
+ * time, so the iteration count of such a loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)
@@ -216,7 +226,7 @@ export function phaseControl(at: Site): Control {
       })(warp, mask)
     }
     if (ended() === active) end()
-    // A thread that only polls has used its turn, so that others can complete the phase.
+    // A thread that only polls gives up its turn, so that other threads can complete the phase.
     else if (waits)
       split.waits = { kind: 'until', over: () => ended() === active, end, timesOut: true }
     else split.waits = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
@@ -227,7 +237,7 @@ export function phaseControl(at: Site): Control {
 function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
-  // mbarrier.inval
+  // This is mbarrier.inval, which has no effect here.
   if (at.has('CCTL')) {
     at.expect('IV')
     addressesOf(at)

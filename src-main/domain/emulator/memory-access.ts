@@ -1,4 +1,4 @@
-/** The parts of every memory instruction: lane addresses, access checks, and costs. */
+/** Helpers shared by all memory instructions: lane addresses, access checks and costs. */
 import {
   type MemoryOperand,
   type Operand,
@@ -16,7 +16,7 @@ export type Space = AccessSpace
 
 interface Width {
   bytes: number
-  /** For 1 and 2 bytes: whether to sign-extend. */
+  /** Whether to sign-extend values of 1 and 2 bytes. */
   signed: boolean
 }
 
@@ -42,14 +42,19 @@ export function countCost(at: Site, cost: Cost): void {
   counts.l1Sectors[index]! += cost.l1Sectors
 }
 
-/** Wavefronts of L1's data stage. L1 stores its lines in the same banks as shared memory. */
+/**
+ * Returns the cached wavefronts of L1's data stage. L1 stores its lines in the same banks as shared
+ * memory.
+ */
 const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   patternsOf([periodOf('global')], (mask, addresses) => ({
     ...noCost,
     passes: sharedPasses(kind, bytes, mask, addresses).passes,
   }))
 
-/** Reports an instruction's accesses to the launch's trace, if there is one. */
+/**
+ * Returns a function that reports an instruction's accesses to the launch's trace, if there is one.
+ */
 export function traceOf(
   at: Site,
   space: AccessSpace,
@@ -82,11 +87,14 @@ const globalPatterns = (bytes: number) =>
 const rowOf = (index: number | null, zero: number, first: number): number | null =>
   index === null || index === zero ? null : (first + index) * lanes
 
-/** In an address of shared memory, the block's rank within its cluster is stored above the offset. */
+/** Position of the block's rank in a shared-memory address. The rank is stored above the offset. */
 export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
 
-/** Returns an operand's address by lane: the offset in its space, or NaN if it is invalid. `generic-shared` keeps the rank of the block. */
+/**
+ * Returns an operand's address by lane: the offset in its space, or NaN if it is invalid.
+ * `generic-shared` keeps the rank of the block.
+ */
 export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
   const { words } = at.views
   const register = rowOf(operand.register, zeroRegister, 0)
@@ -110,15 +118,15 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 }
 
 /**
- * Whether the address uses two registers. Without a descriptor such addresses are printed without `.64`: compare-and-swap, generic stores,
- * and every access on sm_75.
+ * Returns whether the address uses two registers. Without a descriptor, such addresses are printed
+ * without `.64`. This affects compare-and-swap, generic stores, and every access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
 
 const whole = { low: 0, high: 0 }
 
-/** Returns the halves of a generic address, with the 64-bit carry between them. */
+/** Returns a function that computes both halves of a generic address, including the 64-bit carry. */
 function wholeAddress(
   at: Site,
   operand: MemoryOperand,
@@ -168,8 +176,8 @@ const outside: Record<Space, FindingKind> = {
 export const buffers = [new Int32Array(lanes), new Int32Array(lanes)] as const
 
 /**
- * Writes each lane's address to `into`. Removes lanes with an invalid address from the mask and reports a finding for each: out of bounds
- * or misaligned.
+ * Writes each lane's address to `into`. Removes lanes with an invalid address from the mask.
+ * Reports a finding for each address that is out of bounds or misaligned.
  */
 export function checked(
   at: Site,
@@ -212,8 +220,9 @@ export function checked(
 }
 
 /**
- * Returns the order in which lanes write, so that the right lane wins if several write the same place. Shared memory processes one
- * wavefront of lanes at a time, and within it the first lane wins.
+ * Returns the order in which lanes write, so that the right lane wins if several write the same
+ * place. Shared memory processes one wavefront of lanes at a time. Within a wavefront, the first
+ * lane wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)
@@ -242,7 +251,7 @@ export function watchAll(
   }
 }
 
-/** Returns the byte address that the first lane's offsets of a space start at, and the distance to the next lane's. */
+/** Returns the byte address of offset 0 for the first lane, and the distance to the next lane's. */
 export function originOf(
   at: Site,
   space: Space,

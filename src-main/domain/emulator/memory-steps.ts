@@ -1,4 +1,4 @@
-/** Loads and stores, and the table of all instructions of the load-store unit. */
+/** Steps of loads and stores, and a table of all instructions of the load-store unit. */
 import {
   addressOf,
   buffers,
@@ -88,10 +88,12 @@ function store(at: Site, space: Space): Step {
   }
 }
 
-/** Unsupported features. */
 export const otherBlocksShared = 'shared memory of another block'
 
-/** A generic address that may point to shared or local memory: the high half of a lane's address decides which. */
+/**
+ * Makes a step for a generic address that may point to shared or local memory. The high half of
+ * each lane's address decides.
+ */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const { descriptor, offset } = at.memory()
   if (descriptor === null && Math.abs(offset) >= 2 ** 22)

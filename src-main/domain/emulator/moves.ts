@@ -21,7 +21,10 @@ const copy = (at: Site): Step => {
   return eachLane((_, base, lane) => put(base, lane, a(base, lane)))
 }
 
-/** Returns the first source if the predicate is true, the second otherwise. */
+/**
+ * Makes a step that writes the first source if the predicate is true, and the second source
+ * otherwise.
+ */
 function select(at: Site, read: (place: number) => Get): Step {
   const a = read(0)
   const b = read(1)
@@ -35,7 +38,10 @@ function select(at: Site, read: (place: number) => Get): Step {
   }
 }
 
-/** Returns the bits of a float operand with `-` and `|x|` applied. A selection changes nothing else. */
+/**
+ * Returns the bits of a float operand with `-` and `|x|` applied. Selecting a float changes no
+ * other bits.
+ */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
   const raw = at.raw(operand, 0, 'absolute', 'negated')
@@ -51,7 +57,7 @@ function floatBits(at: Site, place: number): Get {
 
 const clockPart = /^SR_(?:CLOCK|GLOBALTIMER)(LO|HI)$/
 
-/** Reads clock64 or globaltimer. */
+/** Makes a step that reads clock64 or globaltimer. */
 function readClock(at: Site, upper: boolean, wide: boolean): Step {
   const low = at.put()
   const high = wide ? at.put(1) : () => {}
@@ -89,8 +95,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: returns the value of the first active lane. The predicate is true in lanes with a different value; with OR it also stays true where
- * it was.
+ * R2UR: returns the value of the first active lane. The predicate is true in lanes with a different
+ * value. With OR, it also stays true in lanes where it was true before.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -113,7 +119,7 @@ function toUniform(at: Site): Step {
 
 const widths: Record<string, number> = { '64': 2, '128': 4 }
 
-/** LDC and ULDC. */
+/** Makes the step of LDC and ULDC. */
 function loadConstant(at: Site): Step {
   const operand = at.source(0)
   const words = widths[at.oneOf(Object.keys(widths)) ?? ''] ?? 1
@@ -141,7 +147,7 @@ function loadConstant(at: Site): Step {
       ? { row: operand.register! * lanes, offset: operand.offset }
       : null
   const { words: memory } = at.views
-  // The index register may be one of the destinations.
+  // The index register may also be a destination, so all words are read before any is written.
   return eachLane((warp, base, lane) => {
     if (index !== null) {
       const address = index.offset + memory[base + index.row + lane]!
@@ -154,8 +160,8 @@ function loadConstant(at: Site): Step {
 }
 
 /**
- * SHFL: shuffles within the segments that the third operand defines. A source outside the segment returns the lane's own value; an inactive
- * source returns 0.
+ * SHFL: shuffles within the segments that the third operand defines. If the source lane is outside
+ * the segment, the lane gets its current value. An inactive source lane supplies 0.
  */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
@@ -194,7 +200,10 @@ function shuffle(at: Site): Step {
   }
 }
 
-/** VOTE and VOTEU: returns the ballot, and whether any lane is true (ANY), all are (ALL), or all agree (EQ). */
+/**
+ * VOTE and VOTEU: return the ballot and one predicate. The predicate is true if any lane is true
+ * (ANY), if all are true (ALL), or if all agree (EQ).
+ */
 function vote(at: Site): Step {
   const { predicates } = at
   if (predicates.length === 0) return at.unknown()
@@ -240,7 +249,7 @@ function reduce(at: Site): Step {
   }
 }
 
-/** MATCH: returns the lanes with the same value. */
+/** MATCH: returns the lanes that have the same value. */
 function match(at: Site): Step {
   const a = at.int(at.source(0))
   const high = at.has('U64') ? at.int(at.source(0), 1) : () => 0
@@ -264,7 +273,7 @@ function match(at: Site): Step {
   }
 }
 
-/** Whether an operand is `PR` or `UPR`. */
+/** Returns whether an operand is `PR` or `UPR`. */
 const isPredicateFile = (operand: Operand): boolean =>
   operand.kind === 'predicate-file' || (operand.kind === 'word' && /^U?PR$/.test(operand.text))
 
@@ -273,7 +282,7 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
     ? operand.uniform
     : operand?.kind === 'word' && operand.text === 'UPR'
 
-/** P2R: packs predicates into bits under a mask; the other bits come from a register. */
+/** P2R: packs predicates into the bits of a mask. The other bits are copied from a register. */
 function predicatesToRegister(at: Site): Step {
   const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
   const file = at.operands.sources.find(isPredicateFile) ?? at.unknown()
@@ -311,7 +320,7 @@ function registerToPredicates(at: Site): Step {
   }
 }
 
-/** ELECT: picks one active lane. */
+/** ELECT: selects one active lane. */
 function elect(at: Site): Step {
   const out = at.putPredicate(at.predicates[0])
   const put = at.operands.destination && !at.destinationIsZero ? at.put() : null
@@ -341,7 +350,10 @@ function transposeMatrix(at: Site): Step {
   }
 }
 
-/** USETMAXREG: registers are available at once. A GPU waits until other warps release theirs. */
+/**
+ * USETMAXREG: registers are always available in the emulator. A GPU waits until other warps release
+ * registers.
+ */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])
   at.expect('DEALLOC', 'TRY_ALLOC', 'CTAPOOL')

@@ -1,4 +1,6 @@
-/** Two FP16 or BF16 numbers in a register: HADD2, HMUL2, HFMA2 and their comparisons. */
+/**
+ * Arithmetic on two FP16 or BF16 numbers in a register: HADD2, HMUL2, HFMA2 and their comparisons.
+ */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'
 import { eachLane, type Site } from './site'
@@ -20,7 +22,8 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  // The tensor pipe's port takes the halves unchanged. Otherwise GPUs reject a float next to halves.
+  // The tensor pipe's port uses the halves unchanged. Otherwise, GPUs reject a float together with
+  // halves.
   const plain = at.mnemonic === 'HFMA2' && at.has('MMA')
   const low = !plain && at.suffix(operand, 'H1_H1') ? 16 : 0
   const high = !plain && at.suffix(operand, 'H0_H0') ? 0 : 16
@@ -31,8 +34,9 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 }
 
 /**
- * The product of two FP16 or BF16 numbers is exact in a double. So is a sum of FP16 numbers, unless they differ so much in size that the
- * double's rounding cannot affect eleven bits. A BF16 sum carries its error along.
+ * Makes the step of a packed operation. The product of two FP16 or BF16 numbers is exact in a
+ * double. A sum of FP16 numbers is exact too, unless the rounding of the double cannot affect
+ * eleven bits. For BF16, the rounding error is added separately.
  */
 function packed(
   at: Site,
@@ -44,7 +48,7 @@ function packed(
   const toNumber = brain ? bfloatOf : halfOf
   if (at.has('F32')) return widen(at, toNumber)
   const sources = at.operands.sources
-  // The disassembler prints a pair of immediates as one operand or two.
+  // The disassembler prints a pair of immediates as one or two operands.
   if (sources.length < count) return at.unknown()
   const pairs = sources.slice(0, count).map((operand) => pairOf(at, operand, toNumber))
   const put = at.put()

@@ -1,11 +1,11 @@
-/** C's printf on the device: a format and a buffer of arguments. */
+/** The device's C printf with a format and a buffer of arguments. */
 
-/** Reads the arguments in order; each call returns the next one. */
+/** Reads the arguments in order. Each call returns the next argument. */
 interface PrintfArguments {
   /** Returns the bits of an integer or a pointer of 4 or 8 bytes. */
   bits(bytes: 4 | 8): bigint
   double(): number
-  /** Returns the string that a pointer points to. */
+  /** Returns the string at a pointer argument. */
   text(): string
 }
 
@@ -15,7 +15,9 @@ const wide = new Set(['l', 'll', 'j', 'z', 't'])
 
 const narrow: Record<string, number> = { hh: 8, h: 16 }
 
-/** Returns a positive double times a power of ten, rounded to the nearest integer, ties to even. */
+/**
+ * Returns a positive double times a power of ten, rounded to the nearest integer with ties to even.
+ */
 function scaled(value: number, power: number): bigint {
   const view = new DataView(new ArrayBuffer(8))
   view.setFloat64(0, value)
@@ -87,7 +89,7 @@ function magnitude(value: number, kind: string, precision: number | null, flags:
 const signOf = (negative: boolean, flags: string): string =>
   negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : ''
 
-/** Pads a sign or prefix and the digits after it to a width. */
+/** Returns the sign or prefix followed by the digits, padded to a width. */
 function padded(sign: string, body: string, width: number, flags: string, zeros: boolean): string {
   const missing = Math.max(0, width - sign.length - body.length)
   if (flags.includes('-')) return sign + body + ' '.repeat(missing)

@@ -1,7 +1,9 @@
 /**
- * Runs a rung on the emulated GPU: its kernel launches and the fills and copies between them, in order. The probe records the launches and
- * their arguments (`parsers/cuda/runner-events.ts`). Its addresses are dummies, one range per buffer, which are translated to device
- * addresses here.
+ * Runs a rung on the emulated GPU: kernel launches, and the fills and copies between them, in
+ * order.
+ *
+ * The probe records the launches and their arguments (`parsers/cuda/runner-events.ts`). It uses
+ * dummy addresses with one range per buffer. This module translates them to device addresses.
  */
 import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
@@ -18,21 +20,21 @@ import { Halt } from './warp'
 import { writtenBytes } from './watch'
 
 export interface RungLaunch {
-  /** The mangled name. */
+  /** Mangled name of the kernel. */
   readonly kernel: string
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
-  /** Blocks per cluster along x; 0 or undefined without clusters. */
+  /** Number of blocks per cluster along x. It is 0 or undefined without clusters. */
   readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
 
-/** A fill or copy before the launch with this number. */
+/** A fill or copy that precedes the launch with index `before`. */
 export interface MemoryOperation {
   readonly before: number
   readonly to: bigint
-  /** The source address, or the bytes copied from the host; null for a fill with `value`. */
+  /** The source address, or the bytes copied from the host. It is null for a fill with `value`. */
   readonly from: bigint | Uint8Array | null
   readonly value: number
   readonly bytes: number
@@ -46,34 +48,38 @@ export interface EmulatedLaunch {
 }
 
 /**
- * The base of the probe's dummy addresses. Range 0 is the workspace; ranges from 1 on are the buffers, in the order of the launch struct.
+ * Base of the probe's dummy addresses. Range 0 is the workspace. The buffers follow from range 1 in
+ * the order of the launch struct.
  */
 const dummyBase = 0x4b4c_0000_0000_0000n
 const dummyShift = 38n
 export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
 
-/** Ranges from this number on are the variables that the host knows, in the probe's order. */
+/** First range of the variables that the host knows, in the probe's order. */
 export const firstSymbol = 128
 
-/** Ranges from this number on are the rung's own allocations. */
+/** First range of the memory that the rung allocates. */
 export const firstAllocation = 256
 const ranges = firstAllocation + 1024
 
-/** Returns the range and offset of a dummy address; null for any other number. */
+/** Returns the range and offset of a dummy address, or null for any other number. */
 function dummyPlace(value: bigint): { index: number; offset: number } | null {
   if (value < dummyBase || value >= dummyBase + (BigInt(ranges) << dummyShift)) return null
   const index = Number((value - dummyBase) >> dummyShift)
   return { index, offset: Number(value - dummyAddress(index)) }
 }
 
-/** Returns the device address for a dummy address; null for any other number. */
+/** Returns the device address for a dummy address, or null for any other number. */
 function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
   const found = dummyPlace(value)
   const buffer = found && buffers.get(found.index)
   return buffer ? addressOf(buffer) + BigInt(found.offset) : null
 }
 
-/** Returns arguments with device addresses. Pointers are at multiples of 8 bytes. */
+/**
+ * Returns the arguments with device addresses in place of dummy addresses. Pointers are at
+ * multiples of 8 bytes.
+ */
 function translateArguments(
   bytes: Uint8Array,
   buffers: ReadonlyMap<number, Allocation>,
@@ -88,8 +94,9 @@ function translateArguments(
 }
 
 /**
- * The same for data that a rung copies from the host, such as an array of pointers or a tensor map. Such data also contains numbers, so
- * only addresses in a buffer or right after it count.
+ * Returns data copied from the host with device addresses in place of dummy addresses. Examples are
+ * an array of pointers and a tensor map. The data also contains ordinary numbers. It therefore
+ * translates only addresses in a buffer or right after one.
  */
 function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
   const copy = new Uint8Array(bytes)
@@ -106,7 +113,10 @@ function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocatio
 
 const instructionBytes = 16
 
-/** Returns the instructions of a kernel. Unknown instructions are kept, and stop the kernel when it reaches them. */
+/**
+ * Returns the instructions of a kernel. Unknown instructions are kept, and stop the kernel only
+ * when they run.
+ */
 export function instructionsOf(code: Uint8Array, architecture: number): Instruction[] {
   const view = new DataView(code.buffer, code.byteOffset, code.byteLength)
   const instructions: Instruction[] = []
@@ -142,12 +152,12 @@ function linkedBank(
   { bytes, relocations }: ConstantBank,
   variables: ReadonlyMap<string, bigint>,
 ): Uint8Array {
-  // Copied explicitly: slicing Node's Buffer does not copy.
+  // Copy explicitly, because slicing Node's Buffer does not copy.
   const linked = new Uint8Array(bytes)
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // An unknown function: calling it stops the kernel.
+    // The address belongs to an unknown function. A call to that function stops the kernel.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -156,7 +166,7 @@ function linkedBank(
   return linked
 }
 
-/** Launches, and the fills and copies between them. */
+/** Kernel launches, and the fills and copies between them. */
 export interface RungWork {
   readonly launches: readonly RungLaunch[]
   readonly memory: readonly MemoryOperation[]
@@ -167,18 +177,18 @@ interface RungRun extends RungWork {
   readonly machineCode: readonly MachineCode[]
   /** One-time work before the launches (`kl_prepare`). */
   readonly prepared?: RungWork
-  /** By the probe's range number. */
+  /** Buffers by the probe's range number. */
   readonly buffers: ReadonlyMap<number, Allocation>
   /** Mangled names of the variables that the host knows. */
   readonly symbols?: readonly string[]
   /** Per-thread stack size set by cudaDeviceSetLimit, for kernels whose stack grows. */
   readonly stackBytes?: number
   readonly options: LaunchOptions
-  /** Runs one launch; by default, runs it entirely. */
+  /** Runs one launch. By default, all selected blocks run completely. */
   readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
-  /** Selects the blocks of each launch to run; all by default. */
+  /** Selects the blocks of each launch to run. By default, all blocks run. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
-  /** Called before and after each launch, so that the caller can tell which launch raised a `Halt`. */
+  /** Called before each launch, so that the caller knows which launch raised a `Halt`. */
   readonly onLaunch?: () => void
   readonly onResult?: (launch: EmulatedLaunch) => void
 }
@@ -202,7 +212,10 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 /** CUDA's default stack size per thread (cudaLimitStackSize). */
 const defaultStack = 1024
 
-/** Returns the stack size per thread: the kernel's variables, or the limit if its stack grows. */
+/**
+ * Returns the stack size per thread. It is the size of the kernel's variables, or at least the
+ * limit if the stack grows.
+ */
 function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
   const own = kernel.stackBytes ?? kernel.frameBytes
   return Math.ceil((growsStack(code) ? Math.max(own, limit) : own) / 16) * 16
@@ -211,14 +224,14 @@ function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: num
 interface Decoded {
   bytes: Uint8Array
   architecture: number
-  /** Indices of calls to functions outside the kernel. */
+  /** Instruction indices of calls to functions outside the kernel. */
   calls: readonly number[]
   instructions: readonly Instruction[]
 }
 
 /**
- * The most recently decoded kernels, latest first. The next job often uses the same ones at another size or with checks, and compiled code
- * is tied to its instructions.
+ * Recently decoded kernels, latest first. The next job often runs the same kernels at another size
+ * or with checks. Compiled code is tied to the decoded instructions.
  */
 let kept: readonly Decoded[] = []
 const mostKept = 16
@@ -256,7 +269,7 @@ function codeOf(
   return latest.instructions
 }
 
-/** Returns the static shared memory of a kernel, after the part that CUDA reserves. */
+/** Returns the static shared memory of a kernel, without the part that CUDA reserves. */
 export const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
@@ -269,11 +282,11 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 interface LinkedRung {
-  /** Does the one-time work, with all blocks or with selected blocks of each of its launches. */
+  /** Does the one-time work. Runs all blocks or the selected blocks of each launch. */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
-  /** Runs the launches. Variables and the rung's own allocations keep their contents for the next run. */
+  /** Runs the launches. Variables and the rung's allocations keep their contents for the next run. */
   run: () => EmulatedLaunch[]
-  /** The module's variables in device memory. */
+  /** Variables of the modules in device memory. */
   variables: readonly Allocation[]
 }
 
@@ -290,7 +303,7 @@ export function linkRung(run: RungRun): LinkedRung {
     ]),
   )
   const buffers = new Map(run.buffers)
-  /** Bytes of `__constant__` variables. */
+  /** Bytes of `__constant__` variables by range. */
   const constantBytes = new Map<number, Uint8Array>()
   for (const [place, name] of (run.symbols ?? []).entries()) {
     const address = variables.get(name)
@@ -311,7 +324,7 @@ export function linkRung(run: RungRun): LinkedRung {
       buffers.set(firstSymbol + place, { name, offset: offsetOf(address)!, bytes: size ?? 0 })
     else if (found) constantBytes.set(firstSymbol + place, found)
   }
-  // A launch may read what an earlier one wrote.
+  // A launch may read data that an earlier launch wrote.
   const written = run.options.checks
     ? writtenBytes(device.scratch(0), [
         ...(run.options.written ?? device.allocations),

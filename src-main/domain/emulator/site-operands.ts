@@ -22,15 +22,18 @@ export const isRegister = (
   operand?.kind === 'register' || operand?.kind === 'uniform-register'
 
 export interface Operands {
-  /** Predicates before and right after the destination register. */
+  /** Output predicates before and right after the destination register. */
   outs: (PredicateOperand | UniformPredicateOperand)[]
   destination: RegisterOperand | UniformRegisterOperand | null
   sources: Operand[]
-  /** Trailing predicates. */
+  /** Trailing input predicates. */
   ins: (PredicateOperand | UniformPredicateOperand)[]
 }
 
-/** Sorts the operands of an arithmetic instruction: [outs] [register [outs]] sources [ins]. */
+/**
+ * Sorts the operands of an arithmetic instruction. The printed order is [outs] [register [outs]]
+ * sources [ins].
+ */
 export function sortOperands(all: readonly Operand[], writesRegister: boolean): Operands {
   const rest = [...all]
   const outs: Operands['outs'] = []

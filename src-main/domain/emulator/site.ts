@@ -1,8 +1,10 @@
 /**
- * An instruction while its step is made: operands are sorted into outputs and inputs, and each becomes a function of the lane. Values that
- * depend only on the launch (immediates, constant banks) are looked up here, once.
+ * An instruction during the construction of its step. Operands are sorted into outputs and inputs,
+ * and each operand becomes a function of the lane. Values that depend only on the launch, such as
+ * immediates and constant banks, are looked up once.
  *
- * A register is a row of 32 words. Uniform registers have rows too, with all words equal, so the same code handles both.
+ * A register is a row of 32 words. Uniform registers also have rows, in which all words are equal.
+ * The same code therefore handles both.
  */
 import {
   zeroRegister,
@@ -24,7 +26,7 @@ import { isRegister, sortOperands, predicateIndex, isZero, type Operands } from 
 
 export const lanes = 32
 
-/** Returns an operand's value for a lane; `base` is the warp's. */
+/** Returns an operand's value for a lane. `base` is the first word of the warp's registers. */
 export type Get = (base: number, lane: number) => number
 export type Put = (base: number, lane: number, value: number) => void
 
@@ -36,44 +38,56 @@ export interface Views {
   readonly halves: Uint16Array
 }
 
-/** The memory layout during a launch, and the counters. */
+/** The memory layout and the counters of a launch. */
 export interface EmulatorState {
   readonly views: Views
-  /** Rows of registers per warp, R0 first, followed by the uniform ones. */
+  /** Number of register rows per warp, starting with R0. The rows of the uniform registers follow. */
   readonly registers: number
   /** Bytes of shared memory per block, and of local memory per thread. */
   readonly sharedBytes: number
   readonly localBytes: number
-  /** Whether the stack grows while the kernel runs. If so, an access below it is a stack overflow. */
+  /**
+   * Whether the stack grows while the kernel runs. If so, an access below the stack is a stack
+   * overflow.
+   */
   readonly growsStack: boolean
-  /** Whether blocks run in clusters of several. */
+  /** Whether clusters have more than one block. */
   readonly clustered: boolean
   readonly counts: Counts
-  /** Returns a word of a constant bank, or 0 if the bank has none there. */
+  /** Returns a word of a constant bank, or 0 past the end of the bank. */
   constant(bank: number, offset: number): number
-  /** Returns the bytes at a generic address in global memory or the parameters, or null for any other address. */
+  /**
+   * Returns the bytes at a generic address in global memory or the parameters, or null for any
+   * other address.
+   */
   generic(low: number, high: number, bytes: number): DataView | null
-  /** Returns the reader of a special register by name, or null if it is unknown. */
+  /** Returns the reader of a special register by name, or null if the name is unknown. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
-  /** Returns the clock at an instruction. Emulation has no time, so it counts the instructions that the block has executed. */
+  /**
+   * Returns the clock at an instruction. Emulation has no time, so the clock counts the
+   * instructions that the block has executed.
+   */
   clock(at: number): number
-  /** Whether this range is inside one buffer. */
+  /** Returns whether a range of bytes is inside one buffer. */
   inBuffer(offset: number, bytes: number): boolean
-  /** Receives the launch's events; null if there is no trace. */
+  /** Receives the launch's events. It is null without a trace. */
   readonly trace: Trace | null
   report(finding: Finding): void
   /** Receives a thread's printf output. */
   print(warp: Warp, lane: number, text: string): void
-  /** Called after an access of a whole warp, with its cost. */
+  /** Called with the cost after an access of a whole warp. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
-/** The cost of one access of a warp. */
+/** The cost of one memory access of a warp. */
 export interface Cost {
-  /** As reported by ncu's source counters. */
+  /** Wavefronts as reported by ncu's source counters. */
   wavefronts: number
   idealWavefronts: number
-  /** As reported by the hardware counters of shared memory: wavefronts, and the extra ones due to conflicts. */
+  /**
+   * Shared-memory wavefronts and extra wavefronts due to conflicts, as reported by the hardware
+   * counters.
+   */
   passes: number
   conflicts: number
   tags: number
@@ -104,7 +118,7 @@ export interface Finding {
   at: number
   write: boolean
   bytes: number
-  /** Linear index of the thread in its block, and of the block. */
+  /** Linear indices of the thread in its block, and of the block. */
   thread: number
   block: number
   address: number
@@ -113,8 +127,9 @@ export interface Finding {
 }
 
 /**
- * The view of an instruction from which its step is made. Every accessor records which part of the instruction it reads; `finish` then
- * stops the kernel if any part was not read. A step reads its instruction only through these accessors.
+ * A view of an instruction for making its step. Every accessor records the part of the instruction
+ * that it reads. `finish` stops the kernel if any part was not read. A step reads its instruction
+ * only through these accessors.
  */
 export class Site {
   readonly operands: Operands
@@ -137,7 +152,10 @@ export class Site {
     return this.instruction.mnemonic
   }
 
-  /** Whether the instruction has a modifier. Asking marks the modifier as handled, so the step must act on the answer. */
+  /**
+   * Returns whether the instruction has a modifier. The call marks the modifier as handled, so the
+   * step must act on the result.
+   */
   has(modifier: string): boolean {
     return this.uses.modifier(modifier)
   }
@@ -152,7 +170,7 @@ export class Site {
     return this.uses.matching(pattern)
   }
 
-  /** Marks modifiers as handled that name an opcode's only form. */
+  /** Marks modifiers as handled if they name an opcode's only form. */
   expect(...modifiers: string[]): void {
     for (const modifier of modifiers) this.has(modifier)
   }
@@ -179,13 +197,13 @@ export class Site {
     return operand
   }
 
-  /** Whether an operand has a suffix; marks it as handled. */
+  /** Returns whether an operand has a suffix, and marks the suffix as handled. */
   suffix(operand: Operand, suffix: string): boolean {
     this.uses.take(operand, [`.${suffix}`])
     return 'suffixes' in operand && operand.suffixes.includes(suffix)
   }
 
-  /** Stops the kernel: the step does not support a part of this instruction. */
+  /** Stops the kernel, because the step does not support a part of this instruction. */
   unknown(what = 'this form'): never {
     return this.halt('unknown-instruction', what)
   }
@@ -200,7 +218,7 @@ export class Site {
     if (unused !== null) this.unknown(unused)
   }
 
-  /** Returns the same instruction without a destination register, for comparisons. */
+  /** Returns a site for the same instruction without a destination register, for comparisons. */
   compares(): Site {
     return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }
@@ -216,7 +234,7 @@ export class Site {
     return this.operands.sources[place] ?? this.unknown('an operand is missing')
   }
 
-  /** Returns an integer operand, or word `part` of a multi-word one. */
+  /** Returns an integer operand, or word `part` of a multi-word operand. */
   int(operand: Operand, part = 0): Get {
     const raw = this.raw(operand, part)
     if (isRegister(operand) || operand.kind === 'constant') {
@@ -226,7 +244,7 @@ export class Site {
         this.take(operand, 'inverted')
         return (base, lane) => ~raw(base, lane)
       }
-      // In a multi-word operand only the first word can have traits.
+      // In a multi-word operand, only the first word can have traits.
       if (part > 0) return raw
       if (negated) {
         this.take(operand, 'negated')
@@ -240,7 +258,7 @@ export class Site {
     return raw
   }
 
-  /** Returns an operand's bits; `handled` are the traits that the caller applies. */
+  /** Returns an operand's bits. The caller applies the traits in `handled`. */
   raw(operand: Operand, part = 0, ...handled: Trait[]): Get {
     this.take(operand, 'value', ...handled)
     const { words } = this.views
@@ -323,7 +341,7 @@ export class Site {
     }
   }
 
-  /** Writes word `part` of the destination. */
+  /** Returns a writer of word `part` of the destination. */
   put(part = 0, operand = this.operands.destination): Put {
     if (operand === null) return this.unknown('it has no destination')
     return this.putRegister(operand, part)
@@ -342,7 +360,7 @@ export class Site {
     return this.operands.destination === null || isZero(this.operands.destination)
   }
 
-  /** Returns the value of a uniform register and of those after it. */
+  /** Returns a reader of the uniform register with this index. */
   uniform(index: number): (warp: Warp) => number {
     const { words } = this.views
     const row = (this.machine.registers + index) * lanes
@@ -370,7 +388,7 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
   }
 }
 
-/** The same in a given lane order. */
+/** Returns a step that calls `each` in the given lane order. */
 export function eachLaneOf(
   order: readonly number[],
   each: (warp: Warp, base: number, lane: number) => void,
@@ -381,7 +399,7 @@ export function eachLaneOf(
   }
 }
 
-/** Returns an operand's value for the first active lane. */
+/** Returns a reader of an operand's value for the first active lane. */
 export function scalar(
   site: Site,
   operand: Operand | undefined,

@@ -1,16 +1,15 @@
 /**
- * Floats of fewer than 32 bits, converted to numbers and back.
- *
- * They match the runner's (`cuda-kernels/runner/dtype.hpp`).
+ * Conversions between numbers and floats of fewer than 32 bits. Results match those of the runner
+ * (`cuda-kernels/runner/dtype.hpp`).
  */
 
 interface SmallFloat {
   readonly bytes: 1 | 2
-  /** Bits of the mantissa, without the implicit leading one. */
+  /** Number of mantissa bits, without the implicit leading one. */
   readonly mantissa: number
-  /** The exponent bias. */
+  /** Exponent bias. */
   readonly excess: number
-  /** The bits of the largest finite number. */
+  /** Bits of the largest finite number. */
   readonly finite: number
   readonly infinity: boolean
 }
@@ -40,8 +39,8 @@ export function smallOf(bits: number, of: SmallFloat): number {
 }
 
 /**
- * Returns the eight bits of a number that is not NaN: rounded to nearest, ties to even. Larger numbers become the largest finite one, as in
- * CUDA's conversions.
+ * Returns the eight bits of a number, rounded to nearest with ties to even. As in CUDA's
+ * conversions, larger numbers become the largest finite number. NaN becomes 0x7f.
  */
 export function eightBits(value: number, { mantissa, excess, finite }: SmallFloat): number {
   if (Number.isNaN(value)) return 0x7f
@@ -53,7 +52,8 @@ export function eightBits(value: number, { mantissa, excess, finite }: SmallFloa
   const quotient = x * 2 ** (mantissa - exponent)
   const floor = Math.floor(quotient)
   const up = quotient - floor > 0.5 || (quotient - floor === 0.5 && floor % 2 === 1)
-  // The leading bit is added to the exponent, so rounding up to the next power of two carries into it.
+  // The addition includes the leading bit. Rounding up to the next power of two therefore carries
+  // into the exponent.
   const magnitude = ((exponent + excess - 1) << mantissa) + floor + (up ? 1 : 0)
   return sign | Math.min(x === Infinity ? finite : magnitude, finite)
 }

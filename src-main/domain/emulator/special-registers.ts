@@ -1,4 +1,4 @@
-/** Values of special registers, as S2R, S2UR and CS2R read them. */
+/** Values of special registers that S2R, S2UR and CS2R read. */
 import { sharedHigh } from './device'
 import { lanes } from './site'
 import type { Warp } from './warp'
@@ -34,5 +34,5 @@ export function specialRegister(
   return values[name] ?? null
 }
 
-/** Along x, y and z. */
+/** An extent along x, y and z. */
 export type Extent = readonly [number, number, number]

@@ -1,7 +1,8 @@
 /**
  * Finds spin loops, whose instruction counts depend on timing.
  *
- * On a GPU the count depends on how long other warps take; in the emulator it depends on the order in which warps take turns.
+ * On a GPU, the count depends on how long other warps take. In the emulator, it depends on the
+ * order in which warps take turns.
  */
 import type { Instruction } from '../sass/instruction'
 
@@ -12,7 +13,10 @@ const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
   (mnemonic === 'SYNCS' && modifiers.includes('PHASECHK')) ||
   (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
 
-/** Maximum number of instructions in a loop that repeatedly reads what other blocks wrote, including what it does with the value. */
+/**
+ * Maximum number of instructions in a loop that polls data from other blocks, including the code
+ * that uses the data.
+ */
 const longestLook = 128
 
 const looks = ({ mnemonic, modifiers }: Instruction): boolean =>
@@ -26,9 +30,11 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
 }
 
 /**
- * Returns the indices of instructions in loops that poll a barrier's phase or wait for registers, and of the branch after such a loop. The
- * first poll, before the loop, always runs once and is not included. Loops with YIELD that read what other blocks write are included: the
- * progress of those blocks decides their iteration count.
+ * Returns the indices of instructions in loops that wait, and of the branch after such a loop.
+ *
+ * Loops that poll a barrier's phase or wait for registers are included. The first poll before the
+ * loop is excluded, because it always runs once. Loops with YIELD that read data from other blocks
+ * are included. Their iteration count depends on the progress of those blocks.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
@@ -47,7 +53,7 @@ export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> 
   return found
 }
 
-/** Returns the indices of instructions in loops with YIELD that read what other blocks write. */
+/** Returns the indices of instructions in loops with YIELD that read data from other blocks. */
 export function pollingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
   for (const [end, instruction] of code.entries()) {

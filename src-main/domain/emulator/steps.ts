@@ -1,4 +1,7 @@
-/** Finds the step of an instruction by its mnemonic. Uniform instructions use the step of the matching per-lane instruction. */
+/**
+ * Finds the step of an instruction by its mnemonic. Uniform instructions use the step of the
+ * matching per-lane instruction.
+ */
 import type { Instruction } from '../sass/instruction'
 import { barrierSteps } from './mbarriers'
 import { bulkCopySteps } from './bulk-copies'
@@ -14,7 +17,10 @@ import { warpgroupSteps } from './hgmma'
 import { Halt, type Step } from './warp'
 import { tensorSteps } from './hmma'
 
-/** Instructions without effect here: memory is always consistent, and nothing takes time. */
+/**
+ * Instructions without effect in the emulator. Emulated memory is always consistent, and nothing
+ * takes time.
+ */
 const nothing = new Set([
   'NOP',
   'MEMBAR',
@@ -50,7 +56,7 @@ const tables: Record<string, (at: Site) => Step> = {
   ...bulkCopySteps,
 }
 
-/** Instructions that execute for the whole warp themselves. */
+/** Instructions whose steps handle the whole warp. */
 const ofWarp = new Set([
   'VOTEU',
   'REDUX',

@@ -9,17 +9,17 @@ import { scatter } from './divergence'
 const functions = ['vprintf', '__assertfail'] as const
 const bytesApart = 16
 
-/** Returns the address of a function, or undefined if it is unknown. */
+/** Returns the address of a system function, or undefined if the function is unknown. */
 export function systemFunction(name: string): bigint | undefined {
   const index = functions.findIndex((known) => known === name)
   return index < 0 ? undefined : (BigInt(functionHigh) << 32n) + BigInt(index * bytesApart)
 }
 
-/** Registers of the ABI: arguments start at R4, the return address is in R20. */
+/** Registers of the calling convention: arguments start at R4, and R20 holds the return address. */
 const [firstArgument, returnTo] = [4, 20]
 const longestText = 65536
 
-/** CALL.ABS through a register pair that holds the address of such a function. */
+/** CALL.ABS through a register pair: calls the system function at that address. */
 export function systemCall(site: Site, operand: Operand): Control {
   const { machine, index } = site
   const { words, bytes } = machine.views
@@ -29,7 +29,10 @@ export function systemCall(site: Site, operand: Operand): Control {
   const argument = (warp: Warp, lane: number, place: number): number =>
     words[warp.base + (firstArgument + place) * lanes + lane]!
 
-  /** Returns the byte in memory for a thread's generic address, or null if it is invalid. */
+  /**
+   * Returns the byte offset in memory of a thread's generic address, or null if the address is
+   * invalid.
+   */
   const placeOf = (warp: Warp, lane: number, at: number, top: number): number | null => {
     if (top === deviceHigh) return machine.inBuffer(at >>> 0, 1) ? at >>> 0 : null
     if (top === sharedHigh) return warp.block.shared + at

@@ -1,21 +1,22 @@
 /**
- * How Hopper's tensor cores add the products of an element.
+ * Sums of products, computed as Hopper's tensor cores do.
  *
- * All products and the addend are aligned to the largest exponent among them, truncated below a number of bits, and added exactly; the sum
- * is truncated too. A product's exponent is the sum of its factors' exponents, whatever their mantissas. This matches an H200 bit by bit in
- * 180 warp products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
+ * All products and the addend are aligned to their largest exponent, truncated below a number of
+ * bits, and added exactly. The sum is truncated too. A product's exponent is the sum of its
+ * factors' exponents, regardless of the mantissas. This matches an H200 bit by bit in 180 warp
+ * products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
  */
 import { bitsOf, floatOf, nanBits } from './float'
 
-/** Bits kept below the largest exponent in a sum: for FP8, and for all other types. */
+/** Bits that an FP8 sum keeps below the largest exponent. Other types keep `kept` bits. */
 export const keptOfEights = 13
 
-/** The bits of a float that an FP8 sum keeps. */
+/** Mask of the float bits that an FP8 sum keeps. */
 export const maskOfEights = ~(2 ** (23 - keptOfEights) - 1)
 
 export const kept = 25
 
-/** Transposes consecutive columns into rows. */
+/** Converts consecutive columns to rows. */
 export function transpose(from: Float64Array, columns: number, into: Float64Array): void {
   const depth = from.length / columns
   for (let column = 0; column < columns; column++)

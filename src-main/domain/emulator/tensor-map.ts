@@ -1,17 +1,17 @@
 /**
  * Tensor maps (`CUtensorMap`), which describe an array to the copy engine in 128 bytes.
  *
- * The driver's encoding is undocumented. The probe records the arguments of its creation instead (`cuda-kernels/probe/launches.cpp`,
- * TensorMapRecord).
+ * The driver's encoding is undocumented. The probe therefore records the arguments that create a
+ * map (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
  */
 
 export interface TensorMap {
   elementBytes: number
   /** Size of the array in elements, innermost dimension first. */
   sizes: number[]
-  /** Size of one copy, in elements. */
+  /** Size of one copy in elements. */
   box: number[]
-  /** Byte distance between elements of a dimension. */
+  /** Byte distance between elements along each dimension. */
   strides: number[]
   /** Generic address of the array. */
   low: number
@@ -19,22 +19,31 @@ export interface TensorMap {
   swizzle: Swizzle
 }
 
-/** Number of row-index bits that permute the 16-byte chunks: rows of 32, 64 or 128 bytes. */
+/**
+ * Number of row-index bits that permute the 16-byte chunks. Values from 1 to 3 mean rows of 32, 64
+ * or 128 bytes.
+ */
 export type Swizzle = 0 | 1 | 2 | 3
 
-/** Returns the place of a byte in swizzled shared memory: its chunk index XORed with bits of its 128-byte row index. */
+/**
+ * Returns the offset of a byte in swizzled shared memory. Bits of the byte's 128-byte row index are
+ * XORed into its chunk index.
+ */
 export const swizzled = (offset: number, swizzle: Swizzle): number =>
   offset ^ (((offset >>> 7) & ((1 << swizzle) - 1)) << 4)
 
 export const tensorMapBytes = 128
 
-/** `KLTM` */
+/** The characters `KLTM`. */
 const magic = 0x4d544c4b
 
-/** Indexed by CUtensorMapDataType; 0 for types that are converted during the copy. */
+/**
+ * Element sizes indexed by CUtensorMapDataType. Types that are converted during the copy have size
+ * 0.
+ */
 const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]
 
-/** Returns the map in these bytes, or why it is not a known map. */
+/** Returns the tensor map in these bytes, or a description of the unsupported feature. */
 export function readTensorMap(view: DataView): TensorMap | string {
   if (view.getUint32(0, true) !== magic) return 'a tensor map of this kind'
   const rank = view.getUint8(5)
@@ -60,18 +69,22 @@ export function readTensorMap(view: DataView): TensorMap | string {
   }
 }
 
-/** A row of a box. Its bytes are contiguous in global memory, and in shared memory except for the swizzle. */
+/**
+ * A row of a box. The row's bytes are contiguous in global memory. In shared memory they are
+ * contiguous except for the swizzle.
+ */
 export interface BoxRow {
-  /** Byte offset from the start of the array, and how many of the row's bytes contain elements. */
+  /** Byte offset of the first element from the start of the array. */
   from: number
-  /** Bytes of the row before its first element. */
+  /** Number of bytes in the row before its first element. */
   before: number
   inside: number
 }
 
 /**
- * Returns the rows of a box at these coordinates, in shared-memory order. The engine reads nothing beyond the array, but writes whole
- * chunks (measured on an H200 with a map of 2 floats and a store of 4 to it).
+ * Returns the rows of a box at these coordinates, in shared-memory order. The engine never reads
+ * outside the array, but it writes whole chunks. This was measured on an H200 by storing 4 floats
+ * to a map of 2 floats.
  */
 export function boxRows(
   map: TensorMap,
@@ -105,8 +118,9 @@ export const chunk = 16
 const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
 /**
- * Returns why a box may not start at this byte of a row. An H200 reports an illegal instruction unless the box starts at a chunk, and, when
- * stored, not before the row.
+ * Returns why a box may not start at this byte of a row, or null if it may. On an H200, a box must
+ * start at a multiple of 16 bytes. A stored box also must not start before the row. Otherwise, the
+ * GPU reports an illegal instruction.
  */
 export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
   if (bytes % chunk !== 0) return 'misaligned'

@@ -1,6 +1,6 @@
 /**
- * Tracks which parts of an instruction its step has read. A part that no step reads stops the kernel, so an unknown
- * modifier never runs as something else.
+ * Records which parts of an instruction its step has read. A part that no step reads stops the
+ * kernel. An unknown modifier is therefore never ignored.
  */
 import { decodeInstruction } from '../sass/decode'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** What an operand can have besides its kind; suffixes start with a dot. */
+/** A property of an operand in addition to its kind. Suffixes start with a dot. */
 export type Trait =
   | 'value'
   | 'negated'
@@ -26,26 +26,30 @@ export type Trait =
   | 'offset'
   | `.${string}`
 
-/** Modifiers of an access that do not affect results. The evidence is in docs/evidence/emulation.md, "Bits without effect". */
+/**
+ * Access modifiers that do not affect results. Evidence is in docs/evidence/emulation.md, "Bits
+ * without effect".
+ */
 const hints: ReadonlySet<string> = new Set([
-  // Eviction priority, and L2 prefetch size.
+  // Eviction priorities and L2 prefetch sizes.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],
-  // Order and scope of an access: emulated memory is always consistent.
+  // Order and scope of an access. Emulated memory is always consistent.
   ...['CONSTANT', 'STRONG', 'SM', 'GPU', 'SYS', 'CTA'],
 ])
 
 /** Modifiers that change how an opcode is issued or named, but never its result. */
 const named: Readonly<Record<string, readonly string[]>> = {
-  // Names the truth table.
+  // LUT names the truth table.
   LOP3: ['LUT'],
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // Derived from the operands of a multiplication; printed, not encoded.
+  // These names are derived from the operands of a multiplication. The disassembler prints them,
+  // but the encoding does not contain them.
   IMAD: ['MOV', 'IADD', 'SHL'],
-  // The pipe.
+  // MMA selects the pipe.
   HFMA2: ['MMA'],
-  // A hint for waiting warps.
+  // DEFER_BLOCKING is a hint for waiting warps.
   BAR: ['DEFER_BLOCKING'],
 }
 
@@ -53,7 +57,7 @@ const accesses = new Set([
   ...['LDG', 'LD', 'LDL', 'STG', 'ST', 'STL', 'LDGSTS', 'ATOM', 'ATOMG', 'RED', 'REDG'],
 ])
 
-/** Whether a modifier is known to have no effect on results. */
+/** Returns whether a modifier is known to have no effect on results. */
 export const isHint = (mnemonic: string, modifier: string): boolean =>
   (accesses.has(mnemonic) && hints.has(modifier)) || (named[mnemonic]?.includes(modifier) ?? false)
 
@@ -103,7 +107,10 @@ const hexadecimal = ({ words }: Instruction): string =>
     .map((word) => word.toString(16).padStart(8, '0'))
     .join('')}`
 
-/** Returns the bits of an instruction that decide `isThere`: flipping one of them changes it. */
+/**
+ * Returns the bits of an instruction that decide `isThere`. Flipping one of these bits changes its
+ * result.
+ */
 function bitsOf(instruction: Instruction, isThere: (other: Instruction) => boolean): number[] {
   const { words, address } = instruction
   const decoded = (bits: Instruction['words'], architecture: number): Instruction | null => {
@@ -149,7 +156,10 @@ export class Uses {
     this.traits.set(operand, taken)
   }
 
-  /** Describes the parts that were not read, with their bits and the whole encoding; null if all were read. */
+  /**
+   * Returns a description of the first part that was not read, with its bits and the whole
+   * encoding. Returns null if all parts were read.
+   */
   unused(): string | null {
     const { instruction } = this
     const { mnemonic, modifiers, operands } = instruction

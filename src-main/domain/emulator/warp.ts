@@ -1,7 +1,10 @@
-/** The state of a running warp, and the hooks that count and observe it. */
+/** The state of a running warp, and the hooks that count and observe its work. */
 import type { Instruction } from '../sass/instruction'
 
-/** Indices of predicates: P0 to P6, PT at 7, UP0 to UP6 at 8, UPT at 15. Writes to PT go to the last one. */
+/**
+ * Indices of predicates. P0 to P6 start at 0, and PT is 7. UP0 to UP6 start at 8, and UPT is 15.
+ * Writes to PT use a separate index after these.
+ */
 export const predicateTrue = 7
 export const uniformPredicates = 8
 
@@ -9,11 +12,14 @@ export type Wait =
   | { kind: 'convergence'; barrier: number }
   | { kind: 'warp'; mask: number }
   | { kind: 'block'; barrier: number }
-  /** Polled each time the warp takes its turn. With `timesOut`, the wait also ends when nothing else can run. */
+  /**
+   * A condition that is polled each time the warp takes its turn. With `timesOut`, the wait also
+   * ends when nothing else can run.
+   */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
 export const warpLanes = 32
-/** Words of a warp's convergence barriers. */
+/** Number of words for a warp's convergence barriers. */
 export const convergenceWords = 16 * warpLanes
 
 /** Lanes of a warp at the same instruction. */
@@ -22,14 +28,22 @@ export interface Split {
   at: number
   mask: number
   waits: Wait | null
-  /** It has yielded, so lanes that wait to reconverge with it continue without it. */
+  /**
+   * Whether the split has yielded. Lanes that wait to reconverge with a yielded split continue
+   * without it.
+   */
   yielded?: boolean
 }
 
-/** Blocks that run together and access one another's shared memory. A block without a cluster is its own cluster. */
+/**
+ * Blocks that run together and access one another's shared memory. A block without a cluster forms
+ * a cluster alone.
+ */
 export interface Cluster {
   readonly blocks: Block[]
-  /** Warps waiting at the cluster barrier, and how often all have met there. */
+  /**
+   * Number of warps at the cluster barrier, and the number of times that all warps have met there.
+   */
   arrived: number
   meetings: number
 }
@@ -37,31 +51,34 @@ export interface Cluster {
 export interface Block {
   readonly cluster: Cluster
   readonly rank: number
-  /** Linear index, x first. */
+  /** Linear index of the block, x first. */
   readonly number: number
   readonly at: readonly [number, number, number]
   readonly warps: Warp[]
-  /** By number, BAR 0 to 15. */
+  /** Barriers by number, BAR 0 to 15. */
   readonly barriers: Map<number, BlockBarrier>
-  /** How often warps met at any of them. */
+  /** Number of times that warps met at any barrier of the block. */
   meetings: number
-  /** Byte addresses where shared and local memory start. */
+  /** Byte addresses at which shared and local memory start. */
   readonly shared: number
   readonly local: number
   readonly watch: BlockWatch | null
 }
 
 interface BlockBarrier {
-  /** Number of threads it waits for; null for all threads of the block that have not exited. */
+  /**
+   * Number of threads that the barrier waits for. If null, it waits for all threads of the block
+   * that have not exited.
+   */
   wanted: number | null
   arrived: number
-  /** Arrivals that do not wait. */
+  /** Number of arrivals that do not wait. */
   signalled: number
   waiting: { warp: Warp; split: Split }[]
   value: number
 }
 
-/** Counts by instruction. */
+/** Counters by instruction index. */
 export interface Counts {
   readonly executed: Float64Array
   readonly threads: Float64Array
@@ -75,7 +92,7 @@ export interface Counts {
   readonly passes: Float64Array
   readonly conflicts: Float64Array
   readonly l1Sectors: Float64Array
-  /** Generic accesses that reached shared memory or global memory. */
+  /** Generic accesses that reached shared memory, and those that reached global memory. */
   readonly intoShared: Float64Array
   readonly intoGlobal: Float64Array
 }
@@ -101,7 +118,7 @@ export function newCounts(length: number): Counts {
   }
 }
 
-/** Observes reads and writes, when checks are on. */
+/** Hooks that observe reads and writes while checks are on. */
 interface Watch {
   global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
   shared(
@@ -115,18 +132,19 @@ interface Watch {
   ): void
 }
 
-/** Observes what orders the warps of a block. */
+/** Hooks that observe the order of a block's warps. */
 export interface BlockWatch extends Watch {
   beginBlock(): void
-  /** These warps met at a barrier. */
+  /** Called when these warps met at a barrier. */
   barrier(warps: readonly number[]): void
-  /** A warp arrived without waiting. */
+  /** Called when a warp arrived without waiting. */
   arrive(barrier: number, warp: number): void
   /**
-   * At a barrier in shared memory: everything the warp (null: another block of the cluster) did so far is ordered before later acquires.
+   * Called when a warp releases a barrier in shared memory. All earlier work of the warp is then
+   * ordered before later acquires. `warp` is null for another block of the cluster.
    */
   release(address: number, warp: number | null): void
-  /** A thread of another block copied bytes to this block's shared memory. */
+  /** Called when a thread of another block copied bytes to this block's shared memory. */
   copiedHere(at: number, thread: number, address: number, bytes: number): void
   acquire(address: number, warp: number): void
 }
@@ -136,35 +154,39 @@ export interface Warp {
   readonly block: Block
   /** Word index of the first register row. */
   readonly base: number
-  /** Lane masks. */
+  /** Lane mask of each predicate. */
   readonly predicates: Int32Array
   /**
-   * Masks of the convergence barriers B0 to B15, by lane: 32 words per barrier. Functions save and reuse the same barriers, so lanes at
-   * different recursion depths can have different masks in one of them.
+   * Lane masks of the convergence barriers B0 to B15, with 32 words per barrier, one per lane.
+   * Functions save and reuse the same barriers. Lanes at different recursion depths can therefore
+   * have different masks in one barrier.
    */
   readonly convergence: Int32Array
-  /** Lanes that exist, and those that have not exited. */
+  /** Masks of the lanes that exist, and of the lanes that have not exited. */
   readonly lanes: number
   live: number
   splits: Split[]
   barrierResult: number
-  /** How often its cluster had met when the warp last arrived at the cluster barrier. */
+  /** Number of meetings of the cluster when the warp last arrived at the cluster barrier. */
   clusterTurn: number
 }
 
-/** Executes a control instruction for the lanes in `active` of `split`, and sets where both continue. */
+/**
+ * Executes a control instruction for the lanes in `active` of `split`. Sets where those lanes and
+ * the remaining lanes continue.
+ */
 export type Control = (warp: Warp, split: Split, active: number) => void
 
 /** Executes one instruction for the lanes in `active`. */
 export type Step = (warp: Warp, active: number) => void
 
-/** Stops the kernel; the launch adds the location. */
+/** Stops the kernel. The launch adds the location. */
 export class Halt extends Error {
   constructor(
     readonly reason: HaltReason,
     readonly instruction: Instruction | null,
     detail: string,
-    /** The thread that caused it, if it was a single one. */
+    /** The thread that caused the halt, if a single thread did. */
     readonly by: { warp: Warp; lane: number } | null = null,
   ) {
     super(detail)

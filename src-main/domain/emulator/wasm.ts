@@ -1,11 +1,11 @@
-/** Writes WebAssembly modules: the part of the format that the emulator needs. */
+/** Writes WebAssembly modules. Supports only the part of the format that the emulator needs. */
 
 import { wordsOf } from './float'
 
 export const i32 = 0x7f
 export const v128 = 0x7b
 
-/** Opcodes; vector opcodes follow the prefix 0xfd. */
+/** WebAssembly opcodes. Vector opcodes follow the prefix 0xfd. */
 export const scalar = {
   loop: 0x03,
   if: 0x04,
@@ -108,16 +108,19 @@ export const vector = {
   doubleTrunc: 0x7a,
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
-  /** Returns the second operand if it is larger, otherwise the first; a NaN second operand is never returned. */
+  /**
+   * Returns the second operand if it is larger, and the first operand otherwise. A NaN as the
+   * second operand is never returned.
+   */
   doubleLarger: 0xf7,
-  /** Relaxed SIMD: rounds once if the CPU can, otherwise twice. */
+  /** Relaxed SIMD: rounds once if the CPU can, and twice otherwise. */
   relaxedMultiplyAdd: 0x105,
 } as const
 
-/** A growing byte buffer. */
+/** A byte buffer that grows on demand. */
 class Bytes {
   private room = new Uint8Array(256)
-  /** Can be set back to discard the last bytes. */
+  /** Number of bytes written. Setting a lower length discards the last bytes. */
   length = 0
 
   push(byte: number): void {
@@ -155,7 +158,7 @@ class Bytes {
     this.push(rest & 0x7f)
   }
 
-  /** Writes bytes after their length. */
+  /** Writes the number of bytes, followed by the bytes. */
   sized(bytes: Uint8Array): void {
     this.unsigned(bytes.length)
     this.append(bytes)
@@ -165,7 +168,7 @@ class Bytes {
     this.sized(new TextEncoder().encode(value))
   }
 
-  /** Returns the bytes written so far; the next write may change them. */
+  /** Returns the bytes written so far. The next write may change them. */
   view(): Uint8Array<ArrayBuffer> {
     return this.room.subarray(0, this.length)
   }
@@ -182,12 +185,12 @@ export class Code {
     return this.bytes.length
   }
 
-  /** Discards everything after this length. */
+  /** Discards all instructions after this length. */
   set length(length: number) {
     this.bytes.length = length
   }
 
-  /** Removes and returns everything written; `append` restores it. */
+  /** Removes and returns everything written. `append` restores it. */
   take(): Uint8Array {
     const taken = this.bytes.view().slice()
     this.bytes.length = 0
@@ -198,7 +201,7 @@ export class Code {
     this.bytes.append(bytes)
   }
 
-  /** Adds a local of that type. */
+  /** Adds a local variable of the given type. */
   local(type: number): number {
     this.locals.push(type)
     return this.parameters + this.locals.length - 1
@@ -228,13 +231,13 @@ export class Code {
     this.bytes.signed(value)
   }
 
-  /** A scalar load or store at the address on the stack plus `offset`. */
+  /** Writes a scalar load or store at the address on the stack plus `offset`. */
   memory(code: number, offset: number): void {
     this.op(code, 2)
     this.bytes.unsigned(offset)
   }
 
-  /** Pushes the module's first global: where the launch's tables start in memory. */
+  /** Pushes the module's first global, the start of the launch's tables in memory. */
   tables(): void {
     this.op(scalar.global, 0)
   }
@@ -265,7 +268,7 @@ export class Code {
     this.bytes.unsigned(offset)
   }
 
-  /** Loads or stores one lane of a vector. */
+  /** Writes a load or store of one vector lane. */
   laneMemory(code: number, offset: number, lane: number): void {
     this.vectorMemory(code, offset)
     this.bytes.push(lane)
@@ -291,7 +294,9 @@ export class Code {
     this.op(...lanes)
   }
 
-  /** Returns the body with its locals, as the code section stores it after its length. */
+  /**
+   * Returns the body with its locals, in the format that the code section stores after the length.
+   */
   encoded(): Uint8Array {
     const whole = new Bytes()
     whole.unsigned(this.locals.length)
@@ -316,8 +321,8 @@ export interface WasmFunction {
 }
 
 /**
- * Encodes a module that imports a memory, functions and immutable globals. It exports the functions in `exported`, given by their index
- * after the imports, as `f0`, `f1`, ….
+ * Returns a module that imports a memory, functions and immutable globals. The module exports the
+ * functions in `exported`, given by their index after the imports, as `f0`, `f1`, ….
  */
 export function encodeModule(
   memoryPages: number,
@@ -372,7 +377,7 @@ export function encodeModule(
   return module.view()
 }
 
-/** Byte order for a WebAssembly shuffle of two vectors of four words. */
+/** Byte order of a WebAssembly shuffle of two vectors of four words. */
 export const highPart = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
 export const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 export const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]

@@ -1,7 +1,10 @@
 /**
- * Tracks reads and writes. It finds reads of uninitialized memory, and accesses of two warps to the same place in shared memory that no
- * barrier orders. Vector clocks determine the order, so a race is found whichever warp runs first. Only warps are distinguished: the lanes
- * of one warp are assumed to be ordered by its code. Copies from other blocks of a cluster count as one more party, which only writes.
+ * Tracks reads and writes to find reads of uninitialized memory and races between warps.
+ *
+ * A race is two accesses of different warps to the same place in shared memory that no barrier
+ * orders. Vector clocks determine the order. A race is therefore found regardless of which warp
+ * runs first. The lanes of one warp are assumed to be ordered by its code. Copies from other blocks
+ * of a cluster count as one additional party, which only writes.
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -11,14 +14,17 @@ import type { BlockWatch, Warp } from './warp'
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Granularity in bytes; every access of shared memory covers whole units. */
+  /** Granularity in bytes. Every access of shared memory covers whole units. */
   unit: 1 | 4
-  /** 1 for each byte of buffer memory that has been written. New writes are added. */
+  /** One entry per byte of buffer memory, 1 if the byte has been written. New writes are added. */
   globalWritten: Uint8Array
   report(finding: Finding): void
 }
 
-/** Returns which of `memoryBytes` bytes a kernel may read at first: those of these buffers. */
+/**
+ * Returns one flag for each of `memoryBytes` bytes. Bytes of the written buffers have flag 1, so a
+ * kernel may read them.
+ */
 export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
   const bytes = new Uint8Array(memoryBytes)
   for (const { offset, bytes: own } of written) bytes.fill(1, offset, offset + own)
@@ -26,7 +32,7 @@ export function writtenBytes(memoryBytes: number, written: readonly Allocation[]
 }
 
 const none = -1
-/** Four bytes of 1. */
+/** Four bytes with the value 1. */
 const allWritten = 0x01010101
 
 export function createWatch(setting: Setting): BlockWatch {
@@ -40,23 +46,31 @@ export function createWatch(setting: Setting): BlockWatch {
     globalWritten.length >>> 2,
   )
 
-  /** By unit of shared memory: the last writer, its clock at that time, and the instruction. */
+  /**
+   * For each unit of shared memory: the last writer, the writer's clock at that time, and the
+   * instruction.
+   */
   const writer = new Int32Array(units)
   const writeClock = new Int32Array(units)
   const writePlace = new Int32Array(units)
   const writeThread = new Int32Array(units)
   const writeAtomic = new Uint8Array(units)
-  /** Mask of warps that have read it since. */
+  /** Mask of warps that have read the unit since the last write. */
   const readers = new Int32Array(units)
-  /** By unit and warp: the clock and instruction of the read; valid only for warps in the mask. */
+  /**
+   * For each unit and warp: the clock and the instruction of the read. They are valid only for
+   * warps in `readers`.
+   */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
-  /** What each party knows of the others' clocks. */
+  /** Clock values of the other parties that each party has seen. */
   const clocks = new Int32Array(parties * parties)
   const arrivals = new Map<number, Int32Array>()
   const released = new Map<number, Int32Array>()
 
-  /** Publishes a warp's clocks at a place, merged with what others published there. */
+  /**
+   * Publishes a warp's clocks at a place, merged with the clocks that other warps published there.
+   */
   const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
     const known = places.get(place) ?? new Int32Array(parties)
     for (let other = 0; other < parties; other++)
@@ -124,7 +138,8 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // Earlier readers here told the other block through a barrier there, which this block's clocks cannot see.
+        // Earlier readers synchronized with the other block through its barrier. This block's
+        // clocks cannot see that.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)
@@ -194,7 +209,7 @@ export function createWatch(setting: Setting): BlockWatch {
               thread: other * lanes,
             })
           }
-          // Whatever is ordered after this write is also ordered after the reads before it.
+          // Accesses ordered after this write are also ordered after the earlier reads.
           if (!atomic) readers[unitAt] = 0
           writer[unitAt] = me
           writeClock[unitAt] = now

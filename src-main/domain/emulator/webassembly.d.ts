@@ -1,4 +1,7 @@
-/** The part of WebAssembly that the emulator uses. TypeScript declares it only together with the DOM. */
+/**
+ * Declarations for the part of WebAssembly that the emulator uses. TypeScript declares it only
+ * together with the DOM.
+ */
 declare namespace WebAssembly {
   class Memory {
     constructor(descriptor: { initial: number; maximum?: number })

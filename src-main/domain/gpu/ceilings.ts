@@ -1,4 +1,4 @@
-/** The ceilings of a roofline: what a GPU was measured to reach, and what its clocks allow. */
+/** The ceilings of a roofline: the measured peaks of a GPU, and the peaks that its clocks allow. */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
@@ -9,11 +9,14 @@ import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 const reached = z.number().positive().nullable()
 
-/** From the runner's microbenchmarks: each the best of a few runs, null if one failed. */
+/** Results of the runner's microbenchmarks. Each is the best of a few runs, or null if one failed. */
 export const Ceilings = z.object({
   /** FP32 fused multiply-adds from registers, counted as two operations, in GFLOP/s. */
   fp32Gflops: reached,
-  /** Reads of a buffer that fits into L1, into L2, and into neither; 10⁹ bytes per second. */
+  /**
+   * Read bandwidth in 10⁹ bytes per second. There is one buffer that fits into L1, one that fits
+   * into L2, and one that is larger than both.
+   */
   l1GBs: reached,
   l2GBs: reached,
   dramGBs: reached,
@@ -24,9 +27,9 @@ export const memoryLevels = ['l1', 'l2', 'dram'] as const
 export type MemoryLevel = (typeof memoryLevels)[number]
 
 export interface Ceiling {
-  /** GFLOP/s of arithmetic, GB/s of memory. */
+  /** Peak in GFLOP/s for arithmetic and in GB/s for memory. */
   value: MetricValue
-  /** How it was obtained, or why it is missing. */
+  /** Origin of the value, or the reason that it is missing. */
   how: AnyMessage
 }
 
@@ -49,8 +52,9 @@ const fp32Lanes: Record<ComputeCapability, number> = {
 }
 
 /**
- * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation, from the peak figures in NVIDIA's architecture
- * papers (T4, A100, H100, B200). Omitted if products of one compute capability differ (GeForce runs at half the rate of its siblings).
+ * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation. Source:
+ * peak figures in NVIDIA's architecture papers (T4, A100, H100, B200). Compute capabilities whose
+ * products differ are omitted. For example, GeForce GPUs have half the rate of other GPUs.
  */
 const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '7.5': 1024,
@@ -59,7 +63,10 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '10.0': 8192,
 }
 
-/** The same for 8-bit floating-point inputs: twice the rate where supported (H100's and B200's papers). */
+/**
+ * Operations per cycle and SM for 8-bit floating-point inputs: twice the 16-bit rate where
+ * supported. Source: NVIDIA's H100 and B200 papers.
+ */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
 /** Returns the width in bits of the inputs of a problem's tensor instructions. */
@@ -91,7 +98,10 @@ const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
 
 const notMeasured = message('ceilings.notMeasured')
 
-/** Returns the ceilings of the session's GPU: measured if the session has them, otherwise derived from its clocks. */
+/**
+ * Returns the ceilings of the session's GPU. They are measured if the session has measurements, and
+ * otherwise derived from the clocks.
+ */
 export function ceilingsOf({
   device,
   ceilings,
@@ -99,7 +109,7 @@ export function ceilingsOf({
 }: {
   device: Device | null
   ceilings?: Ceilings | null | undefined
-  /** Its types determine what tensor cores can do; 16-bit inputs if unknown. */
+  /** Problem whose data types determine the tensor rate. Without it, inputs have 16 bits. */
   problem?: Pick<Problem, 'options'> | null | undefined
 }): SessionCeilings {
   const bits = tensorBits(problem)

@@ -1,15 +1,15 @@
-/** The GPU that a session was made on. */
+/** The GPU on which a session ran. */
 import { z } from 'zod'
 
 export const Device = z.object({
   name: z.string(),
-  /** In CUDA's notation: `9.0`. */
+  /** Compute capability in CUDA's notation, such as `9.0`. */
   computeCapability: z.string(),
   smCount: z.number().int(),
   driver: z.string().nullable(),
   cudaDriver: z.string().nullable(),
   smClockMaxMHz: z.number().nullable(),
-  /** As reported by the driver; absent in sessions that predate it. */
+  /** Memory clock as reported by the driver. Absent in older sessions. */
   memoryClockMHz: z.number().nullable().optional(),
   memoryBusBits: z.number().nullable().optional(),
   memoryTotalBytes: z.number(),
@@ -19,7 +19,10 @@ export const Device = z.object({
   registersPerSm: z.number(),
   maxThreadsPerSm: z.number(),
   maxBlocksPerSm: z.number(),
-  /** Modes that change what a time means; null if the driver does not say, absent in sessions that predate them. */
+  /**
+   * Modes that change the meaning of a time. They are null if the driver does not report them, and
+   * absent in older sessions.
+   */
   mig: z.boolean().nullable().optional(),
   ecc: z.boolean().nullable().optional(),
 })

@@ -1,9 +1,9 @@
-/** The state of a GPU during timing, as its driver (NVML) reports it. */
+/** The state of a GPU during timing, as reported by its driver (NVML). */
 import { z } from 'zod'
 
 /**
- * Why clocks were reduced, by the bits of nvmlClocksThrottleReasons (nvml.h). Idleness is excluded: an idle GPU lowers its clocks because
- * there is nothing to do.
+ * Reasons for reduced clocks, by the bits of nvmlClocksThrottleReasons (nvml.h). Idleness is
+ * excluded, because an idle GPU has low clocks for lack of work.
  */
 const reasonBits = {
   applicationClocks: 0x02,
@@ -22,17 +22,17 @@ const clockReasons = Object.keys(reasonBits) as [ClockReason, ...ClockReason[]]
 
 const figure = z.number().nullable()
 
-/** Each null if the driver does not say. */
+/** Observed GPU state. Each value is null if the driver does not report it. */
 export const GpuState = z.object({
-  /** The lowest and highest observed value. */
+  /** Lowest and highest observed SM clock. */
   smClockLowMHz: figure,
   smClockHighMHz: figure,
   memoryClockMHz: figure,
-  /** The highest observed value. */
+  /** Highest observed temperature. */
   temperatureC: figure,
   powerW: figure,
   powerLimitW: figure,
-  /** What reduced the clocks in any sample. */
+  /** Reasons for reduced clocks in any sample. */
   heldDownBy: z.array(z.enum(clockReasons)).nullable(),
 })
 

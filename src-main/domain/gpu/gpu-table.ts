@@ -1,13 +1,13 @@
 /**
- * GPUs by name, for building and computing occupancy on machines without one.
+ * A table of GPUs by name, for building and computing occupancy on machines without a GPU.
  *
- * SM counts are from NVIDIA's data sheets and architecture papers, compute capabilities from
- * https://developer.nvidia.com/cuda-gpus; a count that was not found there is null.
+ * SM counts are from NVIDIA's data sheets and architecture papers. A count that is not in these
+ * sources is null. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.
  */
 import { Device } from './device'
 import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
 
-/** Returns the table's data for a GPU, in session-format names. */
+/** Returns the table's data for a GPU, with the field names of the session format. */
 export function tableDevice(
   gpu: { computeCapability: string; smCount: number | null } | null,
 ): Partial<Device> | null {
@@ -25,7 +25,7 @@ export function tableDevice(
 }
 
 export interface Gpu {
-  /** As given to `--target static:<id>`. */
+  /** Id in `--target static:<id>`. */
   id: string
   name: string
   computeCapability: ComputeCapability
@@ -56,7 +56,7 @@ export const gpus: readonly Gpu[] = [
 
 export const gpuById = (id: string): Gpu | undefined => gpus.find((gpu) => gpu.id === id)
 
-/** The GPUs of one compute capability, by name. */
+/** Returns the GPUs of one compute capability, by name. */
 export const gpusOf = (computeCapability: ComputeCapability): Gpu[] =>
   gpus.filter((gpu) => gpu.computeCapability === computeCapability)
 
@@ -67,7 +67,10 @@ export interface BuildGpu {
   smCount: number | null
 }
 
-/** Returns `h200`, or `sm_90` for an architecture without further data; null for anything else. */
+/**
+ * Returns the GPU with an id such as `h200`, or an architecture such as `sm_90`. Returns null for
+ * other words.
+ */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)
   if (known) return known

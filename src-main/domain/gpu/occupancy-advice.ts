@@ -1,17 +1,26 @@
-/** How to raise a kernel's occupancy, and its occupancy as a function of each resource. */
+/**
+ * Suggests how to raise a kernel's occupancy, and computes occupancy as a function of each
+ * resource.
+ */
 import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } from './sm-limits'
 import { occupancy, type KernelResources, type OccupancyLimiter } from './occupancy'
 
-/** One resource value that, together with the others of the same advice, yields `blocksPerSm`. */
+/**
+ * A new value of one resource. Together with the other changes of the same advice, it yields
+ * `blocksPerSm`.
+ */
 export interface ResourceChange {
   resource: 'registers' | 'shared' | 'threads'
   from: number
-  /** The nearest value that suffices: registers per thread, bytes of shared memory, or threads per block. */
+  /**
+   * Nearest value that suffices: registers per thread, bytes of shared memory, or threads per
+   * block.
+   */
   to: number
 }
 
 interface OccupancyAdvice {
-  /** Needed together. */
+  /** Changes that are needed together. */
   changes: ResourceChange[]
   blocksPerSm: number
   percent: number
@@ -20,33 +29,45 @@ interface OccupancyAdvice {
 export const sharedOf = (kernel: KernelResources): number =>
   kernel.staticSharedBytes + kernel.dynamicSharedBytes
 
-/** The kernel with another amount of shared memory; the static part is kept if possible. */
+/**
+ * Returns the kernel with a different amount of shared memory. The static part is kept if possible.
+ */
 export function withShared(kernel: KernelResources, bytes: number): KernelResources {
   const staticSharedBytes = Math.min(kernel.staticSharedBytes, bytes)
   return { ...kernel, staticSharedBytes, dynamicSharedBytes: bytes - staticSharedBytes }
 }
 
-// With a smaller demand the driver may also pick another carve-out; the largest is always available.
+// With less shared memory, the driver may select another carve-out. The largest carve-out is always
+// available.
 const free = ({ carveOutBytes: _, ...kernel }: KernelResources): KernelResources => kernel
 
 const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimiter): number =>
   occupancy(limits, kernel).limits[name] ?? Infinity
 
-/** The maximum registers per thread for which `blocks` fit by registers; 0 if there is none. */
+/**
+ * Returns the maximum registers per thread for which `blocks` fit, considering only registers.
+ * Returns 0 if there is none.
+ */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
     if (limitOf(limits, { ...kernel, registers }, 'registers') >= blocks) return registers
   return 0
 }
 
-/** The maximum shared memory per block for which `blocks` fit, in bytes; null if even 0 is too much. */
+/**
+ * Returns the maximum bytes of shared memory per block for which `blocks` fit. Returns null if even
+ * 0 bytes are too many.
+ */
 function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): number | null {
   const share = Math.floor(limits.sharedPerSm / blocks / limits.sharedGranularity)
   const bytes = share * limits.sharedGranularity - limits.sharedReserved
   return bytes < 0 ? null : Math.min(bytes, sharedOf(kernel))
 }
 
-/** The registers and shared memory that would allow one more resident block; null if neither can. */
+/**
+ * Returns the registers and shared memory that would allow one more resident block. Returns null if
+ * no values allow it.
+ */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1
   if ((['warps', 'blocks', 'barriers'] as const).some((it) => limitOf(limits, kernel, it) < blocks))
@@ -64,7 +85,10 @@ function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvic
   return { changes, blocksPerSm: then.blocksPerSm, percent: then.percent }
 }
 
-/** The nearest whole-warp block sizes on either side with a higher occupancy, all else unchanged. */
+/**
+ * Returns the nearest smaller and larger block sizes with a higher occupancy. They are multiples of
+ * a warp, and other resources do not change.
+ */
 function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const now = occupancy(limits, kernel).percent
   const find = (from: number, step: number): OccupancyAdvice[] => {
@@ -91,9 +115,10 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 }
 
 /**
- * The smallest changes that raise the occupancy: one more block through fewer registers or less shared memory,
- * or another block size. Empty at 100 % and if no single change helps. Whether a kernel can be written with so
- * few registers, and benefits, is another question.
+ * Returns the smallest changes that raise the occupancy. They allow one more block through fewer
+ * registers or less shared memory, or use another block size. The list is empty at 100 % and if no
+ * single change helps. It is unknown whether the kernel can be written with so few registers, and
+ * whether it benefits.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)
@@ -113,7 +138,10 @@ export interface CurvePoint {
 const steps = (from: number, to: number, step: number): number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 
-/** Occupancy over the full range of one resource, with the others as in `kernel`. */
+/**
+ * Returns the occupancy over the full range of one resource. The other resources are those of
+ * `kernel`.
+ */
 export function occupancyCurve(
   limits: SmLimits,
   kernel: KernelResources,

@@ -1,11 +1,16 @@
 /**
- * Theoretical occupancy: how many blocks of a kernel one SM can hold, and what limits them.
- * The rules are those of cuda_occupancy.h; the results equal ncu's launch__occupancy_limit_* and
- * sm__maximum_warps_per_active_cycle_pct on every launch of the shipped recordings (a test).
+ * Computes theoretical occupancy: how many blocks of a kernel fit on one SM, and which resource
+ * limits them.
  *
- * Not derivable here: the carve-out that the driver picks for a launch (pass `carveOutBytes` if ncu reported it;
- * it affects the shared-memory limit but, in the recordings, never the occupancy), how many clusters the GPU
- * can hold at once, and tensor memory limits from compute capability 10.0 on.
+ * The rules are those of cuda_occupancy.h. A test checks that the results equal ncu's
+ * launch__occupancy_limit_* and sm__maximum_warps_per_active_cycle_pct on every launch of the
+ * shipped recordings.
+ *
+ * Some facts cannot be derived here:
+ * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported it. It
+ *   affects the shared-memory limit but, in the recordings, never the occupancy.
+ * - The number of clusters that fit on the GPU at once.
+ * - Tensor memory limits of compute capability 10.0 and later.
  */
 import { message, type AnyMessage } from '../messages/message'
 import {
@@ -18,16 +23,22 @@ import {
 } from './sm-limits'
 
 export interface KernelResources {
-  /** Threads per block. */
+  /** Number of threads per block. */
   threads: number
   /** Registers per thread, as counted by ptxas and CUDA. */
   registers: number
   /** Shared memory per block in bytes, without CUDA's reserved part. */
   staticSharedBytes: number
   dynamicSharedBytes: number
-  /** Barriers per block (ncu's launch__barrier_count); 1 if unknown, as CUDA's calculator assumes. */
+  /**
+   * Barriers per block (ncu's launch__barrier_count). If unknown, 1 is used, as in CUDA's
+   * calculator.
+   */
   barriers?: number
-  /** Shared memory configured for the SM at launch (launch__shared_mem_config_size), bytes; the maximum if unknown. */
+  /**
+   * Bytes of shared memory configured for the SM at launch (launch__shared_mem_config_size). If
+   * unknown, the maximum is used.
+   */
   carveOutBytes?: number
 }
 
@@ -39,15 +50,17 @@ export interface Occupancy {
   warpsPerBlock: number
   warpsPerSm: number
   warpsPerSmMax: number
-  /** Resident warps as a share of what an SM can hold, percent. */
+  /** Resident warps as a percentage of the maximum for an SM. */
   percent: number
-  /** Blocks an SM could hold if this were the only limit; null if it does not limit. */
+  /**
+   * Number of blocks per SM if this were the only limit. It is null if the resource does not limit.
+   */
   limits: Record<OccupancyLimiter, number | null>
-  /** The limits reached first; empty if not even one block fits. */
+  /** Limits that are reached first. The list is empty if no block fits. */
   limiters: OccupancyLimiter[]
-  /** What one block takes after rounding up, including CUDA's own share. */
+  /** Resources of one block after rounding up, including CUDA's share. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
-  /** Why no block can run; absent if one can. */
+  /** Reason that no block can run. Absent if a block can run. */
   unlaunchable?: AnyMessage
 }
 
@@ -55,11 +68,11 @@ const roundUp = (value: number, step: number): number => Math.ceil(value / step)
 
 const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
 
-/** Registers of one warp, rounded up to the allocation granularity. */
+/** Returns the registers of one warp, rounded up to the allocation granularity. */
 const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
-/** Shared memory of one block in bytes, including CUDA's own share and rounding. */
+/** Returns the bytes of shared memory of one block, including CUDA's share and rounding. */
 export const sharedAllocated = (limits: SmLimits, bytes: number): number =>
   roundUp(bytes + limits.sharedReserved, limits.sharedGranularity)
 
@@ -75,7 +88,7 @@ function sharedLimit(limits: SmLimits, kernel: KernelResources, allocated: numbe
   return Math.floor((kernel.carveOutBytes ?? limits.sharedPerSm) / allocated)
 }
 
-/** ncu and CUDA cap this limit at the SM's block limit. */
+/** Returns the limit by barriers. Like ncu and CUDA, it caps the limit at the SM's block limit. */
 const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
   limits.barriersPerSm === null
     ? null
@@ -96,7 +109,7 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
       computeCapability: limits.computeCapability,
       bytes: shared,
     })
-  // CUDA assumes that the warps of a block are spread evenly over the schedulers.
+  // CUDA assumes that the warps of a block are distributed evenly over the schedulers.
   if (registersAllocated > limits.registersPerSm)
     return message('occupancy.registersOfBlock', {
       held: registersAllocated,
@@ -105,7 +118,9 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
   return undefined
 }
 
-/** Throws a RangeError for counts that are fractional or below their minimum: a programming error. */
+/**
+ * Throws a RangeError if a count is fractional or below its minimum, which is a programming error.
+ */
 function requireCounts(kernel: KernelResources): void {
   const least = { threads: 1, registers: 0, staticSharedBytes: 0, dynamicSharedBytes: 0 } as const
   for (const name of ['threads', 'registers', 'staticSharedBytes', 'dynamicSharedBytes'] as const)

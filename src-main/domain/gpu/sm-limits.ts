@@ -1,10 +1,11 @@
 /**
- * What one SM can hold, by compute capability.
+ * Resource limits of one SM, by compute capability.
  *
- * Sources: "Technical Specifications per Compute Capability" of the CUDA programming guide
- * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html) for threads, registers
- * and shared memory; cuda_occupancy.h of CUDA 13.0 for granularities, carve-outs, blocks and barriers. A test compares
- * the rows with that header's own answers.
+ * Threads, registers and shared memory are from "Technical Specifications per Compute Capability"
+ * of the CUDA programming guide
+ * (https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/compute-capabilities.html).
+ * Granularities, carve-outs, blocks and barriers are from cuda_occupancy.h of CUDA 13.0. A test
+ * compares the rows with the results of that header.
  */
 
 export const computeCapabilities = [
@@ -25,18 +26,18 @@ export interface SmLimits {
   computeCapability: ComputeCapability
   threadsPerSm: number
   blocksPerSm: number
-  /** 32-bit registers of an SM, which is also the maximum for one block. */
+  /** Number of 32-bit registers of an SM. It is also the maximum for one block. */
   registersPerSm: number
-  /** Shared memory of an SM at its largest carve-out, bytes. */
+  /** Bytes of shared memory of an SM at its largest carve-out. */
   sharedPerSm: number
-  /** The maximum per block with opt-in, static and dynamic together; bytes. */
+  /** Maximum bytes of shared memory per block with opt-in, static and dynamic together. */
   sharedPerBlock: number
-  /** CUDA's reserved part of it per block, bytes. */
+  /** Bytes of shared memory that CUDA reserves per block. */
   sharedReserved: number
   sharedGranularity: number
-  /** The possible shared-memory carve-outs, in bytes, ascending. */
+  /** Possible shared-memory carve-outs in bytes, ascending. */
   carveOuts: readonly number[]
-  /** Hardware barriers of an SM; null if they do not limit the number of blocks. */
+  /** Hardware barriers of an SM. It is null if they do not limit the number of blocks. */
   barriersPerSm: number | null
 }
 
@@ -46,10 +47,10 @@ export const threadsPerBlockMax = 1024
 
 export const registersPerThreadMax = 255
 
-/** Registers are allocated to a warp in units of this many. */
+/** Number of registers per allocation unit of a warp. */
 export const registerGranularity = 256
 
-/** An SM has four schedulers, each with a quarter of the registers. */
+/** Number of schedulers of an SM. Each one has a quarter of the registers. */
 export const schedulersPerSm = 4
 
 const KiB = 1024
@@ -87,7 +88,8 @@ const row = (
   }
 }
 
-// The barrier limit applies from compute capability 9.0 on; before, the block limit is reached first.
+// The barrier limit applies from compute capability 9.0. On older GPUs, the block limit is reached
+// first.
 const table: Record<ComputeCapability, SmLimits> = {
   '7.5': row('7.5', 1024, 16, turing, null),
   '8.0': row('8.0', 2048, 32, upTo164, null),
@@ -103,6 +105,9 @@ const table: Record<ComputeCapability, SmLimits> = {
 export const isComputeCapability = (word: string): word is ComputeCapability =>
   computeCapabilities.some((known) => known === word)
 
-/** Limits by compute capability in CUDA's notation (`9.0`); undefined if not in the table. */
+/**
+ * Returns the limits by compute capability in CUDA's notation, such as `9.0`. Returns undefined if
+ * the table lacks it.
+ */
 export const smLimits = (computeCapability: string): SmLimits | undefined =>
   isComputeCapability(computeCapability) ? table[computeCapability] : undefined

@@ -1,24 +1,27 @@
 /** Waves of a launch: how its blocks fill the GPU, and which SM runs which block. */
 
 /**
- * Waves: how often a grid fills the SMs, how full the last wave is, and the schedule that results if all blocks
- * take equally long. Reality differs if blocks differ; the schedule is a model and labeled as such.
+ * Number of waves of a grid, fill of the last wave, and fraction of the slot time in use. The model
+ * assumes that all blocks take equally long. Real schedules differ if blocks differ, so the
+ * schedule is labeled as a model.
  */
 export interface Waves {
   blocks: number
-  /** Blocks that run concurrently: SMs × blocks per SM. */
+  /** Number of blocks that run concurrently: SMs × blocks per SM. */
   slots: number
-  /** The same as ncu's launch__waves_per_multiprocessor. */
+  /** Number of waves, equal to ncu's launch__waves_per_multiprocessor. */
   waves: number
-  /** Waves, counting the last one as a full one. */
+  /** Number of waves with the last one counted as full. */
   wholeWaves: number
   /** Share of the slots used in the last wave, from 0 (exclusive) to 1. */
   lastWaveFill: number
-  /** Share of the slot time used over the whole run, 0 to 1: waves / wholeWaves. */
+  /** Share of the slot time used over the whole run, from 0 to 1. It equals waves / wholeWaves. */
   efficiency: number
 }
 
-/** Null if no block fits. Otherwise counts are positive integers. */
+/**
+ * Returns the waves of a launch, or null if no block fits. Otherwise, counts are positive integers.
+ */
 export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): Waves | null {
   const slots = smCount * blocksPerSm
   if (slots <= 0 || blocks <= 0) return null
@@ -35,31 +38,32 @@ export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): W
 }
 
 interface ScheduledBlock {
-  /** In launch order, from 0. */
+  /** Index of the block in launch order, from 0. */
   block: number
-  /** Slot within its SM, from 0 to blocksPerSm - 1. */
+  /** Slot of the block on its SM, from 0 to blocksPerSm - 1. */
   slot: number
-  /** In units of one block's duration. */
+  /** Start time in units of one block's duration. */
   start: number
   end: number
 }
 
 export interface Schedule {
-  /** By SM, each in chronological order. */
+  /** Blocks of each SM in chronological order. */
   sms: ScheduledBlock[][]
-  /** The waves to draw: the first and last ones of a long run. */
+  /** Waves to draw: the first and last waves of a long run. */
   drawnWaves: number[]
-  /** The omitted waves in between, as [from, to), or null if there are none. */
+  /** The omitted waves in between as [from, to), or null if no waves are omitted. */
   leftOut: [number, number] | null
   wholeWaves: number
 }
 
-/** With more waves than this, the middle is omitted. */
+/** Number of waves above which the middle waves are omitted. */
 const mostWaves = 8
 
 /**
- * Assigns blocks to SMs, wave by wave: each SM gets one block before any gets a second, as CUDA's work
- * distributor does. Long runs keep their first waves and the last two, which contain the tail.
+ * Returns the schedule of blocks on SMs, wave by wave. Each SM gets one block before any SM gets a
+ * second block, as in CUDA's work distributor. Long runs keep the first waves and the last two,
+ * which contain the tail.
  */
 export function scheduleOf(
   blocks: number,

@@ -1,8 +1,9 @@
 /**
- * Finds change points: where a series changes level.
+ * Finds change points: indices at which a series changes level.
  *
- * The energy statistic of Székely and Rizzo finds the split whose sides differ most, and a permutation test rejects splits that chance
- * explains (E-divisive, Matteson and James). It assumes no distribution and is deterministic.
+ * The energy statistic of Székely and Rizzo finds the split with the largest difference between its
+ * sides. A permutation test rejects splits that chance explains (E-divisive, Matteson and James).
+ * The method assumes no distribution and is deterministic.
  */
 
 /** Minimum number of points for a level. */
@@ -12,7 +13,10 @@ const permutations = 199
 
 const significance = 0.01
 
-/** A small generator seeded by the length of the series, so that repeated calls give the same verdict. */
+/**
+ * Returns a small random generator. The seed is the length of the series, so repeated calls give
+ * the same verdict.
+ */
 function generator(seed: number): () => number {
   let state = seed | 1
   return () => {
@@ -38,8 +42,8 @@ interface Split {
 }
 
 /**
- * Returns the best split into two sides with enough points each. All distances are summed once and then updated as points move from side to
- * side.
+ * Returns the best split with enough points on each side. All distances are summed once. Each step
+ * then updates the sums by moving one point to the other side.
  */
 function bestSplit(values: readonly number[]): Split {
   const count = values.length
@@ -52,7 +56,6 @@ function bestSplit(values: readonly number[]): Split {
   for (let one = 0; one < count; one += 1) beyond += toAll(one, one + 1, count)
   let best: Split = { at: fewestPoints, statistic: -Infinity }
   for (let at = 1; at <= count - fewestPoints; at += 1) {
-    // The point before `at` changes sides.
     const [left, right] = [toAll(at - 1, 0, at - 1), toAll(at - 1, at, count)]
     within += left
     beyond -= right
@@ -77,7 +80,7 @@ function isChance(values: readonly number[], { statistic }: Split): boolean {
   return false
 }
 
-/** Returns the indices at which a new level begins, ascending. */
+/** Returns the indices at which a new level begins, in ascending order. */
 export function changePoints(values: readonly number[]): number[] {
   if (values.length < 2 * fewestPoints) return []
   const split = bestSplit(values)

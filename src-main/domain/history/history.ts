@@ -1,4 +1,7 @@
-/** How the times of a ladder's rungs changed over its sessions: one series per rung, problem and environment. Pure. */
+/**
+ * The times of a ladder's rungs over its sessions: one series per rung, problem and environment.
+ * Pure.
+ */
 import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -7,13 +10,19 @@ import { Problem } from '../task/problem'
 import { gpuOfTarget } from '../targets/targets'
 import { changePoints } from './change-points'
 
-/** Within one environment only the code differs; a different driver, compiler or L2 state may change every time. */
+/**
+ * The environment of a session. Within one environment only the code differs. A different driver,
+ * compiler or L2 state can change every time.
+ */
 const Environment = z.object({
   gpu: z.string(),
   cacheState: CacheState,
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
-  /** The timing model of predicted times; absent for measured times, which are never in the same series. */
+  /**
+   * Timing model of predicted times; absent for measured times. Predicted and measured times never
+   * share a series.
+   */
   model: z.string().optional(),
 })
 type Environment = z.infer<typeof Environment>
@@ -23,7 +32,7 @@ const Point = z.object({
   session: z.string(),
   createdAt: z.iso.datetime(),
   ms: z.number(),
-  /** Divided by the time of the interleaved reference; null without one. */
+  /** Time divided by the time of the interleaved reference; null without a reference. */
   relative: z.number().nullable(),
   sourceHash: z.string(),
 })
@@ -40,7 +49,10 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/** Returns null if nothing in it was timed on, or predicted for, a known GPU. */
+/**
+ * Returns the points of a session. Returns null without a time, measured or predicted, for a known
+ * GPU.
+ */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
   const { problem, device, ladder, tools, settings, createdAt, prediction } = session
   const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)
@@ -80,11 +92,14 @@ const Change = z.object({
   createdAt: z.iso.datetime(),
   beforeMs: z.number(),
   afterMs: z.number(),
-  /** The new level divided by the old one. */
+  /** The new level divided by the old level. */
   ratio: z.number(),
-  /** The same for the time relative to the reference: near 1 if the whole GPU changed; null without a reference. */
+  /**
+   * The ratio of the times relative to the reference. It is near 1 if the whole GPU changed; null
+   * without a reference.
+   */
   relative: z.number().nullable(),
-  /** Whether the rung's source differs between the two sessions at the step. */
+  /** Whether the rung's source changed between the sessions before and after the step. */
   sourceChanged: z.boolean(),
 })
 export type Change = z.infer<typeof Change>
@@ -95,7 +110,7 @@ export const Series = z.object({
   params: z.record(z.string(), z.number()),
   problem: Problem,
   environment: Environment,
-  /** Oldest first. */
+  /** Points, oldest first. */
   points: z.array(Point),
   changes: z.array(Change),
 })
@@ -103,10 +118,10 @@ export type Series = z.infer<typeof Series>
 
 export const historyShape = {
   ladder: Identifier,
-  /** Smaller changes are not listed. */
+  /** Minimum change in percent. Smaller changes are not listed. */
   leastPercent: z.number(),
   series: z.array(Series),
-  /** Sessions of the store that could not be read. */
+  /** Sessions in the store that could not be read. */
   unreadable: z.array(z.string()),
 }
 export type History = z.infer<z.ZodObject<typeof historyShape>>

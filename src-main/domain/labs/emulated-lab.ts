@@ -1,6 +1,6 @@
 /**
- * A lab at sizes that the emulator can check within seconds. Bounds relative to a rung apply at any size; absolute counts shrink with the
- * work. Pure.
+ * Shrinks a lab to sizes that the emulator can check within seconds. Bounds relative to another
+ * rung apply at any size. Bounds on absolute counts shrink with the work. Pure.
  */
 import { flops, leastBytes, type Sizes } from '../task/problem'
 import { metricDefinition } from '../metrics/metrics'
@@ -9,9 +9,12 @@ import type { Lab, LabCheck } from './lab'
 import { shrunk, workOf } from '../emulation/emulated-problem'
 import { problemAt } from '../task/problem-request'
 
-/** A 170³ product: a lab emulates about twenty launches, some of them with checks. */
+/**
+ * The arithmetic of a 170³ matrix product. A lab emulates about twenty launches, some with checks
+ * enabled.
+ */
 const mostFlops = 1e7
-/** A sum of 2²¹ floats, for tasks with little arithmetic per byte. */
+/** The traffic of a sum of 2²¹ floats. It limits tasks with little arithmetic per byte. */
 const mostBytes = 1e7
 
 export function emulatedLab(lab: Lab, task: Task): Lab {
@@ -30,7 +33,7 @@ export function emulatedLab(lab: Lab, task: Task): Lab {
   const smallerCheck = (check: LabCheck): LabCheck => {
     if (check.kind === 'correctness') return { ...check, sizes: check.sizes.map(smaller) }
     if (check.kind !== 'metric') return check
-    // A minimum of one means any count at all, at any size.
+    // A minimum of 1 means "any nonzero count", so it does not shrink.
     const min = check.min === 1 ? 1 : bound(check.metric, check.min)
     const max = bound(check.metric, check.max)
     return {

@@ -1,4 +1,4 @@
-/** The result of grading a folder of submissions: one row per student. */
+/** The result of grading a folder of submissions, with one row per student. */
 import { CacheState } from '../session/session'
 import { z } from 'zod'
 import type { Lab } from './lab'
@@ -9,27 +9,31 @@ import { checkStatuses, LabOutcome, outcomeTimeMs } from './outcome'
 export const GradeRow = z.object({
   student: z.string(),
   lab: z.string(),
-  /** `refused`: the submission could not be accepted; `stopped`: it exceeded a limit of the grader. */
+  /**
+   * `refused`: the submission could not be accepted. `stopped`: the submission exceeded a limit of
+   * the grader.
+   */
   status: z.enum(['passed', 'failed', 'unavailable', 'stopped', 'refused']),
-  /** By id, every check of the lab. */
+  /** Status of every check of the lab, by check id. */
   checks: z.record(z.string(), z.enum(checkStatuses)),
-  /** By id, the status of each prediction and question. */
+  /** Status of every prediction and question, by id. */
   predictions: z.record(z.string(), z.string()),
   questions: z.record(z.string(), z.string()),
   timeMs: z.number().nullable(),
-  /** L2 contents when it was timed; null without a time. */
+  /** L2 state when the submission was timed; null without a time. */
   cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
-  /** Why it did not pass; empty if it did. */
+  /** Reason that the submission did not pass; empty if it passed. */
   reason: Statement,
-  /** Other students with closely resembling code, for a person to judge. */
+  /** Other students with very similar code. A person must judge the similarity. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),
   /**
-   * Share of the solution's own code that the submission contains, ignoring names, 0 to 1. null if it is below the level of a copy, or if
-   * the solution adds too little to the starter.
+   * Fraction of the solution's own code that the submission contains, 0 to 1, ignoring names. The
+   * value is null below the threshold for a copy, or if the solution adds too little code to the
+   * starter.
    */
   likeSolution: z.number().nullable(),
-  /** The file from which `lab regrade` repeats the row; null if nothing was judged. */
+  /** The file that `lab regrade` needs to repeat this row; null if nothing was judged. */
   record: z.string().nullable().default(null),
 })
 
@@ -53,7 +57,7 @@ const inBrief = (reason: Statement): Statement => {
   return text.length > 500 ? `${text.slice(0, 500)}…` : reason
 }
 
-/** A row in which no check has a result, for a common reason. */
+/** Returns a row in which no check has a result, for one common reason. */
 export const emptyRow = (
   lab: Lab,
   student: string,

@@ -1,11 +1,13 @@
-/** The contents of a lab's buffers, replacing the fills of its task. */
+/** Buffer contents defined by a lab. They replace the fills of the lab's task. */
 import { TaskFill, type Task } from '../task/task'
 import { message } from '../messages/message'
 import { taskFaults, type TaskFault } from '../task/faults'
 
 type LabInputs = Readonly<Record<string, TaskFill>>
 
-/** Returns the task with these fills, and their faults; a fault's path begins with the buffer's name. */
+/**
+ * Returns the task with these fills, and any faults. A fault's path starts with the buffer name.
+ */
 export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults: TaskFault[] } {
   const filled = Object.entries(inputs)
   if (filled.length === 0) return { task, faults: [] }
@@ -13,7 +15,7 @@ export function withInputs(task: Task, inputs: LabInputs): { task: Task; faults:
     const buffer = task.buffers[name]
     if (!buffer || buffer.access === 'out')
       return [{ path: [name], message: message('task.labNoBuffer', { task: task.id, name }) }]
-    // Files for fills are in the task's folder, where a lab has none.
+    // File fills refer to the task's folder. A lab cannot put files there.
     if (kind === 'file') return [{ path: [name, 'kind'], message: message('task.labFile') }]
     return []
   })

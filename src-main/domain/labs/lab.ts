@@ -1,6 +1,6 @@
 /**
- * A lab: a step of a ladder as an exercise. `LabFile` is the front matter of lab.md; docs/guides/labs.md says how to
- * write one. The outcome of an attempt is in ./outcome.
+ * A lab: one step of a ladder as an exercise. `LabFile` is the front matter of lab.md.
+ * docs/guides/labs.md explains how to write a lab. ./outcome defines the outcome of an attempt.
  */
 import { z } from 'zod'
 import { metricDefinition } from '../metrics/metrics'
@@ -10,21 +10,21 @@ import { Name, TaskFill } from '../task/task'
 import { Identifier } from '../ladder/rung'
 import { SanitizerTool } from '../session/sanitizer'
 
-/** Author's prose: inline Markdown, formulas between `$`. */
+/** Text by the lab's author: inline Markdown with formulas between `$`. */
 const Prose = z.string().trim().min(1).max(4000)
 const Title = z.string().trim().min(1).max(200)
-/** A name within a lab: a column of the grader's table, a key of the answers. */
+/** A name within a lab. The name is a column of the grader's table and a key of the answers. */
 const PartId = z.string().regex(/^[a-z][a-z0-9-]{0,39}$/, {
   message: 'An id consists of lowercase letters, digits and "-", and begins with a letter.',
 })
-/** A share of the expected value: 0.1 is ten percent. */
+/** Tolerance as a fraction of the expected value; 0.1 is ten percent. */
 const Tolerance = z.number().min(0).max(10)
-/** `factor` times the rung's value. */
+/** A bound relative to another rung: `factor` times that rung's value. */
 const RelativeBound = z.strictObject({ rung: Identifier, factor: z.number().positive().default(1) })
 
 const part = { id: PartId, title: Title.optional() }
 
-/** Correct at every size, within the error bound that applies to every rung. */
+/** Check that the result is correct at every size, within the error bound for all rungs. */
 export const CorrectnessCheck = z.strictObject({
   kind: z.literal('correctness'),
   ...part,
@@ -34,7 +34,10 @@ export const CorrectnessCheck = z.strictObject({
 })
 export type CorrectnessCheck = z.infer<typeof CorrectnessCheck>
 
-/** No compute-sanitizer findings. It slows kernels down a hundredfold, so choose a small size. */
+/**
+ * Check that compute-sanitizer finds nothing. The tool slows kernels down a hundredfold, so choose
+ * a small size.
+ */
 export const SanitizerCheck = z.strictObject({
   kind: z.literal('sanitizer'),
   ...part,
@@ -43,31 +46,35 @@ export const SanitizerCheck = z.strictObject({
 })
 export type SanitizerCheck = z.infer<typeof SanitizerCheck>
 
-/** A counter within bounds at the lab's size, in the metric's unit; the bounds are inclusive. */
+/** Check of a counter at the lab's size. Bounds are inclusive and in the metric's unit. */
 export const MetricCheck = z.strictObject({
   kind: z.literal('metric'),
   ...part,
   metric: z.string(),
   min: z.number().optional(),
   max: z.number().optional(),
-  /** At most `factor` times the rung's value. */
+  /** Upper bound: `factor` times the rung's value. */
   below: RelativeBound.optional(),
-  /** At least `factor` times the rung's value. */
+  /** Lower bound: `factor` times the rung's value. */
   above: RelativeBound.optional(),
 })
 export type MetricCheck = z.infer<typeof MetricCheck>
 
-/** The time at the lab's size is at most `factor` times that of the rung, both from one run. */
+/**
+ * Check that the time at the lab's size is at most `factor` times the rung's time in the same run.
+ */
 export const TimeCheck = z.strictObject({
   kind: z.literal('time'),
   ...part,
   below: RelativeBound,
-  /** Tolerance added to the limit as a share, in addition to the measured spread of both. */
+  /** Tolerance added to the limit, as a fraction, on top of the measured spread of both times. */
   noise: z.number().min(0).max(1).default(0.02),
 })
 export type TimeCheck = z.infer<typeof TimeCheck>
 
-/** What the compiler reports for this GPU: the maximum over the file's kernels. */
+/**
+ * Check of the compiler's resource report for this GPU, using the maximum over the file's kernels.
+ */
 export const StaticCheck = z.strictObject({
   kind: z.literal('static'),
   ...part,
@@ -89,34 +96,36 @@ export type LabCheck = z.infer<typeof LabCheck>
 export const predictionDirections = ['up', 'down', 'same'] as const
 
 /**
- * The student predicts how a counter, or `time`, will change relative to a rung. It is graded against the
- * measurement, so the author provides no answer, only the question and the tolerance.
+ * A question in which the student predicts how a counter, or `time`, changes relative to a rung.
+ * The measurement grades the prediction, so the author provides only the question and the
+ * tolerance.
  */
 export const LabPrediction = z.strictObject({
   id: PartId,
-  /** A registry id, or `time`. */
+  /** Metric id from the registry, or `time`. */
   metric: z.string(),
-  /** The rung to compare with; by default the lab's `before`. */
+  /** The rung to compare with. The default is the lab's `before`. */
   against: Identifier.optional(),
   /** The author's question. */
   ask: Prose,
-  /** Whether to ask for a factor in addition to the direction: the new value divided by the old. */
+  /** Whether to ask for a factor (new value divided by old value) in addition to the direction. */
   factor: z.boolean().default(true),
-  /** How far off the factor may be. A change within it counts as `same`. */
+  /** Allowed relative error of the factor. A smaller change of the metric counts as `same`. */
   tolerance: Tolerance.default(0.25),
 })
 export type LabPrediction = z.infer<typeof LabPrediction>
 
-/** A number for the student to work out; the answer is computed for the GPU at hand. */
+/** A number for the student to compute. The expected answer is computed for the student's GPU. */
 export const LabQuestion = z.strictObject({
   id: PartId,
   ask: Prose,
-  /** See expression.ts and `questionNames`. */
-  /** An expression; YAML reads a plain number as one. */
+  /**
+   * An expression over `questionNames`; see expression.ts. Plain numbers in YAML are accepted too.
+   */
   answer: z.union([z.string().min(1), z.number().transform(String)]),
   unit: z.string().max(40).default(''),
   tolerance: Tolerance.default(0.01),
-  /** Shown once the question was answered. */
+  /** Explanation that appears after the student answered. */
   explain: Prose.optional(),
 })
 export type LabQuestion = z.infer<typeof LabQuestion>
@@ -127,7 +136,9 @@ export const LabSource = z.strictObject({
   url: z.url().optional(),
 })
 
-/** A ladder folder inside the lab's, by a path that begins with a dot; the dot alone is the lab's folder itself. */
+/**
+ * Path of a ladder folder inside the lab's folder. It begins with a dot; `.` is the lab's folder.
+ */
 const LadderPath = z
   .string()
   .max(200)
@@ -137,50 +148,53 @@ export const isLadderPath = (ladder: string): boolean => LadderPath.safeParse(la
 
 export const LabFile = z.strictObject({
   title: Title,
-  /** One sentence for the list. */
+  /** One sentence for the list of labs. */
   summary: Prose,
-  /** Position in the list. */
+  /** Position in the list of labs. */
   order: z.number().int().min(1).max(999),
   /**
-   * The ladder in which rungs are looked up first (variants by their name); its reference is run too. A shipped ladder by id, or a ladder
-   * folder inside the lab's folder by path.
+   * The ladder that rung names refer to first (variants by their name). Its reference runs too.
+   * Either the id of a built-in ladder or the path of a ladder folder inside the lab's folder.
    */
   ladder: z.union([Identifier, LadderPath], {
     error: 'It is the id of a shipped ladder, or a folder inside the lab, such as ./ladder.',
   }),
-  /** The rung that the starter corresponds to and that results are compared with. */
+  /** The rung that matches the starter. Results are compared with this rung. */
   before: Identifier,
-  /** The rung that the lab aims at. */
+  /** The rung that the lab aims to reach. */
   target: Identifier,
-  /** Estimated duration for a student. */
+  /** Estimated minutes for a student. */
   minutes: z.number().int().min(1).max(600),
   needs: z
     .strictObject({
       /** Ids of prerequisite labs. */
       labs: z.array(Identifier).default([]),
-      /** Lowest compute capability, `sm_80`. */
+      /** Minimum compute capability, such as `sm_80`. */
       compute: z
         .string()
         .regex(/^sm_\d{2,3}[af]?$/)
         .optional(),
     })
     .prefault({}),
-  /** Options of the ladder's task that differ from its defaults. */
+  /** Task options that differ from the ladder's defaults. */
   options: Options.default({}),
-  /** Fills of buffers that differ from the task's, for every check. */
+  /** Buffer fills that replace the task's fills in every check. */
   inputs: z.record(Name, TaskFill).default({}),
-  /** The size for times and counters, with the task's default scalars. */
+  /** Problem size for times and counters, with the task's default scalars. */
   size: Sizes,
   starter: z.string().default('starter.cu'),
   solution: z.string().default('solution.cu'),
   checks: z.array(LabCheck).min(1).max(24),
-  /** Ids of exactly the checks that the starter fails; verified by a test on a GPU. */
+  /** Ids of all checks that the starter fails. A GPU test verifies the list. */
   starterFails: z.array(PartId).min(1).optional(),
   predictions: z.array(LabPrediction).max(12).default([]),
   questions: z.array(LabQuestion).max(12).default([]),
-  /** Shown one at a time, gentlest first. */
+  /** Hints, shown one at a time, gentlest first. */
   hints: z.array(Prose).max(12).default([]),
-  /** What surprised the author of the source; shown when the student reflects. */
+  /**
+   * A surprising result in the source that the lab is based on. The text is shown when the student
+   * reflects.
+   */
   surprise: Prose.optional(),
   source: LabSource.optional(),
 })
@@ -189,15 +203,15 @@ export type LabFile = z.infer<typeof LabFile>
 /** A lab as read from its folder. */
 export const Lab = LabFile.extend({
   id: Identifier,
-  /** Markdown. */
+  /** Lab text as Markdown. */
   body: z.string(),
 })
 export type Lab = z.infer<typeof Lab>
 
-/** A fault in a lab's folder with its location; `file` is relative to the folder of labs. */
+/** A fault in a lab's folder with its location. `file` is relative to the folder of labs. */
 export const LabFault = z.object({
   file: z.string(),
-  /** From 1; null if it concerns the whole file. */
+  /** Line number from 1; null if the fault concerns the whole file. */
   line: z.number().int().nullable(),
   message: z.string(),
 })
@@ -206,7 +220,10 @@ export type LabFault = z.infer<typeof LabFault>
 export const faultSentence = ({ file, line, message }: LabFault): string =>
   `${file}${line === null ? '' : `:${line}`}: ${message}`
 
-/** Whether a metric can be predicted: every registry metric, and the time per launch, which is not in the registry. */
+/**
+ * Returns whether a metric can be predicted: any registry metric, or `time`, which is not in the
+ * registry.
+ */
 export const isPredictable = (metric: string): boolean =>
   metric === 'time' || metricDefinition(metric) !== undefined
 
@@ -223,7 +240,10 @@ const rungsOfCheck = (check: LabCheck): string[] => {
   }
 }
 
-/** Returns the rungs measured with a submission: the one before, and those named by checks and predictions. */
+/**
+ * Returns the rungs measured with a submission: the `before` rung and all rungs in checks and
+ * predictions.
+ */
 export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'predictions'>): string[] => [
   ...new Set([
     lab.before,
@@ -232,7 +252,10 @@ export const rungsBeside = (lab: Pick<LabFile, 'before' | 'checks' | 'prediction
   ]),
 ]
 
-/** Returns the lowest level that collects every counter the lab is judged by; `none` if it needs none. */
+/**
+ * Returns the lowest profile level that collects every counter used to judge the lab, or `none`
+ * without counters.
+ */
 export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): ProfileLevel {
   const metrics = [
     ...lab.checks.flatMap((check) => (check.kind === 'metric' ? [check.metric] : [])),
@@ -245,7 +268,10 @@ export function profileLevelOf(lab: Pick<LabFile, 'checks' | 'predictions'>): Pr
   return profileLevels[Math.max(0, ...ranks)] ?? 'none'
 }
 
-/** Returns a cycle of labs that each require the next, beginning with its first id; null if there is none. */
+/**
+ * Returns a cycle of labs that each require the next, starting with its first id, or null without a
+ * cycle.
+ */
 export function findCycle(needs: ReadonlyMap<string, readonly string[]>): string[] | null {
   const finished = new Set<string>()
   const visit = (id: string, path: readonly string[]): string[] | null => {

@@ -1,4 +1,7 @@
-/** The outcome of one attempt at a lab: every check, prediction and question with its figures and a sentence. */
+/**
+ * The outcome of one attempt at a lab: every check, prediction and question with figures and a
+ * sentence.
+ */
 import { z } from 'zod'
 import { LabCheck, predictionDirections } from './lab'
 import { says, Statement } from '../messages/message'
@@ -9,7 +12,9 @@ import { can, Target } from '../targets/targets'
 export const Direction = z.enum(predictionDirections)
 export type Direction = z.infer<typeof Direction>
 
-/** The student's prediction; `factor` is the new value divided by the old, null if none was given. */
+/**
+ * The student's prediction. `factor` is the new value divided by the old value; null without one.
+ */
 export const PredictionGiven = z.object({
   direction: Direction,
   factor: z.number().positive().nullable().default(null),
@@ -17,14 +22,14 @@ export const PredictionGiven = z.object({
 export type PredictionGiven = z.infer<typeof PredictionGiven>
 
 export const LabAnswers = z.object({
-  /** By prediction id. */
+  /** Predictions by prediction id. */
   predictions: z.record(z.string(), PredictionGiven).default({}),
-  /** By question id. */
+  /** Answers by question id. */
   questions: z.record(z.string(), z.number()).default({}),
 })
 export type LabAnswers = z.infer<typeof LabAnswers>
 
-/** Answers that were given, or withdrawn (null). */
+/** New answers. Null withdraws an answer. */
 export const LabAnswersChange = z.object({
   predictions: z.record(z.string(), PredictionGiven.nullable()).optional(),
   questions: z.record(z.string(), z.number().nullable()).optional(),
@@ -48,7 +53,10 @@ export const noAnswers: LabAnswers = { predictions: {}, questions: {} }
 const LabFigure = z.object({ label: Statement, value: MetricValue })
 export type LabFigure = z.infer<typeof LabFigure>
 
-/** `unavailable` never counts as passed: the check was not possible, and the sentence says why. */
+/**
+ * Check statuses. `unavailable` never counts as passed: the check could not run, and its sentence
+ * explains why.
+ */
 export const checkStatuses = ['passed', 'failed', 'unavailable'] as const
 
 export const CheckResult = z.object({
@@ -69,12 +77,15 @@ export const PredictionResult = z.object({
   given: PredictionGiven.nullable(),
   before: MetricValue,
   after: MetricValue,
-  /** after / before; null if either is unknown or before is 0. */
+  /**
+   * New value divided by the old value. The value is null if either is unknown or the old value is
+   * 0.
+   */
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
   sentence: Statement,
-  /** An explanation from the counters of this attempt. */
+  /** An explanation derived from this attempt's counters. */
   explanation: z.array(Statement),
 })
 export type PredictionResult = z.infer<typeof PredictionResult>
@@ -98,25 +109,33 @@ export const LabOutcome = z.object({
   lab: z.string(),
   title: z.string(),
   createdAt: z.iso.datetime(),
-  /** `passed`: see outcomeStatus. `unavailable`: none failed, but too few were possible here. */
+  /**
+   * See `outcomeStatus` for `passed`. `unavailable` means that no check failed but too few could
+   * run here.
+   */
   status: z.enum(['passed', 'failed', 'unavailable']),
   target: Target,
-  /** null if no GPU was available. */
+  /** The GPU; null if none was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /** L2 contents when it was timed; null without a time, absent in outcomes that predate it. */
+  /**
+   * L2 state when the attempt was timed. The value is null without a time; absent in older
+   * outcomes.
+   */
   cacheState: CacheState.nullable().optional(),
-  /** Why part of it could not be measured. */
+  /** Reason that part of the attempt could not be measured. */
   reason: Statement.nullable(),
-  /** SHA-256 of the submission, hex. */
+  /** SHA-256 of the submission in hex. */
   sourceHash: z.string(),
   build: z.object({
     ok: z.boolean(),
-    /** `sm_90`; null if it was not built. */
+    /** Target architecture, such as `sm_90`; null if the submission was not built. */
     architecture: z.string().nullable(),
     reason: Statement.nullable(),
     resources: Build.nullable(),
     diagnostics: z.array(Diagnostic),
-    /** Derived from registers and static shared memory, by threads per block. */
+    /**
+     * Occupancy per number of threads per block, derived from registers and static shared memory.
+     */
     occupancy: z.array(OccupancyAt),
   }),
   checks: z.array(CheckResult),
@@ -126,14 +145,14 @@ export const LabOutcome = z.object({
 export type LabOutcome = z.infer<typeof LabOutcome>
 
 /**
- * Returns the verdict on all checks. If nothing is timed, time-dependent checks do not count against the submission. It has passed if
- * nothing failed, it is correct, and a counter or a predicted time was judged, including one that distinguishes the starter from a
- * solution.
+ * Returns the status over all checks. Targets without times do not require time checks. There, a
+ * submission passes if correctness and sanitizer checks passed, and so did a counter or predicted
+ * time. If the lab lists the checks that its starter fails, one of those must have passed.
  */
 export function outcomeStatus(
   checks: readonly CheckResult[],
   { times }: { times: boolean },
-  /** The checks that the starter fails, if the lab names them. */
+  /** Ids of the checks that the starter fails, if the lab lists them. */
   telling: readonly string[] = [],
 ): LabOutcome['status'] {
   if (checks.some(({ status }) => status === 'failed')) return 'failed'
@@ -147,7 +166,9 @@ export function outcomeStatus(
   return !times && judged && right && checked ? 'passed' : 'unavailable'
 }
 
-/** Checks that could not be judged, except time checks on targets without times. */
+/**
+ * Returns the checks that could not be judged. Time checks on targets without times are excluded.
+ */
 export const unjudged = ({
   checks,
   target,
@@ -157,17 +178,17 @@ export const unjudged = ({
   )
 
 /**
- * Whether a lab counts as passed with this outcome. On an emulated GPU every check except time must have been judged. A replay never
- * counts: it shows someone else's measurement.
+ * Returns whether the outcome completes the lab. On an emulated GPU, every check except time must
+ * have been judged. A replay never completes a lab, because it shows someone else's measurement.
  */
 export const completesLab = (outcome: Pick<LabOutcome, 'status' | 'checks' | 'target'>): boolean =>
   outcome.status === 'passed' && !can(outcome.target).replays && unjudged(outcome).length === 0
 
-/** The CLI contract of `lab check`: 0 passed, 1 not passed yet, 3 cannot be checked here. */
+/** Returns the exit code of `lab check`: 0 passed, 1 not passed yet, 3 cannot be checked here. */
 export const outcomeExitCode = ({ status }: Pick<LabOutcome, 'status'>): 0 | 1 | 3 =>
   status === 'passed' ? 0 : status === 'failed' ? 1 : 3
 
-/** The submission's time, if a check measured it. */
+/** Returns the submission's time, or null if no check measured it. */
 export const outcomeTimeMs = ({ checks }: Pick<LabOutcome, 'checks'>): number | null =>
   checks
     .find(({ kind }) => kind === 'time')

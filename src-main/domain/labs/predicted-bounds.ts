@@ -1,4 +1,7 @@
-/** Compares predicted figures: only statements that hold over their whole ranges. */
+/**
+ * Comparisons of predicted figures. A comparison holds only if it holds over the figures' whole
+ * ranges.
+ */
 import type { MetricValue } from '../metrics/metrics'
 import type { RungResult } from '../session/session'
 
@@ -8,8 +11,8 @@ interface Bounds {
 }
 
 /**
- * Returns the range of a figure. The model has no range for a rate or a stall reason; it is assumed to be as wide as that of the rung's
- * time.
+ * Returns the range of a figure. The model has no range for rates and stall reasons. Their relative
+ * range is assumed to equal the range of the rung's time.
  */
 export function boundsOfFigure(
   rung: Pick<RungResult, 'predicted'> | undefined,
@@ -22,7 +25,7 @@ export function boundsOfFigure(
     : { low: own, high: own }
 }
 
-/** Whether a figure is within a limit; null if that cannot be determined. */
+/** Returns whether a figure is within a limit, or null if the ranges overlap. */
 export function keepsTo(figure: Bounds, sign: '≤' | '≥', limit: Bounds): boolean | null {
   const [less, more] = sign === '≤' ? [figure, limit] : [limit, figure]
   if (less.high <= more.low) return true

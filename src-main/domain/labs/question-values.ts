@@ -1,11 +1,11 @@
-/** The values that a question's answer can be computed from, and their sources. */
+/** The values that a question's answer can use, and their sources. */
 import { metricDefinition } from '../metrics/metrics'
 import { Sizes } from '../task/problem'
 import { evaluate, parseExpression } from '../task/expression'
 import type { RungResult } from '../session/session'
 import type { Device } from '../gpu/device'
 
-/** Properties of the student's GPU; units as in the session format. */
+/** Properties of the student's GPU. Units are the same as in the session format. */
 export const deviceNames = [
   'smCount',
   'smClockMaxMHz',
@@ -17,10 +17,12 @@ export const deviceNames = [
   'maxBlocksPerSm',
 ] as const satisfies readonly (keyof Device)[]
 
-/** The same on every GPU that this program supports. */
+/** Constants that are equal on every supported GPU. */
 const constants: Readonly<Record<string, number>> = { warpSize: 32 }
 
-/** Prefixes of a rung's figures: `your.` is the submission, `before.` the rung before it. */
+/**
+ * Prefixes of a rung's figures: `your.` is the submission; `before.` is the lab's `before` rung.
+ */
 const sides = ['your', 'before'] as const
 
 const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
@@ -28,8 +30,8 @@ const sideFigures = ['timeMs', 'registers', 'sharedBytes'] as const
 const questionNames: readonly string[] = [...deviceNames, ...Object.keys(constants)]
 
 /**
- * Whether an answer may use the name: one of `questionNames`, a size of the task, or `your.` or `before.` followed
- * by a figure or metric.
+ * Returns whether an answer may use a name. Valid names are `questionNames`, task sizes, and
+ * `your.` or `before.` followed by a figure or metric.
  */
 export function isQuestionName(name: string, sizes: readonly string[]): boolean {
   const [side, figure, more] = name.split('.')
@@ -42,7 +44,7 @@ export function isQuestionName(name: string, sizes: readonly string[]): boolean 
 }
 
 interface QuestionFacts {
-  /** The known GPU properties; null if the GPU is unknown. */
+  /** Known properties of the GPU; null if the GPU is unknown. */
   device: Partial<Device> | null
   sizes: Sizes
   your: RungResult | null
@@ -67,12 +69,12 @@ function valueOf(facts: QuestionFacts, name: string): number | null {
   return constants[name] ?? null
 }
 
-/** Whether an answer uses counts, which depend on the size they were counted at. */
+/** Returns whether an answer uses counts, which depend on the problem size. */
 export const usesCounts = (answer: string): boolean =>
   [...answer.matchAll(/\b(?:your|before)\.(\w+)/g)].some(
     ([, figure]) => metricDefinition(figure!)?.aggregate === 'sum',
   )
 
-/** Returns the answer for these facts; null if one of them is unknown. */
+/** Returns the value of an answer, or null if a name in it has no known value. */
 export const answerOf = (answer: string, facts: QuestionFacts): number | null =>
   evaluate(parseExpression(answer), (name) => valueOf(facts, name))

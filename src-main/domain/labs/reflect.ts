@@ -1,6 +1,6 @@
 /**
- * Compares predictions with measurements and explains them: sentences made from the counters of this attempt
- * and of the rung it is compared with. Pure.
+ * Compares predictions with measurements and explains the differences. The sentences use the
+ * counters of this attempt and of the rung it is compared with. Pure.
  */
 import { type Lab, type LabPrediction, type LabQuestion } from './lab'
 import { figureOf } from './judge/verdict'
@@ -33,7 +33,7 @@ const rounded = (factor: number): number =>
 interface Pair {
   before: number
   after: number
-  /** after / before; null if before is 0. */
+  /** New value divided by the old value; null if the old value is 0. */
   factor: number | null
 }
 
@@ -46,7 +46,7 @@ function pairOf(before: RungResult, after: RungResult, metric: string): Pair | n
 const shown = (metric: string, value: number): string =>
   formatValue(value, metric === 'time' ? 'ms' : (metricDefinition(metric)?.unit ?? '×'))
 
-/** Describes how a metric changed, as a fragment without a full stop. */
+/** Describes how a metric changed, as a phrase without a full stop. */
 function move(id: string, { before, after, factor }: Pair): AnyMessage {
   const metric = { metric: id }
   const [a, b] = [shown(id, before), shown(id, after)]
@@ -59,7 +59,7 @@ function move(id: string, { before, after, factor }: Pair): AnyMessage {
 const moved = (metric: string, pair: Pair): AnyMessage =>
   message('reflect.moved', { moved: move(metric, pair) })
 
-/** Metrics of a launch's work, independent of its speed. */
+/** Metrics that count a launch's work, independent of its speed. */
 const work = [
   'instructions',
   'sharedLoads',
@@ -70,12 +70,12 @@ const work = [
   'sharedStoreBankConflicts',
 ] as const
 
-/** Utilization of the parts of an SM. */
+/** Utilization metrics of the units of an SM. */
 const busy = ['fmaUtilization', 'tensorUtilization', 'issueSlotsBusy'] as const
 
 const isStall = (id: string): boolean => id.startsWith('stall')
 
-/** The pairs that changed by more than a tenth, largest change first. */
+/** Returns the metrics that changed by more than 10 %, largest change first. */
 function movers(
   before: RungResult,
   after: RungResult,
@@ -97,7 +97,7 @@ function movers(
     .sort((a, b) => b.size - a.size)
 }
 
-/** The main stall reason, and how it changed. */
+/** Describes the main stall reason and how it changed. */
 function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
   const ids = Object.keys(after.metrics).filter(isStall)
   const worst = (rung: RungResult): string | undefined =>
@@ -120,7 +120,10 @@ function stallWords(before: RungResult, after: RungResult): AnyMessage[] {
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
 
-/** An FFMA performs 64 operations per warp, so a task on FP32 cores needs at least its operation count / 64 of them. */
+/**
+ * Compares shared loads with the minimum number of FFMAs. An FFMA performs 64 operations per warp,
+ * so FP32 tasks need at least operations / 64 FFMAs.
+ */
 function loadsForEachFma(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   const { problem, ladder } = session
   const operations = problem && flops(ladder.task, problem)
@@ -167,7 +170,7 @@ function occupancyWords(metric: string, before: RungResult, after: RungResult): 
 function timeWords(session: Session, before: RungResult, after: RungResult): AnyMessage[] {
   const time = pairOf(before, after, 'time')
   const [most, next] = movers(before, after, work)
-  // A pipe that is nearly idle in both rungs explains nothing.
+  // A pipe that is almost idle in both rungs explains nothing.
   const used = busy.filter((id) =>
     [before, after].some((rung) => (rung.metrics[id]?.value ?? 0) >= 1),
   )
@@ -346,7 +349,10 @@ function judgeQuestion(
   }
 }
 
-/** Judges answers. `countedAt`: the sizes at which the session counted, if they are not the lab's. */
+/**
+ * Judges the answers to a lab's questions. `countedAt` gives the counted sizes if they differ from
+ * the lab's.
+ */
 export const judgeQuestions = (
   lab: Lab,
   evidence: LabEvidence,

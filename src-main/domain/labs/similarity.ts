@@ -1,9 +1,11 @@
 /**
- * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local Algorithms for Document Fingerprinting,
- * SIGMOD 2003). Comments, layout, names and code that was given to everyone are ignored. The result is only a flag for a person to judge.
+ * Similarity of two CUDA sources, by winnowing (Schleimer, Wilkerson, Aiken: Winnowing: Local
+ * Algorithms for Document Fingerprinting, SIGMOD 2003). The comparison ignores comments, layout,
+ * names and code that all students received. A high similarity is only a flag for a person to
+ * judge.
  */
 
-/** Keywords, which are kept; all other names are treated as the same. */
+/** Keywords are compared as they are. All other names are treated as equal. */
 const keywords = new Set(
   `alignas asm auto bool break case char const constexpr continue default do double else enum extern
   false float for goto half if inline int long nullptr return short signed sizeof static static_assert
@@ -13,15 +15,17 @@ const keywords = new Set(
 )
 
 /**
- * Sticky, without deep backtracking: an unterminated comment or string ends with the file or line, so hostile text costs no more than other
- * text.
+ * Matches one token. The pattern is sticky and cannot backtrack deeply. An unterminated comment or
+ * string ends at the end of the file or line, so hostile text is not slower.
  */
 const tokenPattern =
   /\s+|\/\/[^\n]*|\/\*|"(?:[^"\\\n]|\\[^\n])*(?:"|\\?)|'(?:[^'\\\n]|\\[^\n])*(?:'|\\?)|[A-Za-z_]\w*|\d[\w.]*|<<<|>>>|[-+*/%&|^<>=!]=|&&|\|\||<<|>>|->|::|\+\+|--|[^\s]/y
 
 const includeLine = /#[ \t]*include[^\n]*/y
 
-/** Replaces names with `v`, numbers with `0`, strings with `""`. */
+/**
+ * Returns the tokens of a source with names replaced by `v`, numbers by `0` and strings by `""`.
+ */
 export function normalizedTokens(source: string): string[] {
   const tokens: string[] = []
   let lineStart = true
@@ -55,12 +59,17 @@ export function normalizedTokens(source: string): string[] {
   return tokens
 }
 
-/** Number of consecutive tokens compared as a unit; shorter runs coincide by chance. */
+/**
+ * Number of consecutive tokens that are compared as one unit. Shorter sequences match by chance.
+ */
 const gramLength = 12
-/** One gram is kept per window of this length, so that a copied run of gram + window − 1 tokens is never missed. */
+/**
+ * One gram is kept per window of this length. Every copied sequence of at least gram + window − 1
+ * tokens is therefore found.
+ */
 const windowLength = 6
 
-/** FNV-1a, 32 bits. */
+/** Returns a 32-bit FNV-1a hash. */
 function hash(words: readonly string[]): number {
   let value = 0x811c9dc5
   for (const word of words) {
@@ -87,11 +96,14 @@ function fingerprints(source: string): Set<number> {
 interface Likeness {
   a: string
   b: string
-  /** Share of the smaller source's own fingerprints that the other also has, 0 to 1. */
+  /** Fraction of the smaller source's own fingerprints that the other source also has, 0 to 1. */
   share: number
 }
 
-/** Fewer own fingerprints than this are inconclusive: one changed line of the starter has as many. */
+/**
+ * Minimum number of own fingerprints for a comparison. One changed line of the starter has almost
+ * as many.
+ */
 const fewest = 8
 
 const copyShare = 0.8
@@ -102,7 +114,10 @@ function countShared(small: ReadonlySet<number>, large: ReadonlySet<number>): nu
   return shared
 }
 
-/** Every pair at or above `threshold`, most similar first. Code in `given` does not count. */
+/**
+ * Returns every pair with a similarity of at least `threshold`, most similar first. Code in `given`
+ * is ignored.
+ */
 export function findLikenesses(
   sources: ReadonlyMap<string, string>,
   given: readonly string[],
@@ -127,8 +142,9 @@ export function findLikenesses(
 }
 
 /**
- * Returns the share of `original`'s own code that is also in `source`, 0 to 1. null if it is below the level of a copy, or if there is too
- * little code to distinguish a copy from the only way to write it.
+ * Returns the fraction of `original`'s own code that `source` also contains, 0 to 1. Returns null
+ * below the threshold for a copy. Also returns null if `original` has too little code to
+ * distinguish a copy from the only possible solution.
  */
 export function likenessTo(
   original: string,

@@ -1,4 +1,4 @@
-/** `build:` of a ladder or rung: nvcc options in addition to the common flags. */
+/** The `build:` settings of a ladder or rung: nvcc options in addition to the default flags. */
 import { z } from 'zod'
 import { message, type Statement } from '../messages/message'
 
@@ -28,7 +28,7 @@ export const BuildSettings = z
   .partial()
 export type BuildSettings = z.infer<typeof BuildSettings>
 
-/** Allowed nvcc flags. Each word matches one; a flag with its value in the next word takes two. */
+/** Allowed nvcc flags. Each word matches one entry. A flag with a separate value uses two words. */
 const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?use_fast_math$/ },
   { pattern: /^--?(ftz|prec-div|prec-sqrt|fmad)=(true|false)$/ },
@@ -37,12 +37,12 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^--?default-stream=(legacy|per-thread|null)$/ },
   { pattern: /^-O[0-3]$/ },
   { pattern: /^(-G|--device-debug|-g|--debug|-dlto|-lineinfo|-w|-Wno-deprecated-gpu-targets)$/ },
-  // nvcc splits a path with a space when linking.
+  // nvcc splits a path that contains a space when linking.
   { pattern: /^-L[^-\s]\S*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)=\d+(,\d+)*$/ },
   { pattern: /^-(diag-suppress|diag-warn|diag-error)$/, valued: /^\d+(,\d+)*$/ },
   { pattern: /^--?(Werror|Wreorder|Wdefault-stream-launch)(=[\w,-]+)?$/ },
-  // Options for ptxas and the host compiler must not name their output or read files.
+  // Options for ptxas and the host compiler must not set an output file or read files.
   {
     pattern: /^(-Xptxas|--ptxas-options)$/,
     valued: /^--?(?!-|o\b|output|input)[\w-]+(=[\w-]+)?$/,
@@ -53,7 +53,7 @@ const allowed: readonly { pattern: RegExp; valued?: RegExp }[] = [
   { pattern: /^(-Xcudafe|-Xnvlink|-Xfatbin)$/, valued: /^--?[\w-]+(=[\w-]+)?$/ },
 ]
 
-/** Keys of `build` that are equivalent to a flag. */
+/** Keys of `build` that replace a flag. */
 const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^-I|^--include-path/, key: 'include' },
   { pattern: /^-D|^--define-macro/, key: 'defines' },
@@ -63,7 +63,7 @@ const otherKeys: readonly { pattern: RegExp; key: string }[] = [
   { pattern: /^--?maxrregcount/, key: 'max_registers' },
 ]
 
-/** A fault in the settings, with its place. */
+/** A fault in the build settings, with its location. */
 export interface SettingsFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
@@ -99,12 +99,18 @@ function refusal(flag: string): Exclude<Statement, string> {
   return message('settings.refused', { flag })
 }
 
-/** Whether an include directory is in the ladder's folder; absolute paths and paths with variables may be anywhere. */
+/**
+ * Returns whether an include directory is relative to the ladder's folder. Absolute paths and paths
+ * with variables may point anywhere.
+ */
 export const isInFolder = (directory: string): boolean => !/^[/$]/.test(directory)
 const leadsOut = (directory: string): boolean =>
   isInFolder(directory) && directory.split('/').includes('..')
 
-/** Merges a ladder's and a rung's settings: lists are concatenated; for other values the rung's take precedence. */
+/**
+ * Merges the settings of a ladder and a rung. Lists are concatenated; other values of the rung
+ * override the ladder's.
+ */
 export function mergedSettings(
   ladder: BuildSettings | undefined,
   rung: BuildSettings | undefined,
@@ -124,13 +130,13 @@ export function mergedSettings(
   return { ...ladder, ...rung, ...given }
 }
 
-/** Splits a macro into name and value; the value defaults to 1. */
+/** Splits a macro into name and value. The default value is 1. */
 export function macroOf(word: string): [name: string, value: string] {
   const at = word.indexOf('=')
   return at < 0 ? [word, '1'] : [word.slice(0, at), word.slice(at + 1)]
 }
 
-/** Returns nvcc's arguments, with variables unexpanded. `-l` words come last. */
+/** Returns nvcc's arguments without expanding variables. `-l` arguments come last. */
 export const settingsWords = (settings: BuildSettings | undefined): string[] => [
   ...compileWords(settings),
   ...linkWords(settings),
@@ -166,7 +172,7 @@ export const variablesIn = ({ flags = [], include = [] }: BuildSettings): string
   ),
 ]
 
-/** Expands the variables. */
+/** Returns the settings with environment variables expanded. */
 export function withVariables(
   settings: BuildSettings,
   valueOf: (name: string) => string,

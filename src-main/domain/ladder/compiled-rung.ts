@@ -1,6 +1,7 @@
 /**
- * Turns a rung compiled elsewhere into a library for the runner: a C++ source that registers the kernels of a fat binary with the CUDA
- * runtime, as nvcc's code does, and launches one of them as described.
+ * Wraps a rung that was compiled elsewhere, so that the runner can load it. Generates a C++ source
+ * that registers the kernels of a fat binary with the CUDA runtime, as nvcc's code does. The source
+ * launches one of the kernels as described in the ladder.
  */
 import { message, type AnyMessage } from '../messages/message'
 import { extent } from '../task/python'
@@ -12,7 +13,7 @@ import {
   type LaunchDescription,
 } from './launch-description'
 
-/** The arguments of a kernel in the file. */
+/** Parameters of a kernel in the compiled file. */
 interface TakesArguments {
   readonly name: string
   readonly parameters: { readonly list: readonly { readonly size: number }[] }
@@ -27,7 +28,7 @@ const types = {
   f64: 'double',
 } as const
 
-/** By the parameter's size in bytes. */
+/** Integer types by the parameter's size in bytes. */
 const wholeTypes: Readonly<Record<number, string>> = {
   1: 'unsigned char',
   2: 'unsigned short',
@@ -35,7 +36,7 @@ const wholeTypes: Readonly<Record<number, string>> = {
   8: 'unsigned long long',
 }
 
-/** Returns why a kernel cannot be launched as described; null if it can. */
+/** Returns why a kernel cannot be launched as described, or null if it can. */
 export function launchFault(
   task: Task,
   file: string,
@@ -72,7 +73,7 @@ export function launchFault(
   return null
 }
 
-/** Returns the declaration of a local variable with an argument's value. */
+/** Returns the declaration of a local variable that holds an argument's value. */
 function argumentLine(task: Task, argument: Argument, bytes: number, index: number): string {
   const name = `argument${index}`
   switch (argument.kind) {
@@ -93,7 +94,9 @@ function argumentLine(task: Task, argument: Argument, bytes: number, index: numb
 }
 
 /**
- * @param code path of the fat binary, where the source is compiled
+ * Returns the C++ source of the library.
+ *
+ * @param code path of the fat binary on the machine that compiles the source
  * @param kernel null in a replay, which has no machine code
  */
 export function compiledRungLibrary(
@@ -132,7 +135,7 @@ export function compiledRungLibrary(
     'static char kernel;  // its address stands for the kernel',
     '__attribute__((constructor)) static void registerKernel() {',
     '  void** const binary = __cudaRegisterFatBinary(&wrapper);',
-    // The runtime looks the kernel up by the third argument, other tools by the fourth.
+    // The runtime finds the kernel by the third argument. Other tools use the fourth.
     `  static char name[] = "${launch.kernel}";`,
     '  __cudaRegisterFunction(binary, &kernel, name, name, -1, nullptr, nullptr, nullptr, nullptr, nullptr);',
     '  __cudaRegisterFatBinaryEnd(binary);',

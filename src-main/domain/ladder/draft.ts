@@ -1,8 +1,11 @@
-/** A draft: a user's edited copy of a rung, saved between visits. */
+/** A draft: a user's edited copy of a rung, saved between sessions of the program. */
 import { z } from 'zod'
 import { Identifier, Parameters } from './rung'
 
-/** More than any CUDA source edited here, and less than a host accepts in a call. */
+/**
+ * Maximum source length. It exceeds any CUDA source edited here, and it is below the hosts' limit
+ * for a call.
+ */
 const maxSourceLength = 300_000
 
 export const DraftId = z.string().regex(/^draft-[0-9a-f]{16}$/)
@@ -11,24 +14,27 @@ export const Draft = z.object({
   schema: z.literal(1),
   id: DraftId,
   ladder: Identifier,
-  /** The session's rung that it was copied from. */
+  /** The session's rung that was copied. */
   parent: Identifier,
-  /** The ladder's rung that it runs after: the parent, or the parent's original. */
+  /** The ladder's rung that the draft runs after: the parent, or the parent's original. */
   base: Identifier,
-  /** Its own id in the ladder, as declared in the source. */
+  /** The draft's id in the ladder, as declared in the source. */
   rung: Identifier,
-  /** Parameter values of the parent; those that the copy no longer declares are ignored in builds. */
+  /** Parameter values of the parent. Builds ignore parameters that the draft no longer declares. */
   params: Parameters,
   source: z.string().max(maxSourceLength),
-  /** ISO 8601; null if it was never saved. */
+  /** Time of the last save in ISO 8601; null for an unsaved draft. */
   savedAt: z.string().nullable(),
 })
 
 export type Draft = z.infer<typeof Draft>
 
-/** Returns the first free id: `05_tile` → `05_tile-edit1`. A copy of an edited rung continues the numbering. */
+/**
+ * Returns the first unused id for a draft: `05_tile` becomes `05_tile-edit1`. A copy of a draft
+ * continues the numbering.
+ */
 export function editId(base: string, taken: ReadonlySet<string>): string {
-  // An identifier has at most 80 characters.
+  // The suffix must fit, because an identifier has at most 80 characters.
   const stem = base.slice(0, 70)
   for (let n = 1; ; n += 1) {
     const id = `${stem}-edit${n}`
@@ -36,8 +42,10 @@ export function editId(base: string, taken: ReadonlySet<string>): string {
   }
 }
 
-/** Returns the original id: `05_tile-edit2` → `05_tile`; null if the id is not a copy's. */
+/**
+ * Returns the id of the original: `05_tile-edit2` becomes `05_tile`. Returns null for other ids.
+ */
 export const editedFrom = (id: string): string | null => /^(.+)-edit\d+$/.exec(id)?.[1] ?? null
 
-/** Returns the path that a copy would have in the library, among the rungs of its task. */
+/** Returns the path that a draft would have in the kernel library, next to the task's rungs. */
 export const draftFile = (rung: string, task: string): string => `${task}/${rung}.cu`

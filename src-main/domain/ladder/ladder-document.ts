@@ -1,6 +1,6 @@
 /**
- * A ladder folder's ladder.yaml: a ladder and its task in one document. docs/guides/ladders.md says how to write one.
- * After `ladderOf` it is treated like any shipped ladder.
+ * The ladder.yaml of a ladder folder: a ladder and its task in one document. docs/guides/ladders.md
+ * explains how to write one. `ladderOf` converts the document to the form of built-in ladders.
  */
 import { z } from 'zod'
 import { Name, Task, TaskSize } from '../task/task'
@@ -11,14 +11,14 @@ import { ProgramLadderDocument } from './program-ladder'
 import { At } from '../task/problem-request'
 
 const Size = z.number().int().min(1)
-/** Fitting index types is the rung author's responsibility. */
+/** Largest size value. Rung authors must choose index types that fit. */
 const max = Number.MAX_SAFE_INTEGER
 const TitledSize = TaskSize.extend({ value: Size, max: TaskSize.shape.max.unwrap().default(max) })
 
 const { id: _id, title, sizes: _sizes, ...ofTask } = Task.shape
 
 const TaskDocument = z.strictObject({
-  /** Defaults to the ladder's title. */
+  /** Title; defaults to the ladder's title. */
   title: title.optional(),
   sizes: z
     .record(Name, z.union([Size, TitledSize]))
@@ -56,7 +56,7 @@ export const LadderDocument = z.strictObject({
 })
 export type LadderDocument = z.infer<typeof LadderDocument>
 
-/** Converts it to the form of shipped ladders and tasks. */
+/** Converts a document to the form of built-in ladders and tasks. */
 export function ladderOf({
   id,
   title,
@@ -91,16 +91,16 @@ export function ladderOf({
   }
 }
 
-/** A ladder of kernels or of programs. */
+/** A ladder document, for kernels or for programs. */
 export const AnyLadderDocument = z.union([LadderDocument, ProgramLadderDocument])
 
-/** The schema file that `init` puts next to a new ladder.yaml. */
+/** Name of the schema file that `init` writes next to a new ladder.yaml. */
 export const ladderSchemaFile = 'ladder.schema.json'
 
 export const ladderSchema = (): object => ({
   title: 'Kernel Ladder ladder folder, version 1',
   description:
     'ladder.yaml or ladder.json of a ladder folder. docs/guides/ladders.md explains the keys; `kernel-ladder ladders DIR` also checks expressions, names and files.',
-  // Uses the schema's input side: fields with a default are optional.
+  // The schema describes the input, where fields with a default are optional.
   ...z.toJSONSchema(AnyLadderDocument, { io: 'input' }),
 })

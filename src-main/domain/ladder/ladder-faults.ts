@@ -13,11 +13,14 @@ import { At, problemAt } from '../task/problem-request'
 interface LadderFault {
   path: readonly (string | number)[]
   message: Exclude<Statement, string>
-  /** Whether the fault is in the ladder or in its task. */
+  /** Whether the ladder or its task has the fault. */
   of: 'ladder' | 'task'
 }
 
-/** Returns the faults. `evaluated`: whether the task's expressions can be evaluated, which the task's own faults prevent. */
+/**
+ * Returns the faults of a ladder. `evaluated` is false if faults in the task prevent evaluating its
+ * expressions.
+ */
 export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): LadderFault[] {
   const faults: LadderFault[] = []
   const report = (path: LadderFault['path'], fault: LadderFault['message']): void => {
@@ -36,7 +39,7 @@ export function ladderFaults(task: Task, ladder: LadderFile, evaluated = true): 
       return null
     }
   }
-  // A fault of the first entry is reported once, not for entries that inherit it.
+  // A fault of the first entry is reported only once, although other entries inherit it.
   const first = Object.fromEntries(
     Object.entries(ladder.sizes[0] ?? {}).filter(
       ([name, value]) => Object.hasOwn(task.sizes, name) && value <= task.sizes[name]!.max,

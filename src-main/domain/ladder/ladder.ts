@@ -42,13 +42,13 @@ export const LadderEntry = z.object({
 })
 export type LadderEntry = z.infer<typeof LadderEntry>
 
-/** What the author of a published ladder measured, shown beside our figures. */
+/** Figures that the author of a published ladder measured, shown next to ours. */
 export const Published = z.object({
-  /** Absent if the document names no author. */
+  /** The author; absent if the document names none. */
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
-  /** Absent if no figures are given. */
+  /** The author's GPU; absent without figures. */
   gpu: z.string().min(1).optional(),
   size: Sizes,
   /** Throughput in GFLOP/s by rung id. */
@@ -57,31 +57,33 @@ export const Published = z.object({
   threadsPerBlock: z.record(Identifier, z.number().int().positive()).optional(),
   /** Other figures by rung id and metric id, in the metric's unit. */
   metrics: z.record(Identifier, z.record(z.string(), z.number())).default({}),
-  /** The author's conclusion, as a sentence. */
   conclusion: z.string().min(1),
 })
 export type Published = z.infer<typeof Published>
 
-/** cuda-kernels/<task>/ladders/<id>.json */
+/** Content of a ladder file, cuda-kernels/<task>/ladders/<id>.json. */
 export const LadderFile = z.object({
   schema: z.literal(2),
   id: Identifier,
-  /** Position among the ladders, starting at 1; ladders without one follow, sorted by id. */
+  /** Position among the ladders, starting at 1. Ladders without a position follow, sorted by id. */
   order: z.number().int().min(1).optional(),
   title: z.string().min(1),
   summary: z.string().min(1),
-  /** Id of its rungs' task. */
+  /** Id of the task that all rungs implement. */
   task: Identifier,
   /** Scalars that differ from the task's defaults. */
   scalars: Scalars.default({}),
   options: Options.default({}),
-  /** The first is the default. */
+  /** Problem sizes; the first is the default. */
   sizes: z.array(Sizes).min(1),
-  /** Additional problems at which rungs are verified but not timed, by names of the task. */
+  /** Additional problems at which rungs are verified but not timed, by the task's names. */
   testAt: z.array(At).optional(),
-  /** The rung that ratios are relative to, timed alternately with every other rung; null if there is none. */
+  /**
+   * The rung that ratios are relative to. It is timed alternately with every other rung. The value
+   * is null without a reference.
+   */
   reference: Identifier.nullable(),
-  /** How its rungs are compiled. */
+  /** Build settings for all rungs. */
   build: BuildSettings.optional(),
   published: Published.optional(),
   rungs: z.array(LadderEntry).min(1),
@@ -90,20 +92,20 @@ export type LadderFile = z.infer<typeof LadderFile>
 
 /** A rung in a ladder, with its parameters resolved. */
 export const LadderRung = z.object({
-  /** Unique in the ladder; the variant's name if the entry has one. */
+  /** Id, unique in the ladder. A variant uses its own name. */
   id: Identifier,
   title: z.string(),
   header: RungHeader,
   params: Parameters,
-  /** Options of the task that differ from the ladder's. */
+  /** Task options that differ from the ladder's. */
   options: Options.optional(),
   /** Path of the source under cuda-kernels, with `/`. */
   file: z.string(),
-  /** For machine code or PTX: how its kernel is launched. */
+  /** Launch description of the kernel, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** How it is compiled: its settings merged with the ladder's. */
+  /** Build settings, merged with the ladder's. */
   build: BuildSettings.optional(),
-  /** For a program rung: its command, word by word. */
+  /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),
   negative: z.boolean().optional(),
   aside: z.boolean().optional(),
@@ -112,14 +114,16 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
-  /** Path of its ladder folder; absent for a shipped ladder, and in sessions that predate it. */
+  /** Path of the ladder folder. The field is absent for built-in ladders and in older sessions. */
   folder: z.string().min(1).optional(),
-  /** null in an import, whose task is unknown, and in a ladder of programs, which has none. */
+  /**
+   * The task. The value is null in an import, whose task is unknown, and in a ladder of programs.
+   */
   task: Task.nullable(),
-  /** Every scalar and option of the task, by name. */
+  /** All scalars of the task by name. */
   scalars: Scalars,
   options: Options,
-  /** Empty in an import and in a ladder of programs. */
+  /** Problem sizes. The list is empty in an import and in a ladder of programs. */
   sizes: z.array(Sizes),
   rungs: z.array(LadderRung),
 })

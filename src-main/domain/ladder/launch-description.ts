@@ -1,6 +1,6 @@
 /**
- * `launch` of a rung whose file is machine code or PTX: which kernel is launched, with which dimensions and arguments. Extents, bytes and
- * arguments are expressions over the task.
+ * The `launch` entry of a rung whose file is machine code or PTX. It names the kernel and gives
+ * dimensions and arguments. Extents, byte counts and arguments are expressions over the task.
  */
 import { z } from 'zod'
 import { checkFormula, type Report } from '../task/faults'
@@ -37,7 +37,7 @@ export type Argument =
   | { kind: 'pointer'; name: string }
   | { kind: 'task' }
   | { kind: 'scalar'; name: string; dtype: TaskScalar['dtype'] }
-  /** An integer as wide as the parameter, unless it has a type. */
+  /** An integer of the parameter's width, unless a type is given. */
   | { kind: 'number'; type: NumberType | null; formula: string | number }
 
 export function argumentOf(task: Task, written: string | number): Argument {
@@ -53,7 +53,7 @@ export function argumentOf(task: Task, written: string | number): Argument {
     : { kind: 'number', type: null, formula: name }
 }
 
-/** Returns the bytes of the parameter for an argument; null if any integer width is fine. */
+/** Returns the parameter size in bytes for an argument, or null if any integer width is allowed. */
 export function argumentBytes(task: Task, argument: Argument): number | null {
   if (argument.kind === 'pointer') return 8
   if (argument.kind === 'task') return launchLayout(task).bytes
@@ -72,7 +72,7 @@ const amountsOf = ({ grid, block, shared = 0, workspace = 0 }: LaunchDescription
   [['workspace'], workspace, 0],
 ]
 
-/** Reports names that the task does not have, and invalid expressions. */
+/** Reports unknown names and invalid expressions in a launch description. */
 export function checkLaunch(task: Task, launch: LaunchDescription, report: Report): void {
   for (const [path, formula] of amountsOf(launch)) checkFormula(task, report, path, formula)
   for (const [index, written] of launch.arguments.entries()) {

@@ -1,6 +1,6 @@
 /**
- * A ladder folder of programs: each rung is a command, checked by its exit code and its output. There is no task, since only the output is
- * known.
+ * A ladder folder of programs. Each rung is a command, and its exit code and output are checked.
+ * The ladder has no task, because the program knows only the output.
  */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
@@ -8,7 +8,7 @@ import { filedFloats } from '../task/dtype'
 import type { Ladder } from './ladder'
 import { Identifier } from './rung'
 
-/** Relative to the folder, whatever the program's working directory. */
+/** A path relative to the folder, regardless of the program's working directory. */
 const FileInside = z
   .string()
   .min(1)
@@ -80,7 +80,7 @@ interface ProgramFault {
   message: AnyMessage
 }
 
-/** Reports names that do not match each other, and tolerances without a type, in file order. */
+/** Returns mismatched names and tolerances without a type, in file order. */
 export function programFaults({
   programs: { output },
   reference_rung: reference,
@@ -117,7 +117,10 @@ export function programFaults({
   return faults
 }
 
-/** Returns the ladder as a session stores it. `files`: each rung's source by id, relative to the ladder's sources. */
+/**
+ * Returns the ladder in the form that sessions store. `files` maps rung ids to sources, relative to
+ * the ladder's sources.
+ */
 export function programLadder(
   { id, title, summary, reference_rung: reference, rungs }: ProgramLadderDocument,
   folder: string,

@@ -1,12 +1,18 @@
-/** The contents of a rung's header block. The header is the only registry of rungs. */
+/** The contents of a rung's header comment. Headers are the only registry of rungs. */
 import { z } from 'zod'
 import { PythonPackage } from '../task/python-rung'
 
-/** Returns the number at the start of an id: `05_thread_tile_2d` → `05`. A commit hash may begin with digits but has no number. */
+/**
+ * Returns the number at the start of an id: `05_thread_tile_2d` has `05`. Commit hashes may begin
+ * with digits but have no number.
+ */
 export const numberOfId = (id: string): string | null =>
   /^\d{1,4}(?=[a-z]?(?![\da-z]))/i.exec(id)?.[0] ?? null
 
-/** Rung and ladder ids become file names, arguments and URLs: letters, digits, `_`, `-` and `.`. */
+/**
+ * An id of a rung or ladder: letters, digits, `_`, `-` and `.`. Ids become file names, arguments
+ * and URLs.
+ */
 export const Identifier = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,79}$/, {
   message:
     'An id consists of letters, digits, "_", "-" and ".", and begins with a letter or a digit.',
@@ -17,30 +23,30 @@ export const Expectation = z.object({ metric: z.string(), direction: z.enum(expe
 export type Expectation = z.infer<typeof Expectation>
 
 export const RungParameter = z.object({
-  /** The macro passed to nvcc as -DNAME=value. */
+  /** Name of the macro that nvcc receives as -DNAME=value. */
   name: z.string().regex(/^[A-Z][A-Z0-9_]*$/),
   default: z.number().int(),
   allowed: z.array(z.number().int()),
 })
 export type RungParameter = z.infer<typeof RungParameter>
 
-/** Whether a rung's file is Python rather than CUDA C++. */
+/** Returns whether a rung's file is Python instead of CUDA C++. */
 export const isPythonFile = (file: string): boolean => file.endsWith('.py')
 
-/** Whether a file was compiled elsewhere (PTX, machine code or a shared library); such files have no header. */
+/** Returns whether a file is PTX, machine code or a shared library. Such files have no header. */
 export const isCompiledFile = (file: string): boolean => /\.(ptx|cubin|so)$/.test(file)
 
-/** Whether a compiled file is launched as its ladder describes. */
+/** Returns whether a compiled file needs a launch description in its ladder. */
 export const isKernelFile = (file: string): boolean => /\.(ptx|cubin)$/.test(file)
 
-/** Whether a compiled file is binary. */
+/** Returns whether a compiled file is binary. */
 export const isBinaryFile = (file: string): boolean => /\.(cubin|so)$/.test(file)
 
-/** In lookup order: a source often has its compiled file next to it. */
+/** File extensions in lookup order. A source often has its compiled file next to it. */
 export const sourceEndings = ['.cu', '.py'] as const
 export const compiledEndings = ['.ptx', '.cubin', '.so'] as const
 
-/** Returns the id (the file name without its ending); null if it is not a rung's file. */
+/** Returns the rung id (the file name without extension), or null if the file is not a rung. */
 export const rungFileId = (name: string): string | null =>
   /^([^/]+)\.(?:cu|py|ptx|cubin|so)$/.exec(name)?.[1] ?? null
 
@@ -48,20 +54,23 @@ export const RungHeader = z.object({
   id: Identifier,
   title: z.string().min(1),
   after: Identifier.nullable(),
-  /** One sentence: what changes and why it should pay off. */
+  /** One sentence about the change and its expected benefit. */
   idea: z.string().min(1),
   expect: z.array(Expectation),
   params: z.array(RungParameter),
-  /** By option of the task: the choices that it supports. */
+  /** Supported choices for each option of the task. */
   options: z.record(z.string(), z.array(z.string()).min(1)),
-  /** Flags of the task that it turns on, in the task's order. */
+  /** Task flags that the rung turns on, in the task's order. */
   flags: z.array(z.string()),
-  /** Minimum compute capability as nvcc spells it (`sm_75`), optionally with a feature letter (`sm_90a`). */
+  /**
+   * Minimum compute capability in nvcc's spelling (`sm_75`), optionally with a feature letter
+   * (`sm_90a`).
+   */
   requires: z
     .string()
     .regex(/^sm_\d{2,3}[af]?$/)
     .nullable(),
-  /** For a Python rung. */
+  /** Python package; only for Python rungs. */
   package: PythonPackage.optional(),
 })
 export type RungHeader = z.infer<typeof RungHeader>
@@ -70,10 +79,10 @@ export type RungHeader = z.infer<typeof RungHeader>
 export const Parameters = z.record(z.string(), z.number().int())
 export type Parameters = z.infer<typeof Parameters>
 
-/** Comments of CUDA C++ and Python. */
+/** Matches a line comment in CUDA C++ or Python. */
 const comment = /^\s*(?:\/\/|#(?:\s|$))/
 
-/** Returns the number of lines of a source's header comment; 0 if it has none. */
+/** Returns the number of lines in a source's header comment, or 0 without one. */
 export function headerLines(text: string): number {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !comment.test(line))
@@ -81,7 +90,10 @@ export function headerLines(text: string): number {
   return lines.slice(0, count).some((line) => /^\s*(?:\/\/|#)\s*@rung\b/.test(line)) ? count : 0
 }
 
-/** Returns the source with the compiled parameters in place of its header's defaults, which distinguishes variants. */
+/**
+ * Returns the source with the compiled parameter values in place of the header's defaults. The
+ * result differs between variants.
+ */
 export const asCompiled = (source: string, params: Parameters): string =>
   source.replace(
     /^(\s*(?:\/\/|#)\s*@param\s+([A-Z][A-Z0-9_]*)\s+)(-?\d+)/gm,

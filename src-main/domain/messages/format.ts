@@ -1,10 +1,10 @@
-/** Formats templates in ICU MessageFormat, the one syntax of the domain's messages and of the screens' words. */
+/** Formats ICU MessageFormat templates, for the domain's messages and for the UI's texts. */
 import { IntlMessageFormat } from 'intl-messageformat'
 
-/** By language and template. */
+/** Parsed templates by language and template text. */
 const formats = new Map<string, Map<string, IntlMessageFormat>>()
 
-/** The parsed template, with the plural rules of the language. */
+/** Returns the parsed template with the plural rules of the language. */
 function formatOf(template: string, language: string): IntlMessageFormat {
   const known = formats.get(language) ?? new Map<string, IntlMessageFormat>()
   formats.set(language, known)
@@ -14,25 +14,31 @@ function formatOf(template: string, language: string): IntlMessageFormat {
   return format
 }
 
-/** A null value inserts nothing. */
+/** Values to insert into a template. A null value inserts nothing. */
 export type Values<Value = never> = Readonly<
   Record<string, string | number | null | undefined | Value>
 >
 
-/** Returns the template with its values inserted: texts and numbers are joined, other values are kept. */
+/**
+ * Returns the template with its values inserted. Texts and numbers are joined; other values are
+ * kept as separate parts.
+ */
 export const fill = <Value = never>(
   template: string,
   values: Values<Value>,
   language: string,
 ): (string | Value)[] =>
-  // Most texts are plain and need no parser.
+  // Most texts have no placeholders, so they skip the parser.
   template.includes('{')
     ? formatOf(template, language)
         .formatToParts<Value>(values)
         .map(({ value }) => value)
     : [template]
 
-/** The `type` of text in a parsed template; `intl-messageformat` does not export the parser's names. */
+/**
+ * The `type` of literal text in a parsed template. `intl-messageformat` does not export the
+ * parser's constants.
+ */
 const literal = 0
 
 const namesIn = (elements: ReturnType<IntlMessageFormat['getAst']>): string[] =>

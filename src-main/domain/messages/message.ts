@@ -1,7 +1,7 @@
 /**
- * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events store them
- * this way; they become text where a person reads them (../text/english). The templates in ./english define
- * the keys and the values of each. Pure.
+ * The program's messages as data: a key and its values. Sessions, lab outcomes, reports and events
+ * store messages in this form. They are converted to text only for display (../text/english). The
+ * templates in ./english define the keys and the values of each key. Pure.
  */
 import { z } from 'zod'
 import { templates } from './english/index'
@@ -10,7 +10,7 @@ import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
-/** `guard.gpu`: a table and a template in it. */
+/** A key names a table and one of its templates, such as `guard.gpu`. */
 export type MessageKey = {
   [Table in keyof Templates]: `${Table}.${keyof Templates[Table] & string}`
 }[keyof Templates]
@@ -23,7 +23,10 @@ type TemplateOf<Key extends MessageKey> = Key extends `${infer Table}.${infer Na
     : never
   : never
 
-/** The names in braces. `one{…}`, `other{…}` and `=0{…}` are the forms of a plural, and have names inside. */
+/**
+ * The value names in braces. Plural forms such as `one{…}`, `other{…}` and `=0{…}` may contain
+ * further names.
+ */
 type Placeholders<Template extends string> = Template extends `${infer Before}{${infer Rest}`
   ?
       | (Before extends `${string}${'one' | 'other' | '=0'}` ? never : NameAt<Rest>)
@@ -41,7 +44,10 @@ export interface Passage {
   sentences: readonly Statement[]
 }
 
-/** What can be inserted into a template: a metric is named in the reader's language; a list contains fragments. */
+/**
+ * A value to insert into a template. Metric names are shown in the reader's language. A list
+ * contains fragments.
+ */
 export type MessageValue =
   | Piece
   | number
@@ -55,26 +61,26 @@ export type Message<Key extends MessageKey> = {
   values: Readonly<Record<Placeholders<TemplateOf<Key>>, MessageValue>>
 }
 
-/** Any message; its values were checked where it was created or read. */
+/** Any message. Its values were validated when the message was created or parsed. */
 export interface AnyMessage {
   key: MessageKey
   values: Readonly<Record<string, MessageValue>>
 }
 
-/** Messages of this program, or text from an author or a tool. */
+/** A message of this program, or text from an author or a tool. */
 export type Statement = AnyMessage | Passage | string
 
 type Arguments<Key extends MessageKey> = [Placeholders<TemplateOf<Key>>] extends [never]
   ? []
   : [values: Message<Key>['values']]
 
-/** Creates a message; the values named by its English template are required. */
+/** Creates a message. All values of the English template are required. */
 export const message = <Key extends MessageKey>(
   key: Key,
   ...[values]: Arguments<Key>
 ): AnyMessage => ({ key, values: values ?? {} })
 
-/** Joins several statements; absent ones are skipped. */
+/** Joins several statements into one and skips absent ones. */
 export function together(
   first: Statement,
   ...more: readonly (Statement | null | undefined)[]
@@ -89,7 +95,7 @@ export const inLines = (all: readonly Statement[]): Statement =>
 
 export const isList = (value: MessageValue): value is readonly AnyMessage[] => Array.isArray(value)
 
-/** The same statement with every text in it mapped: plain strings, and texts among the values. */
+/** Applies `map` to every text in a statement: plain strings, and texts among the values. */
 export function withTexts(statement: Statement, map: (text: string) => string): Statement {
   const mapped = (value: MessageValue): MessageValue => {
     if (typeof value === 'string') return map(value)
@@ -105,7 +111,7 @@ export function withTexts(statement: Statement, map: (text: string) => string): 
   return { key: statement.key, values: Object.fromEntries(values) as AnyMessage['values'] }
 }
 
-/** Whether a statement is this message, whatever its values. */
+/** Returns whether a statement has this message key, regardless of its values. */
 export const says = <Key extends MessageKey>(
   statement: Statement | null | undefined,
   key: Key,
@@ -125,14 +131,20 @@ export const englishTemplate = (key: MessageKey): string => templateOf(key)!
 export const isMessageKey = (text: unknown): text is MessageKey =>
   typeof text === 'string' && templateOf(text) !== undefined
 
-/** Returns a schema's fault as a statement. Schemas can only carry text, so ours use the key of a message without values. */
+/**
+ * Converts a schema's fault to a statement. Schemas can carry only text, so ours use the key of a
+ * message without values.
+ */
 export const messageOf = (text: string): Statement =>
   isMessageKey(text) ? { key: text, values: {} } : text
 
-/** Published as an enumeration; zod's own would first put every key into a pattern. */
+/**
+ * A message key. The JSON schema lists the keys as an enumeration. An enum in zod would first
+ * combine all keys into one pattern.
+ */
 const StoredKey = z
   .string()
-  // An unknown key has no value names to look up.
+  // Stops validation here, because an unknown key has no value names.
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {
@@ -142,7 +154,7 @@ const StoredKey = z
     },
   }) as unknown as z.ZodType<MessageKey>
 
-/** A stored message. A `text` next to it, as in the command line's JSON documents, is ignored. */
+/** A stored message. An additional `text`, as in the command line's JSON documents, is ignored. */
 const StoredMessage: z.ZodType<AnyMessage> = z
   .object({
     key: StoredKey,

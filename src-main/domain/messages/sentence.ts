@@ -1,11 +1,11 @@
-/** Sentences made from figures, before a screen or printer formats them. */
+/** Sentences with figures, before a screen or printer formats them. */
 
-/** A piece of a sentence: text, or a name to be set as code. */
+/** A part of a sentence: plain text, or a name to format as code. */
 export type Piece = string | { code: string }
 
 export type Sentence = Piece[]
 
-/** A sentence template; inserted objects are kept as pieces. */
+/** Builds a sentence from a template literal. Inserted objects are kept as separate pieces. */
 export const say = (words: TemplateStringsArray, ...pieces: Piece[]): Sentence =>
   words.flatMap((text, index) => {
     const piece = pieces[index]

@@ -1,13 +1,14 @@
 /**
  * Bank conflicts at the deep level, as two metrics per memory operation.
  *
- * ncu's counters of them include wavefronts lost to arbitration, which vary from run to run and are not zero for code
- * without a conflict: up to 13 % of the store wavefronts of a kernel on an H200. The source counters have the
- * wavefronts of each instruction and the least that its accesses need; the difference follows from addresses alone.
+ * ncu's conflict counters include wavefronts lost to arbitration. These vary between runs and are
+ * not zero for code without a conflict. On an H200, they reached 13 % of the store wavefronts of a
+ * kernel. The source counters have the wavefronts of each instruction and the minimum for its
+ * accesses. The difference depends only on the addresses.
  */
 import type { MetricDefinition } from './metric-definition'
 
-/** Opcodes by what they do to shared memory. Source: the sections of ncu's memory table. */
+/** Opcodes by their kind of shared-memory access. Source: the sections of ncu's memory table. */
 export const sharedAccesses = {
   loads: ['LDS', 'LDSM'],
   stores: ['STS', 'STSM'],

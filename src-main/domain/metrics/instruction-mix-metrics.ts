@@ -1,24 +1,27 @@
 /**
- * The instruction mix at the standard level: thread instructions by ncu's categories, FP32 arithmetic and shares.
+ * The instruction mix at the standard level: thread instructions by ncu's categories, FP32
+ * arithmetic, and shares.
  *
- * The categories are counted per thread, where all predicates were true, and shown relative to 32 lanes for each warp
- * instruction (`instructions`). The remainder is inactive lanes and instructions outside these categories: HMMA and
- * HGMMA (recordings.test.ts), and half and double precision, whose counters are not requested. On an H200 it is 0.1% to
- * 1.6% for gemm-fp32's rungs: test/captures/ncu, `standard-mix`.
+ * The categories count threads whose predicates were all true. They are shown relative to 32 lanes
+ * per warp instruction (`instructions`). The remainder is inactive lanes and instructions outside
+ * these categories. Such instructions are HMMA and HGMMA (recordings.test.ts), and half and double
+ * precision, whose counters are not collected. On an H200, the remainder is 0.1% to 1.6% for
+ * gemm-fp32's rungs (test/captures/ncu, `standard-mix`).
  */
 import type { MetricDefinition } from './metric-definition'
 
-/** Lanes per warp. */
+/** Number of lanes per warp. */
 export const lanes = 32
 
 type Own = Pick<MetricDefinition, 'id' | 'label' | 'meaning'> &
   Partial<Pick<MetricDefinition, 'better' | 'kind'>>
 
 const executed = (op: string, definition: Own): MetricDefinition => ({
-  // Every instruction that is not arithmetic costs an issue slot, and a warp that waits in a loop executes more.
+  // Every instruction other than arithmetic costs an issue slot. A warp that waits in a loop
+  // executes more instructions.
   better: 'lower',
   kind: 'dynamic',
-  // Of all instructions, in the warps of which it is counted per thread.
+  // The floor is half a percent of all warp instructions, converted to thread instructions.
   floor: { share: lanes * 0.005, of: ['instructions'] },
   ...definition,
   unit: 'inst',
@@ -80,7 +83,7 @@ const kinds: readonly MetricDefinition[] = [
   }),
 ]
 
-/** Ids of the categories of thread instructions, in drawing order. */
+/** Ids of the thread instruction categories in drawing order. */
 export const instructionKinds: readonly string[] = kinds.map(({ id }) => id)
 
 const operations: readonly MetricDefinition[] = [

@@ -1,23 +1,28 @@
-/** The shape of an entry in the metric registry. */
+/** The format of an entry in the metric registry. */
 import { z } from 'zod'
 import type { Unit } from './units'
 
 export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
 export const ProfileLevel = z.enum(profileLevels)
 export type ProfileLevel = z.infer<typeof ProfileLevel>
-/** Of a program, which is profiled or not run at all. */
+/** Profiling levels of a program. A program is either profiled or not run. */
 export const programLevels = ['card', 'standard', 'deep'] as const satisfies ProfileLevel[]
 
-/** How the kernels of one rung (a split and its reduction, say) combine into the rung's figure. */
+/**
+ * The way in which metrics of a rung's kernels, such as a split and its reduction, combine into one
+ * figure.
+ */
 export type Aggregation =
-  /** Counts add. */
+  /** Counts are added. */
   | 'sum'
-  /** A rate is weighted by each kernel's duration under the profiler. */
+  /** Each kernel's rate is weighted by its duration under the profiler. */
   | 'time-weighted'
-  /** A property of one launch: the longest-running kernel represents the rung. */
+  /**
+   * The longest-running kernel represents the rung, because the metric is a property of one launch.
+   */
   | 'longest-kernel'
 
-/** What a metric is about, in the order of lists. */
+/** Subjects of metrics, in the order of lists. */
 export const metricGroups = [
   'occupancy',
   'shared',
@@ -33,28 +38,37 @@ export interface MetricDefinition {
   id: string
   label: string
   unit: Unit
-  /** What it means, in one sentence. */
+  /** Meaning of the metric in one sentence. */
   meaning: string
   better: 'higher' | 'lower' | 'neither'
-  /** A change too small for a verdict, besides that which varies from run to run. */
+  /** Minimum change for a verdict, in addition to the variation between runs. */
   floor?: MetricFloor
-  /** structural: fixed by code and shape; dynamic: depends on timing and varies from run to run. */
+  /**
+   * Structural metrics are fixed by code and shape. Dynamic metrics depend on timing and vary
+   * between runs.
+   */
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
   group: MetricGroup
-  /** ncu's names, of which the first one in the report is used; empty for a derived metric. Source: docs/reference/metrics.md. */
+  /**
+   * Names in ncu, of which the first one in the report is used. The list is empty for a derived
+   * metric. Source: docs/reference/metrics.md.
+   */
   ncu: readonly string[]
-  /** How it is derived; absent for a metric that ncu counts. */
+  /** Derivation of the metric. Absent for a metric that ncu counts. */
   derived?: MetricDerivation
-  /** A sum over the instructions of a deep profile; absent for a metric of whole kernels. */
+  /** Sum over the instructions of a deep profile. Absent for a metric of whole kernels. */
   perInstruction?: InstructionSum
-  /** The metric that counts the same without what varies from run to run; collected at the deep level. */
+  /**
+   * Id of the structural metric for the same quantity, without variation between runs. It is
+   * collected at the deep level.
+   */
   structural?: string
 }
 
 export interface InstructionSum {
-  /** A figure of each instruction (domain/session/deep). */
+  /** Figure of each instruction (domain/session/deep). */
   figure: 'sharedWavefrontsExcess'
   /** Opcodes without their modifiers. */
   of: readonly string[]
@@ -63,17 +77,23 @@ export interface InstructionSum {
 export type MetricFloor =
   /** An amount in the metric's unit. */
   | { least: number }
-  /** A share of another counter, of which this one is a part; of the second where the first was not collected. */
+  /** A share of the first collected counter in the list. The metric is a part of that counter. */
   | { share: number; of: readonly string[] }
 
 export interface MetricDerivation {
-  /** Registry ids of counted metrics; if one has no value, neither has this metric. */
+  /**
+   * Registry ids of counted metrics. If one of these has no value, the derived metric has none
+   * either.
+   */
   from: readonly string[]
-  /** Computes the value from theirs, by id; null if it is undefined (a share of nothing). */
+  /**
+   * Returns the value computed from the metrics by id. Returns null if it is undefined, such as a
+   * share of zero.
+   */
   of: (figures: Readonly<Record<string, number>>) => number | null
-  /** The explanation shown with the figure. */
+  /** Explanation shown with the figure. */
   how: MetricHow
 }
 
-/** Keys of ../messages/english/verdicts. */
+/** Message keys in ../messages/english/verdicts. */
 export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare' | 'figures.noise'

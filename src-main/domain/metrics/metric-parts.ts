@@ -1,15 +1,16 @@
 /**
- * Counted metrics that follow from other counters of the same launch.
+ * Counted metrics that can be computed from other counters of the same launch.
  *
- * They serve reports that hold only those counters: ncu's own sets have DRAM reads and writes but not their sum, and
- * operations per cycle but not their number. Each was compared with the counter itself in one report of the H200; L1
- * traffic differs from it by up to 0.04 %, the others not at all.
+ * Some reports contain only those other counters. For example, ncu's sets have DRAM reads and
+ * writes but not their sum. They also have operations per cycle but not the number of operations.
+ * Each computed metric was compared with its counter in one report of the H200. L1 traffic differs
+ * by up to 0.04 %, and the other metrics match exactly.
  */
 
 interface MetricParts {
-  /** ncu's names; without one of them, the metric has no value. */
+  /** Names of counters in ncu. If one is missing, the metric has no value. */
   from: readonly string[]
-  /** From their values, in this order, the value in the unit of the first. */
+  /** Returns the metric from the counters in this order. The unit is that of the first counter. */
   of: (values: readonly number[]) => number | null
 }
 
@@ -31,7 +32,7 @@ const sectorsPerRequest = (op: string): MetricParts => ({
   of: ([sectors, requests]) => (requests === 0 ? null : sectors! / requests!),
 })
 
-/** By registry id. */
+/** Computable metrics by registry id. */
 export const metricParts: Readonly<Record<string, MetricParts>> = {
   dramBytes: { from: ['dram__bytes_read.sum', 'dram__bytes_write.sum'], of: sum },
   l2Bytes: { from: ['lts__t_sectors.sum'], of: sum },

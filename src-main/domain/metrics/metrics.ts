@@ -1,6 +1,6 @@
 /**
- * The metric registry: one entry per meaning. The rest of the program uses these ids; only the profile
- * service and the ncu parser see ncu's names.
+ * The metric registry, with one entry per meaning. The rest of the program uses these ids. Only the
+ * profile service and the ncu parser use ncu's names.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -12,7 +12,10 @@ import { conflictMetrics } from './bank-conflict-metrics'
 
 export const evidences = ['measured', 'emulated', 'predicted', 'derived', 'unavailable'] as const
 
-/** A figure with its origin. Zero is a value; a figure that was not collected is `unavailable` with a reason. */
+/**
+ * A figure with its origin. Zero is a value. A figure that was not collected is `unavailable` and
+ * has a reason.
+ */
 export const MetricValue = z.object({
   value: z.number().nullable(),
   unit: z.enum(units),
@@ -32,10 +35,13 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-/** Occupancy, in percent: fewer warps than one in a hundred change nothing. */
+/** Minimum occupancy change in percentage points. Smaller changes have no effect. */
 const occupancyFloor = { least: 1 } as const
 
-/** Conflicts as a share of the passes that they are a part of. Source: ncu's own rule flags them from 10 %. */
+/**
+ * Minimum change of conflicts, as a share of the passes that include them. ncu's rule reports
+ * conflicts from 10 %.
+ */
 const conflictFloor = (of: readonly string[]) => ({ share: 0.02, of })
 
 const cardMetrics: readonly MetricDefinition[] = [
@@ -168,7 +174,7 @@ export const metricDefinition = (id: string): MetricDefinition | undefined => by
 
 const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2, deep: 3 }
 
-/** Metrics collected at a level: its own and those of all lower levels. */
+/** Returns the metrics collected at a level, including those of all lower levels. */
 export const metricsAtLevel = (level: ProfileLevel): MetricDefinition[] =>
   metricDefinitions.filter((metric) => levelRank[metric.level] <= levelRank[level])
 

@@ -1,4 +1,4 @@
-/** Predicted times and their ratios: as text with their range, and what can be told of them. Pure. */
+/** Formats predicted times and their ratios as text with their range. */
 
 /** A predicted quantity and its range. */
 export interface Range {
@@ -7,7 +7,10 @@ export interface Range {
   high: number
 }
 
-/** Two significant digits without an exponent: a model is not more precise. */
+/**
+ * Returns a number with two significant digits and no exponent, because a model is not more
+ * precise.
+ */
 function digits(value: number): string {
   if (value === 0) return '0'
   const places = 1 - Math.floor(Math.log10(Math.abs(value)))
@@ -22,13 +25,13 @@ const scales = [
   { below: Infinity, factor: 0.001, unit: 's' },
 ] as const
 
-/** `≈ 3.1 ms (2.7–3.6)` */
+/** Returns a predicted time as text, such as `≈ 3.1 ms (2.7–3.6)`. */
 export function formatPredictedMs({ ms, lowMs, highMs }: PredictedMs): string {
   const { factor, unit } = scales.find(({ below }) => ms < below) ?? scales[2]
   return `≈ ${digits(ms * factor)} ${unit} (${digits(lowMs * factor)}–${digits(highMs * factor)})`
 }
 
-/** `≈ 1.4× (1.2–1.7)` */
+/** Returns a predicted ratio as text, such as `≈ 1.4× (1.2–1.7)`. */
 export const formatPredictedRatio = ({ value, low, high }: Range): string =>
   `≈ ${digits(value)}× (${digits(low)}–${digits(high)})`
 
@@ -38,7 +41,10 @@ interface PredictedMs {
   highMs: number
 }
 
-/** The time of a over that of b; its range holds every pair of times inside both ranges. */
+/**
+ * Returns the time of a divided by the time of b. The range includes every pair of times within
+ * both ranges.
+ */
 export const predictedRatio = (a: PredictedMs, b: PredictedMs): Range => ({
   value: a.ms / b.ms,
   low: a.lowMs / b.highMs,

@@ -1,6 +1,7 @@
 /**
- * What the standard level adds to the card level: memory traffic and utilization of each memory level,
- * issue slots, and stall reasons. Its instruction mix is in ./instruction-mix-metrics.
+ * Metrics that the standard level adds to the card level. They cover memory traffic, utilization of
+ * each memory level, issue slots, and stall reasons. The instruction mix is in
+ * ./instruction-mix-metrics.
  */
 import type { MetricDefinition } from './metric-definition'
 
@@ -21,14 +22,20 @@ const rate = (definition: Own): MetricDefinition => ({
   aggregate: 'time-weighted',
 })
 
-/** In percent: what a share of the time or of the accesses moves by without meaning. */
+/**
+ * Minimum change in percentage points for shares of the time or of accesses. Smaller changes have
+ * no meaning.
+ */
 const pointFloor = { least: 0.5 } as const
 
-/** How close a unit of memory is to its limit. */
+/** Makes the definition of a memory unit's utilization. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
   rate({ ...definition, unit: '%', better: 'neither', floor: pointFloor, group: 'memory' })
 
-/** Warps stalled for one reason, on average per issued instruction. Source: Nsight Compute's warp states. */
+/**
+ * Makes the definition of the average number of warps stalled for one reason, per issued
+ * instruction. Source: Nsight Compute's warp states.
+ */
 const stall = (
   id: string,
   name: string,
@@ -42,7 +49,7 @@ const stall = (
     unit: 'warps',
     meaning,
     better,
-    // A scheduler with one instruction in twenty cycles to gain gains nothing.
+    // A smaller change is worth less than one instruction in twenty cycles per scheduler.
     floor: { least: 0.05 },
     group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],

@@ -1,4 +1,6 @@
-/** The units of all figures and their formatting, in one place so that UI, CLI and reports agree. */
+/**
+ * The units of all figures and their formatting. All output of UI, CLI and reports uses this file.
+ */
 
 export const units = [
   'ms',
@@ -23,7 +25,7 @@ export const units = [
 ] as const
 export type Unit = (typeof units)[number]
 
-/** The most decimal places shown; smaller values use exponential notation. */
+/** Maximum number of decimal places. Smaller values use exponential notation. */
 const mostPlaces = 20
 
 const significant = (value: number, digits: number): string => {
@@ -33,7 +35,10 @@ const significant = (value: number, digits: number): string => {
   return value.toFixed(Math.max(0, digits - 1 - magnitude))
 }
 
-/** With this many decimals, or as many as the first significant digit takes: a small value never reads as zero. */
+/**
+ * Returns a number with this many decimals. A small nonzero value gets as many decimals as its
+ * first significant digit needs.
+ */
 export function withDecimals(value: number, decimals: number): string {
   const text = value.toFixed(decimals)
   return value !== 0 && Number(text) === 0 ? significant(value, 1) : text
@@ -46,14 +51,14 @@ const siPrefixes = [
   { factor: 1e3, symbol: 'k' },
 ] as const
 
-/** A count with an SI prefix and three significant digits: 134217728 → `134 M`. */
+/** Returns a count with an SI prefix and three significant digits, such as `134 M` for 134217728. */
 export function formatCount(value: number): string {
   const prefix = siPrefixes.find(({ factor }) => Math.abs(value) >= factor)
   if (!prefix) return Number.isInteger(value) ? String(value) : significant(value, 3)
   return `${significant(value / prefix.factor, 3)} ${prefix.symbol}`
 }
 
-/** Bytes with a binary prefix: 8192 → `8 KiB`. */
+/** Returns bytes with a binary prefix, such as `8 KiB` for 8192. */
 export function formatBytes(value: number): string {
   const steps = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
   let index = 0
@@ -65,14 +70,20 @@ export function formatBytes(value: number): string {
   return `${Number.isInteger(scaled) ? scaled : significant(scaled, 3)} ${steps[index]}`
 }
 
-/** A time in the unit a reader expects: 0.0421 ms → `42.1 µs`, 2.704 ms → `2.70 ms`, 2704 ms → `2.70 s`. */
+/**
+ * Returns a time in a suitable unit: 0.0421 ms → `42.1 µs`, 2.704 ms → `2.70 ms`, 2704 ms → `2.70
+ * s`.
+ */
 export function formatMs(ms: number): string {
   if (ms < 1) return `${significant(ms * 1000, 3)} µs`
   if (ms < 1000) return `${significant(ms, 3)} ms`
   return `${significant(ms / 1000, 3)} s`
 }
 
-/** GFLOP/s below 1000, TFLOP/s from there; null if operations are not counted. */
+/**
+ * Returns a rate in GFLOP/s below 1000, and in TFLOP/s otherwise. Null means that operations are
+ * not counted.
+ */
 export const formatGflops = (value: number | null): string =>
   value === null
     ? '—'
@@ -80,17 +91,17 @@ export const formatGflops = (value: number | null): string =>
       ? `${significant(value, 3)} GFLOP/s`
       : `${significant(value / 1000, 3)} TFLOP/s`
 
-/** A ratio or speedup: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
+/** Returns a ratio or speedup as text: 0.0104 → `0.010×`, 1.013 → `1.01×`, 12.3 → `12.3×`. */
 export const formatRatio = (value: number): string =>
   value < 1 ? `${withDecimals(value, 3)}×` : `${significant(value, 3)}×`
 
-/** A share already in percent: 93.81 → `93.8 %`. */
+/** Returns a percentage as text, such as `93.8 %` for 93.81. */
 export const formatPercent = (value: number): string => `${withDecimals(value, 1)} %`
 
-/** A part of a whole in whole percent: 0.253 → `25 %`, 0.003 → `0.3 %`. */
+/** Returns a fraction in whole percent: 0.253 → `25 %`, 0.003 → `0.3 %`. */
 export const formatShare = (share: number): string => `${withDecimals(100 * share, 0)} %`
 
-/** A figure in its unit, as every surface prints it. */
+/** Returns a figure in its unit. All output uses this format. */
 export function formatValue(value: number, unit: Unit): string {
   switch (unit) {
     case 'ms':

@@ -1,37 +1,46 @@
 /**
- * Computes an upper bound on the speedup when a cause is removed. Each unit needs the time of its work, and each warp needs the cycles of
- * its instructions and waits. The launch takes the longer of the two:
+ * Computes an upper bound on the speedup from removing a cause. Each unit needs time for its work.
+ * Each warp needs cycles for its instructions and waits. The launch takes the longer time:
  *
- *   time left = max(unit work left / what the unit reaches, instructions left × (1 − waits removed), SMs left idle, an empty launch)
+ *   time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
+ *                   SMs left idle, an empty launch)
  *
- * relative to the current time. If the timing model predicted the kernel and simulated it without the cause, the time left is at least that one too. A bound is not a forecast: ./landing shows how much of it past steps reached.
+ * The result is relative to the current time. If the timing model simulated the kernel without the
+ * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing contains
+ * the fraction of the bound that past steps reached.
  */
 import { unitIds, type UnitId } from '../why/units'
 import type { Removal } from '../session/prediction-words'
 import type { Facts, WaitMetric } from './facts'
 
 export interface Change {
-  /** Remaining share of a unit's work, 0 to 1; 1 if absent. */
+  /** Remaining fraction of a unit's work, 0 to 1. The default is 1. */
   work?: Partial<Record<UnitId, number>>
-  /** Remaining share of a wait, 0 to 1; 1 if absent. */
+  /** Remaining fraction of a wait, 0 to 1. The default is 1. */
   waits?: Partial<Record<WaitMetric, number>>
-  /** Remaining share of the executed instructions; 1 if absent. */
+  /** Remaining fraction of the executed instructions. The default is 1. */
   instructions?: number
-  /** Factor by which the warps per SM increase; their waits overlap. 1 if absent. */
+  /**
+   * Factor by which the number of warps per SM increases. More warps overlap more waits. The
+   * default is 1.
+   */
   warps?: number
   /** Number of launches saved. */
   launches?: number
-  /** The kernel is replaced by one that takes this share of the time; the other fields are then ignored. */
+  /**
+   * Replaces the kernel with one that takes this fraction of the time. The other fields are then
+   * ignored.
+   */
   replaced?: number
-  /** The one cause that is removed, if the timing model can simulate the kernel without it. */
+  /** The single cause that is removed, if the timing model can simulate the kernel without it. */
   removes?: Removal
-  /** Share of the SMs' time with a block after the change; unchanged if absent. */
+  /** Fraction of the SMs' time with a resident block after the change. The default is no change. */
   spread?: number
 }
 
 /**
- * The highest whole-launch utilization that each unit reached in a shipped H200 recording. The time of a unit's work can hardly drop below
- * its current share divided by this.
+ * The highest whole-launch utilization of each unit in any built-in H200 recording. A unit can
+ * hardly finish faster than its current utilization divided by this value.
  */
 const reached: Readonly<Record<UnitId, number>> = {
   fma: 0.84,
@@ -43,7 +52,7 @@ const reached: Readonly<Record<UnitId, number>> = {
   dram: 0.92,
 }
 
-/** Returns the minimum remaining share of the current time, 0 to 1. */
+/** Returns the minimum remaining fraction of the current time, 0 to 1. */
 export function timeLeft(facts: Facts, change: Change): number {
   if (change.replaced !== undefined) return Math.min(1, change.replaced)
   const instructions = change.instructions ?? 1
@@ -70,24 +79,30 @@ export function timeLeft(facts: Facts, change: Change): number {
 }
 
 /**
- * Upper bound on the cost of a launch besides its kernel's work. On an H200 the kernel that the parallel sum saved (09_warp_shuffles to
- * 10_last_block) took 3.2 µs with its launch.
+ * Upper bound on the overhead of one launch. On an H200, the parallel sum saved one kernel between
+ * 09_warp_shuffles and 10_last_block. That kernel took 3.2 µs, including its launch.
  */
 const launchMs = 0.0035
 
-/** No single change in a recorded kernel gained more than this. */
+/**
+ * Lower limit for the remaining time. No single change in the recordings gained more than a factor
+ * of 64.
+ */
 const least = 1 / 64
 
-/** Returns the bound as a speedup, at least 1. */
+/** Returns the maximum speedup, at least 1. */
 export const boundOf = (facts: Facts, change: Change): number => 1 / timeLeft(facts, change)
 
 export interface Fullness {
   unit: UnitId
-  /** Share of the highest utilization in any recording, 0 to 1. */
+  /** Fraction of the unit's highest recorded utilization, 0 to 1. */
   share: number
 }
 
-/** Returns the units by how close they are to their highest utilization, closest first. */
+/**
+ * Returns the units sorted by how close they are to their highest recorded utilization, closest
+ * first.
+ */
 export const fullness = ({ busy }: Facts): Fullness[] =>
   unitIds
     .flatMap((unit): Fullness[] =>

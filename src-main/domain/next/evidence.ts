@@ -1,11 +1,14 @@
-/** Evidence for a move as sentences: a counter with its value, and a share of the warps' time. */
+/** Evidence for a move as sentences: a counter with its value, or a share of the warps' time. */
 import { message, type AnyMessage } from '../messages/message'
 import { metricDefinition } from '../metrics/metrics'
 import { formatPercent, formatValue } from '../metrics/units'
 import type { WaitId } from '../why/waits'
 import type { Facts } from './facts'
 
-/** Returns a sentence for each counter that has a value, such as `Sectors per global load: 32.0 sectors.` */
+/**
+ * Returns a sentence for each counter that has a value, such as `Sectors per global load: 32.0
+ * sectors.`
+ */
 export const counters = (facts: Facts, ...ids: readonly string[]): AnyMessage[] =>
   ids.flatMap((id) => {
     const value = facts.value(id)
@@ -14,10 +17,13 @@ export const counters = (facts: Facts, ...ids: readonly string[]): AnyMessage[] 
     return [message('next.counter', { metric: { metric: id }, value: formatValue(value, unit) })]
   })
 
-/** Share of all warp cycles from which a wait is mentioned. */
+/** Minimum fraction of all warp cycles for a wait to be mentioned. */
 const worthNaming = 0.02
 
-/** Returns a sentence for each significant wait, such as `Warps spend 62 % of their time waiting for global or local memory.` */
+/**
+ * Returns a sentence for each significant wait, such as `Warps spend 62 % of their time waiting for
+ * global or local memory.`
+ */
 export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =>
   ids.flatMap((id) => {
     const share = facts.waits?.[id] ?? 0
@@ -31,5 +37,5 @@ export const waiting = (facts: Facts, ...ids: readonly WaitId[]): AnyMessage[] =
         ]
   })
 
-/** Formats a share, 0 to 1, that is not a registry metric. */
+/** Formats a fraction (0 to 1) that is not a registry metric as a percentage. */
 export const share = (value: number): string => formatPercent(100 * value)

@@ -1,4 +1,4 @@
-/** Facts about a rung for giving advice: the share of its time that each unit is busy and that warps wait. */
+/** Facts about a rung for recommendations: how long each unit is busy, and how long warps wait. */
 import { gridOf, kernelCount, valueOf, type Side } from '../why/side'
 import { unitIds, units, type UnitId } from '../why/units'
 import { leadOf } from '../analysis/lead-figure'
@@ -8,7 +8,7 @@ import type { Removal } from '../session/prediction-words'
 import { opcodeFamily, type Instruction } from '../session/deep'
 import { timeOfRung, type RungTime } from './time-of-rung'
 
-/** The metrics that count why a warp does not issue. */
+/** The metrics for the reasons that a warp does not issue. */
 export const waitMetrics = [
   'stallLongScoreboard',
   'stallShortScoreboard',
@@ -25,17 +25,26 @@ export type WaitMetric = (typeof waitMetrics)[number]
 export interface Facts {
   side: Side
   time: RungTime
-  /** Time of a launch that does nothing, in ms: no change gets below it. */
+  /** Time of an empty launch in ms. No change can make a launch faster. */
   emptyMs: number
-  /** Remaining share of the time if a cause took none, 0 to 1, as simulated; empty without a prediction. */
+  /**
+   * Simulated remaining fraction of the time if one cause took no time, 0 to 1. The record is empty
+   * without a prediction.
+   */
   without: Partial<Record<Removal, number>>
-  /** Share of the launch for which each unit is busy, 0 to 1; units without counters are absent. */
+  /**
+   * Fraction of the launch during which each unit is busy, 0 to 1. Units without counters are
+   * absent.
+   */
   busy: Partial<Record<UnitId, number>>
-  /** Share of all warp cycles spent in each wait, 0 to 1; null unless all waits were counted. */
+  /**
+   * Fraction of all warp cycles spent in each wait, 0 to 1. The value is null unless all waits were
+   * counted.
+   */
   waits: Record<WaitMetric, number> | null
   /** Returns a registry metric, or null if it has no value. */
   value(id: string): number | null
-  /** Share of the SMs' time in which they have a block, 0 to 1; 1 if unknown. */
+  /** Fraction of the SMs' time with a resident block, 0 to 1; 1 if unknown. */
   spread: number
   /** Kernels per launch of the rung; 0 if unknown. */
   kernels: number
@@ -47,13 +56,15 @@ export interface Facts {
   boundBy: 'bytes' | 'operations' | null
   /** Whether the task's data types are tensor-core types. */
   tensorTypes: boolean
-  /** Share of active lanes over all executed warp instructions, 0 to 1; null if unknown. */
+  /** Fraction of active lanes over all executed warp instructions, 0 to 1; null if unknown. */
   lanes: number | null
-  /** Instructions with their counters; empty below the deep level. */
+  /** Instructions with their counters. The list is empty below the deep profile level. */
   code: readonly Instruction[]
-  /** Executed warp instructions by opcode family, or null below the deep level. */
+  /**
+   * Executed warp instructions by opcode family. The value is null below the deep profile level.
+   */
   opcodes: ReadonlyMap<string, number> | null
-  /** The rung's source, or null if it is not available. */
+  /** Source of the rung; null if not available. */
   source: string | null
 }
 
@@ -75,7 +86,7 @@ const warpSize = 32
 function waitsOf(side: Side): Facts['waits'] {
   const found = waitMetrics.map((id) => [id, valueOf(side, id)] as const)
   if (found.some(([, value]) => value === null || value < 0)) return null
-  // Each issued instruction means one selected warp.
+  // Each issued instruction corresponds to one selected warp.
   const total = 1 + found.reduce((sum, [, value]) => sum + value!, 0)
   return Object.fromEntries(found.map(([id, value]) => [id, value! / total])) as Facts['waits']
 }
@@ -86,7 +97,7 @@ function lanesOf(side: Side): number | null {
   if (warps === null || warps <= 0 || kinds.includes(null)) return null
   const threads = kinds.reduce<number>((sum, value) => sum + value!, 0)
   const share = threads / (warpSize * warps)
-  // Categories that ncu does not list leave a small gap; more than all lanes is a contradiction.
+  // Categories that ncu does not list leave a small gap. A sum above all lanes is a contradiction.
   return share > 0 && share <= 1.02 ? Math.min(share, 1) : null
 }
 
@@ -100,7 +111,10 @@ function opcodesOf(code: readonly Instruction[]): Facts['opcodes'] {
   return sum
 }
 
-/** Only of a rung whose time is predicted; the lower end of the prediction's range allows for the model's error. */
+/**
+ * Returns the simulated remaining times for a rung with a predicted time. The lower end of the
+ * range allows for the model's error.
+ */
 function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
   if (timing || !predicted?.without) return {}
   const { ms, lowMs, without } = predicted
@@ -109,13 +123,19 @@ function withoutOf({ timing, predicted }: Side['rung']): Facts['without'] {
   )
 }
 
-/** Used if the empty launch was not timed. On an H100 and an H200 it takes 1.2 to 1.4 µs. */
+/** Time of an empty launch if none was measured. On an H100 and an H200 it takes 1.2 to 1.4 µs. */
 const leastLaunchMs = 0.001
 
-/** Percentages above this are not from a single launch, since a share of time cannot exceed 100. */
+/**
+ * Percentages above this value are not from a single launch, because a share of time cannot exceed
+ * 100 %.
+ */
 const mostPercent = 102
 
-/** Returns the facts of a rung; null without a time or counters, or if its counters contradict each other. */
+/**
+ * Returns the facts of a rung. Returns null without a time or counters, or if the counters
+ * contradict each other.
+ */
 export function factsOf(side: Side, source: string | null = null): Facts | null {
   const { session, rung } = side
   const time = timeOfRung(rung)
@@ -127,7 +147,8 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   const spread = gridOf(side)?.share ?? 1
   const busy = Object.fromEntries(
     percents.flatMap(([id, share]) =>
-      // Shares are of cycles in which an SM has a block; SMs without one are idle too.
+      // Utilization counts only cycles in which an SM has a block. SMs without a block are idle
+      // too.
       share === null
         ? []
         : [[id, Math.min(1, (share / 100) * (units[id].of === 'active' ? spread : 1))]],
@@ -157,7 +178,7 @@ export function factsOf(side: Side, source: string | null = null): Facts | null 
   }
 }
 
-/** Returns one metric relative to another; 0 if either is unknown. */
+/** Returns the ratio of two metrics, or 0 if either is unknown. */
 export const shareOf = ({ value }: Facts, part: string, whole: string): number => {
   const [a, b] = [value(part), value(whole)]
   return a === null || b === null || b <= 0 ? 0 : a / b

@@ -1,4 +1,4 @@
-/** The best step of a rung's advice, for one line beside the rung. */
+/** The best step from a rung's recommendations, shown as one line next to the rung. */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { formatMs } from '../metrics/units'
@@ -9,10 +9,10 @@ import { programPart } from './program-part'
 
 export const FirstStep = z.object({
   limit: Statement,
-  /** Absent if no step is worth the effort. */
+  /** The best step; absent if no step is worth the effort. */
   step: NextStep.pick({ id: true, statement: true, speedup: true, msNow: true, msAfter: true })
     .extend({
-      /** For a kernel of a program: the time of all kernels now and after this step, in ms. */
+      /** For a kernel of a program, the time of all kernels before and after this step, in ms. */
       ofTotal: z.object({ msNow: z.number(), msAfter: z.number() }).optional(),
     })
     .optional(),
@@ -31,7 +31,7 @@ export function firstStep(session: Session, rung: RungResult, { limit, steps }: 
   }
 }
 
-/** Returns the limit, the change, and the time before and after, in English. */
+/** Returns the limit, the change, and the times before and after, in English. */
 export function firstStepWords({ limit, step }: FirstStep): string {
   if (!step) return inEnglish(limit)
   const { statement, msNow, msAfter, ofTotal } = step

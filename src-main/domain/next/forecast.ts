@@ -1,13 +1,13 @@
-/** Compares a forecast, stored before a change was made, with the measurement after it. */
+/** Compares a forecast, stored before a change, with the measurement after the change. */
 import { z } from 'zod'
 
 export const Forecast = z.object({
-  /** The move that was made. */
+  /** The move that the user made. */
   move: z.string(),
-  /** The rung before the change, and the copy with the change. */
+  /** Ids of the original rung and of the changed copy. */
   from: z.string(),
   to: z.string(),
-  /** The forecast speedups. */
+  /** The range of the forecast speedup. */
   low: z.number().positive(),
   high: z.number().positive(),
 })
@@ -15,7 +15,7 @@ export type Forecast = z.infer<typeof Forecast>
 
 export interface Outcome {
   verdict: 'within' | 'slower' | 'faster'
-  /** The forecast times, relative to the original rung as measured next to the copy. */
+  /** The forecast range of times. It scales the original rung's time from the same session. */
   lowMs: number
   highMs: number
   ms: number
@@ -24,7 +24,10 @@ export interface Outcome {
 /** Times within half a percent count as equal. */
 const tolerance = 1.005
 
-/** Returns the outcome of a forecast; null if it belongs to another pair or a time is missing. */
+/**
+ * Returns the outcome of a forecast. Returns null if the forecast is for other rungs or a time is
+ * missing.
+ */
 export function outcomeOf(
   forecast: Forecast | null,
   from: { id: string; ms: number | null },
@@ -37,7 +40,7 @@ export function outcomeOf(
   return { verdict, lowMs, highMs, ms: to.ms }
 }
 
-/** Parses a stored forecast; null if it is not valid. */
+/** Parses a stored forecast. Returns null for invalid text. */
 export function parseForecast(text: string): Forecast | null {
   try {
     return Forecast.safeParse(JSON.parse(text)).data ?? null

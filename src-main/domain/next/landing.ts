@@ -1,11 +1,16 @@
 /**
- * Estimates where between no gain and its bound a move lands, from the steps of shipped ladders that made the move. Each past step gives
- * the share of the bound's logarithm that it reached. Steps of the same move with similar bounds weigh most; quantiles of the shares give
- * the range. Steps of the current ladder are excluded, both here and in the backtest.
+ * Estimates the speedup of a move, between no gain and its bound. The estimate uses steps of
+ * built-in ladders that made a move. For each past step, the share is the logarithm of its gain
+ * divided by the logarithm of its bound. Steps with the same move and a similar bound have the
+ * highest weight. Quantiles of the shares give the range. Steps of the current ladder are excluded,
+ * both here and in the backtest.
  */
 import { z } from 'zod'
 
-/** One recorded step and one move that it made, with the bound that advice at the previous rung would have given. */
+/**
+ * A recorded step and one move that it made. The bound is the one that the program would have given
+ * at the previous rung.
+ */
 export const Landed = z.object({
   move: z.string(),
   ladder: z.string(),
@@ -16,13 +21,13 @@ export const Landed = z.object({
   isMain: z.boolean(),
   /** The unit closest to its limit at the previous rung; null if no unit was counted. */
   unit: z.string().nullable(),
-  /** Speedups. */
+  /** Bound on the speedup, and measured speedup. */
   bound: z.number().positive(),
   gain: z.number().positive(),
 })
 export type Landed = z.infer<typeof Landed>
 
-/** How often a move applied before a ladder step, and how often the step then made it. */
+/** How often a move applied before a ladder step, and how often the step then made the move. */
 export const Offered = z.object({
   move: z.string(),
   ladder: z.string(),
@@ -31,14 +36,17 @@ export const Offered = z.object({
 })
 export type Offered = z.infer<typeof Offered>
 
-/** The contents of landed.json next to the recordings, which `npm run next` writes. */
+/** Content of landed.json in the folder of the recordings. `npm run next` writes the file. */
 export const Past = z.object({ landed: z.array(Landed), offered: z.array(Offered) })
 export type Past = z.infer<typeof Past>
 
-/** Excluded from a fit: the current ladder, and the same step in ladders that share its rungs. */
+/**
+ * Steps to exclude from a fit: all steps of the current ladder, and the same step in ladders with
+ * the same rungs.
+ */
 export interface LeftOut {
   ladder: string
-  /** The rung that the current step leads to; null outside a backtest. */
+  /** The rung after the current step; null outside a backtest. */
   to: string | null
 }
 
@@ -48,15 +56,21 @@ export interface Range {
   high: number
 }
 
-/** The quantiles of the range. */
+/** Quantiles for the low, middle and high end of the range. */
 const quantiles = [0.07, 0.5, 0.93] as const
-/** Added to a bound's logarithm: run-to-run variation, which exists even if the bound allows no gain. */
+/**
+ * Added to the logarithm of a bound. It represents run-to-run variation, which exists even if the
+ * bound allows no gain.
+ */
 const blur = 0.03
 /** Weight of steps that made a different move. */
 const otherMove = 0.2
 /** Relative difference of the bounds' logarithms at which the weight is 1/e. */
 const likeness = 0.6
-/** Shares outside this range belong to steps with other changes that affected the time. */
+/**
+ * Limits for shares. Shares outside the limits belong to steps with other changes that affected the
+ * time.
+ */
 const [leastShare, mostShare] = [-0.3, 1] as const
 
 const scaleOf = (bound: number): number => Math.log(bound) + blur
@@ -79,7 +93,7 @@ function quantile(sorted: readonly Weighted[], at: number): number {
 const isLeftOut = ({ ladder, to }: Landed, out: LeftOut): boolean =>
   ladder === out.ladder || (out.to !== null && to === out.to)
 
-/** Returns the range of the speedup; null if no past step is relevant. */
+/** Returns the range of the speedup, or null if no past step is relevant. */
 export function landingOf(
   move: string,
   bound: number,
@@ -104,18 +118,22 @@ export function landingOf(
   return { low: low!, mid: mid!, high: high! }
 }
 
-/** Returns how often a ladder makes the move when it applies, 0 to 1; used to rank moves of equal gain. */
+/**
+ * Returns how often ladders make the move when it applies, 0 to 1. The result ranks moves of equal
+ * gain.
+ */
 export function readinessOf(move: string, out: LeftOut, { offered }: Past): number {
   const own = offered.filter((one) => one.move === move && one.ladder !== out.ladder)
   const applied = own.reduce((sum, one) => sum + one.applied, 0)
   const made = own.reduce((sum, one) => sum + one.made, 0)
-  // Smoothed, so that a move that rarely applied is neither trusted nor dismissed.
+  // Smoothing avoids extreme values for a move that rarely applied.
   return (made + 1) / (applied + 6)
 }
 
 /**
- * Returns the most similar past step of this move that gained something: the same unit closest to its limit, then a similar bound. Steps of
- * other ladders, and steps with this move as the main change, are preferred.
+ * Returns the most similar past step that made this move and gained speed. Steps of other ladders
+ * and steps with this move as the main change come first. Next come steps with the same unit
+ * closest to its limit, then similar bounds.
  */
 export function exampleOf(
   move: string,

@@ -1,14 +1,18 @@
-/** Recognizes kernels of libraries, whose code the user cannot change. */
+/** Recognizes kernels of libraries, which the user cannot change. */
 import { climbs, type RungResult, type Session } from '../session/session'
 
 /**
- * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, names of architectures), cuDNN, NCCL, PyTorch and CUB. Source: the
- * reports in test/captures and the recordings of programs.
+ * Prefixes of library kernel names: cuBLAS and cuBLASLt (nvjet, xmma, names of architectures),
+ * cuDNN, NCCL, PyTorch and CUB. Sources: the reports in test/captures and the recordings of
+ * programs.
  */
 const libraries =
   /^(void )?(nvjet_|sm\d+_xmma_|(volta|turing|ampere|hopper)_|cudnn|gemv|\w*(::)?splitKreduce|ncclDev|ncclKernel|at::native|at_cuda_detail|cub::|vectorized_layer_norm|(vectorized_|unrolled_)?elementwise_kernel|reduce_kernel)/
 
-/** Whether a kernel of a program or an import belongs to a library. A ladder's rungs always count as the user's. */
+/**
+ * Returns whether a kernel of a program or an import belongs to a library. Rungs of a ladder never
+ * do.
+ */
 export const isLibraryKernel = (
   session: Pick<Session, 'program' | 'target'>,
   { title, profile }: Pick<RungResult, 'title' | 'profile'>,

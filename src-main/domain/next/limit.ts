@@ -1,4 +1,4 @@
-/** States what limits a rung: a unit at its limit, or that no unit is. */
+/** Describes what limits a rung, either a unit at its limit or latency. */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { leadFigure, leadOf } from '../analysis/lead-figure'
 import { formatPercent, formatValue } from '../metrics/units'
@@ -10,7 +10,7 @@ import type { RungResult, Session } from '../session/session'
 import { factsOf, type Facts } from './facts'
 import { timeOfRung } from './time-of-rung'
 
-/** Relative to the unit's highest utilization in any recording. */
+/** Thresholds as fractions of the unit's highest recorded utilization. */
 const atLimit = 0.93
 const nearLimit = 0.8
 
@@ -25,7 +25,10 @@ const remedies: Readonly<Record<UnitId, AnyMessage>> = {
   issue: message('next.fewerSlots'),
 }
 
-/** Returns `92 %`, or the share of the measured bandwidth if the task's bytes are known. */
+/**
+ * Returns the utilization, such as `92 %`. For DRAM in tasks with a known byte count, returns the
+ * share of the measured bandwidth instead.
+ */
 function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   const { session, rung } = facts.side
   if (unit === 'dram' && leadOf(session).of === 'bytes') {
@@ -40,7 +43,10 @@ function busyWords(facts: Facts, { unit, share }: Fullness): Statement {
   return formatPercent(100 * (facts.busy[unit] ?? share))
 }
 
-/** Units this close to each other count as equal; the one that does the task's own work is named. */
+/**
+ * Units within this difference count as equally busy. The unit that does the task's own work is
+ * then named.
+ */
 const equal = 0.05
 
 function fullest(facts: Facts): Fullness | undefined {
@@ -70,7 +76,7 @@ export function limitOf(facts: Facts): AnyMessage {
     : message('next.nearLimit', values)
 }
 
-/** Returns why there is no advice for a rung; null if there can be. */
+/** Returns why a rung has no recommendations, or null if it can have some. */
 export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
   const { session, rung } = side
   if (rung.status !== 'ok')
@@ -85,7 +91,10 @@ export function obstacleOf(side: Side, facts: Facts | null): Statement | null {
   return null
 }
 
-/** Whether there can be advice for a rung; the reference is the library's. */
+/**
+ * Returns whether a rung can have recommendations. The reference cannot, because it is library
+ * code.
+ */
 export const isAdvisable = (session: Session, rung: RungResult): boolean => {
   const side = { session, rung }
   return rung.id !== session.ladder.reference && obstacleOf(side, factsOf(side)) === null

@@ -1,26 +1,29 @@
-/** A move: one change that an engineer can make to a kernel, when it applies, and what it removes. */
+/** A move: a change to a kernel, the condition for it, and the cost that it removes. */
 import type { Burden } from '../why/cause-lines'
 import type { AnyMessage } from '../messages/message'
 import type { Change } from './bound'
 import type { Facts } from './facts'
 
 export interface Found {
-  /** What the move removes in the best case. */
+  /** The best-case change to the kernel's work. */
   change: Change
-  /** The counters and stalls that suggest it, strongest first. */
+  /** Counters and stalls that suggest the move, strongest first. */
   evidence: readonly AnyMessage[]
-  /** Which instructions cause the problem, to find their source lines; absent if no line does. */
+  /**
+   * Weight of each instruction in the problem, used to find source lines. The field is absent if no
+   * line is responsible.
+   */
   burden?: Burden
 }
 
 export interface Move {
   id: string
-  /** A sentence that says what to change. */
+  /** One sentence that describes the change. */
   says: AnyMessage
-  /** Costs in registers, shared memory or otherwise, and requirements. */
+  /** Costs, such as registers or shared memory, and requirements. */
   costs: AnyMessage
-  /** Replaces the kernel or changes its results, so it is ranked after all other moves. */
+  /** Ranks the move last, because it replaces the kernel or changes its results. */
   isLast?: true
-  /** Returns null if the move does not apply. */
+  /** Returns the change and its evidence, or null if the move does not apply. */
   find(facts: Facts): Found | null
 }

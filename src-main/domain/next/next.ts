@@ -1,4 +1,7 @@
-/** What to change next in a rung: the moves that apply, each with its bound, the range of past steps, and an example. */
+/**
+ * Recommendations for a rung: the moves that apply, each with its bound, the range of past steps,
+ * and an example.
+ */
 import { z } from 'zod'
 import { message, Statement, together, type AnyMessage } from '../messages/message'
 import { code } from '../messages/sentence'
@@ -17,21 +20,23 @@ import { tracedStalls } from './traced'
 const Ranged = z.object({ low: z.number(), mid: z.number(), high: z.number() })
 
 export const NextStep = z.object({
-  /** The move. */
+  /** Id of the move. */
   id: z.string(),
-  /** What to change. */
+  /** Description of the change. */
   statement: Statement,
-  /** What it costs, and what it needs. */
+  /** Costs and requirements of the change. */
   costs: Statement,
-  /** Speedups. Seven percent of similar past steps landed below `low`, half below `mid`. */
+  /** Forecast speedups. 7 % of similar past steps were below `low`, and half were below `mid`. */
   speedup: Ranged,
   /** Time of one launch of the rung, in milliseconds. */
   msNow: z.number(),
   msAfter: Ranged,
   evidence: z.array(Statement),
-  /** Source lines of the cause, heaviest first; absent below the deep level. */
+  /**
+   * Source lines of the cause, heaviest first. The field is absent below the deep profile level.
+   */
   lines: z.array(CauseLine).optional(),
-  /** A step of a shipped ladder that made this move, and its recording; absent if none did. */
+  /** A recorded step of a built-in ladder that made this move; absent without one. */
   example: z
     .object({ ladder: z.string(), from: z.string(), to: z.string(), recording: z.string() })
     .optional(),
@@ -40,16 +45,16 @@ export type NextStep = z.infer<typeof NextStep>
 
 export const Next = z.object({
   rung: z.string(),
-  /** Best first, at most five. */
+  /** Recommended steps, best first, at most five. */
   steps: z.array(NextStep),
-  /** What limits the rung, or why there is no advice. */
+  /** The rung's limit, or the reason that there are no recommendations. */
   limit: Statement,
 })
 export type Next = z.infer<typeof Next>
 
 /** Maximum number of steps shown. */
 const mostSteps = 5
-/** Steps that save less than this are not worth the effort. */
+/** Minimum speedup of a step. Smaller gains are not worth the effort. */
 const leastGain = 1.01
 
 export interface Candidate {
@@ -59,11 +64,14 @@ export interface Candidate {
   speedup: Range
 }
 
-/** Ranks by gain and readiness: the gain's logarithm counts fully, readiness by its square root. */
+/** Returns the rank of a move: the logarithm of its gain times the square root of its readiness. */
 const rankOf = ({ move, speedup }: Candidate, out: LeftOut, past: Past): number =>
   Math.max(Math.log(speedup.mid), 0.001) * Math.sqrt(readinessOf(move.id, out, past))
 
-/** Returns all moves that apply, best first. Moves that replace the kernel or change its results come last. */
+/**
+ * Returns all moves that apply, best first. Moves that replace the kernel or change its results
+ * come last.
+ */
 export function candidatesOf(facts: Facts, out: LeftOut, past: Past): Candidate[] {
   return moves
     .flatMap((move): Candidate[] => {
@@ -84,7 +92,7 @@ export function candidatesOf(facts: Facts, out: LeftOut, past: Past): Candidate[
     .map(({ candidate }) => candidate)
 }
 
-/** Rounds to the digits that are meaningful. */
+/** Rounds to four significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(4))
 
 function toStep(
@@ -123,7 +131,9 @@ function toStep(
   }
 }
 
-/** Returns the kernel's stalls that this move removes, with the instructions that they wait for. */
+/**
+ * Returns the kernel's stalls that the move removes, and the instructions that the warps wait for.
+ */
 function tracedEvidence({ side }: Facts, { change }: Found): AnyMessage[] {
   const removed = {
     long_sb: (change.waits?.stallLongScoreboard ?? 1) < 1,
@@ -154,8 +164,8 @@ const placeOf = ({ opcode, line }: { opcode: string; line: number | null }): Any
     : message('next.instructionAt', { opcode: code(opcode), line })
 
 /**
- * Returns advice for one rung. `source` is its text, used if there is no machine code. With fewer facts there is less advice; contradictory
- * facts give none.
+ * Returns recommendations for one rung. `source` is the rung's text, used if there is no machine
+ * code. Fewer facts give fewer recommendations; contradictory facts give none.
  */
 export function nextOf(side: Side, source: string | null, past: Past): Next {
   const facts = factsOf(side, source)

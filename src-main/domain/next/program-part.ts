@@ -1,17 +1,17 @@
-/** What a faster kernel saves of the time of all kernels of its program. */
+/** The effect of a faster kernel on the total time of its program's kernels. */
 import { shareOfTotal, totalProfiledMs } from '../programs/profiled-time'
 import { climbs, type RungResult, type Session } from '../session/session'
 
 export interface ProgramPart {
-  /** The kernel's share of the total, from 0 to 1. */
+  /** The kernel's fraction of the total time, 0 to 1. */
   share: number
-  /** The time of all kernels, in ms. */
+  /** Total time of all kernels in ms. */
   totalMs: number
-  /** The total if the kernel becomes faster by this factor, in ms. */
+  /** Returns the total time in ms after a speedup of this kernel. */
   totalMsAfter: (speedup: number) => number
 }
 
-/** Returns a kernel's part in its program; null for a rung of a ladder. */
+/** Returns a kernel's part of its program's time, or null for a rung of a ladder. */
 export function programPart(session: Session, rung: RungResult): ProgramPart | null {
   const totalMs = climbs(session) ? null : totalProfiledMs(session)
   const share = shareOfTotal(rung, totalMs)

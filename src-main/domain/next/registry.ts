@@ -1,4 +1,4 @@
-/** All moves. The order decides only between moves with the same gain. */
+/** All moves. The order matters only between moves with the same gain. */
 import type { Move } from './move'
 import { addressing } from './moves/addressing'
 import { aggregateAtomics } from './moves/aggregate-atomics'

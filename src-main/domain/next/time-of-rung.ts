@@ -1,13 +1,13 @@
-/** The time of a rung that advice starts from, whatever its source. */
+/** The time of a rung that recommendations use, from any source. */
 import type { RungResult } from '../session/session'
 
 export interface RungTime {
   ms: number
-  /** `profiled`: the time from ncu or CUPTI, if no runner timed the launch. */
+  /** `profiled` means a time from ncu or CUPTI, used if the runner did not time the launch. */
   evidence: 'measured' | 'profiled' | 'predicted'
 }
 
-/** Returns null for a rung without a time. */
+/** Returns the time of a rung and its source, or null for a rung without a time. */
 export function timeOfRung(rung: RungResult): RungTime | null {
   const nanoseconds = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const found: readonly (readonly [number | undefined, RungTime['evidence']])[] = [

@@ -1,17 +1,21 @@
 /**
- * Finds the instruction that causes a stall: a warp waits where it uses a value, but the cause is the instruction that produces it.
- * Starting at the instruction with most samples of a reason, its registers are traced back through the control flow to the nearest
- * instruction that writes them and that this reason can wait for.
+ * Finds the instruction that causes a stall. A warp stalls where it uses a value, but the cause is
+ * the instruction that produces the value. For each heavy stall, the search follows the stalled
+ * instruction's registers backward through the control flow. It ends at the nearest instruction
+ * that writes a register and matches the stall reason.
  */
 import { opcodeFamily, type DeepKernel, type Instruction } from '../session/deep'
 import { controlFlow } from '../sass/control-flow'
 import { registersOf } from '../sass/operands'
 
-/** ncu's stall reasons that wait for a value. */
+/** ncu's stall reasons for waiting on a value. */
 export const tracedReasons = ['long_sb', 'short_sb'] as const
 export type TracedReason = (typeof tracedReasons)[number]
 
-/** Instructions whose results each reason waits for. Source: "Warp stall reasons" of the Nsight Compute documentation. */
+/**
+ * Instructions that can cause each stall reason. Source: "Warp stall reasons" of the Nsight Compute
+ * documentation.
+ */
 const producers: Readonly<Record<TracedReason, RegExp>> = {
   long_sb: /^(LDG|LD|LDL|ATOM|ATOMG|TEX|TLD|TLD4|SULD|LDGSTS)$/,
   short_sb: /^(LDS|LDSM|ATOMS|SHFL|MUFU|S2R|S2UR|LDC|I2F|F2I|F2F|I2I|POPC|FLO|QSPC|REDUX)$/,
@@ -19,7 +23,7 @@ const producers: Readonly<Record<TracedReason, RegExp>> = {
 
 export interface Traced {
   reason: TracedReason
-  /** Samples of this reason at the instruction, as a share of the kernel's samples, 0 to 1. */
+  /** Fraction of the kernel's samples that have this reason at the waiting instruction, 0 to 1. */
   share: number
   waiting: Instruction
   producer: Instruction
@@ -31,7 +35,10 @@ function predecessorsOf(successors: readonly (readonly number[])[]): number[][] 
   return before
 }
 
-/** Returns null if no path leads to such an instruction, for example after a cp.async barrier. */
+/**
+ * Returns the instruction that produces the awaited value. Returns null if no path leads to one,
+ * for example after a cp.async barrier.
+ */
 function producerOf(
   code: readonly Instruction[],
   before: readonly (readonly number[])[],
@@ -49,7 +56,8 @@ function producerOf(
       const { writes, guarded } = registersOf(code[index]!.text)
       const gives = writes.some((register) => wanted.has(register))
       if (gives && kind.test(opcodeFamily(code[index]!.opcode))) return code[index]!
-      // The value comes from elsewhere; with a guard, an earlier instruction may still produce it.
+      // Another instruction produced the value. If that instruction has a guard, an earlier one may
+      // still be the producer.
       if (
         gives &&
         !guarded &&
@@ -64,11 +72,14 @@ function producerOf(
   return null
 }
 
-/** Instructions of an unrolled loop wait close together and are reported once. */
+/** Maximum number of stalls to trace. An unrolled loop has many similar stalls. */
 const most = 8
 const worthNaming = 0.02
 
-/** Returns the heaviest stalls of a kernel, each with the instruction that it waits for. */
+/**
+ * Returns the heaviest stalls of a kernel, each with the instruction that produces the awaited
+ * value.
+ */
 export function tracedStalls({ instructions }: Pick<DeepKernel, 'instructions'>): Traced[] {
   const total = instructions.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
   if (total === 0) return []

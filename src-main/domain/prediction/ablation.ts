@@ -1,13 +1,13 @@
-/** Parts of the model that can be left out, to find what each of them is worth. */
+/** Parts of the model that can be left out, to measure how much each part contributes. */
 import type { ParameterId, ParameterValues } from './parameter-table'
 
 export const ablations = ['control-bits', 'l1-replay', 'l2-limits', 'power-cap'] as const
 export type Ablation = (typeof ablations)[number]
 
-/** A rate so high that a request takes no time. */
+/** Rate that is high enough for a request to take no time. */
 const unlimited = 1e12
 
-/** Returns the parameters of a GPU without the limits that are to be left out. */
+/** Returns the parameters of a GPU without the limits to leave out. */
 export function ablatedValues(
   values: ParameterValues,
   ablate: readonly Ablation[],

@@ -1,4 +1,7 @@
-/** The cost of atomics: those on one line are serialized in L2, whichever SM issues them. */
+/**
+ * The cost of atomics. L2 serializes atomics on the same line, regardless of the SM that issues
+ * them.
+ */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
 import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
@@ -6,11 +9,14 @@ import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
 interface LineAtomics {
   requests: number
   lanes: number
-  /** Bits of the sectors that its requests touched. */
+  /** One bit per sector that the requests touched. */
   sectors: number
 }
 
-/** Returns the minimum cycles for a launch's atomics. `scale` is the ratio of all blocks to those in the trace. */
+/**
+ * Returns the minimum cycles for a launch's atomics. `scale` is the number of all blocks divided by
+ * the number of blocks in the trace.
+ */
 export function hottestAtomics(
   { blocks }: LaunchTrace,
   scale: number,
@@ -51,17 +57,18 @@ export function hottestAtomics(
 
 const allSectors = 15
 
-/** Cycles of a line's requests. */
+/** Returns the cycles that L2 needs for the requests of a line. */
 function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterValues): number {
   const isOneSector = (sectors & (sectors - 1)) === 0
-  // One lane per request, always in the same sector: a counter, whose requests L2 combines.
+  // L2 combines requests for a single counter. Such requests have one lane, always in one sector.
   if (isOneSector && lanes <= requests) return requests * values.atomicSameAddress
   return Math.max(requests * values.atomicLineRequest, lanes * values.atomicSameLine)
 }
 
 /**
- * Returns the share of a line's requests that is no accident of the sample. The most frequent of many lines has more
- * than its share; two standard deviations less is a careful estimate, but no line has fewer than the mean.
+ * Returns the fraction of a line's requests to count. By chance, the most frequent of many lines has
+ * more requests in the sample than on average. The estimate subtracts two standard deviations but
+ * never goes below the mean of all lines.
  */
 const certainShare = (requests: number, mean: number): number =>
   Math.max(mean, requests - 2 * Math.sqrt(requests)) / requests

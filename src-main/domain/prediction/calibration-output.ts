@@ -1,4 +1,7 @@
-/** Parses the output of `cuda-kernels/calibrate`: one JSON object per line, each a measurement. */
+/**
+ * Parses the output of `cuda-kernels/calibrate`. The output has one JSON object per line, and each
+ * object is a measurement.
+ */
 import { z } from 'zod'
 import { inputError } from '../errors'
 import { message } from '../messages/message'
@@ -10,7 +13,7 @@ export type Measurement = z.infer<typeof Measurement>
 
 const End = z.object({ benchmark: z.literal('end'), version: z.literal(1) })
 
-/** Parses a line; null for other text, such as a library's warning or a partial line. */
+/** Parses a line. Returns null for other text, such as a library's warning or a partial line. */
 export function readMeasurement(line: string): Measurement | null {
   try {
     return Measurement.safeParse(JSON.parse(line)).data ?? null
@@ -19,7 +22,10 @@ export function readMeasurement(line: string): Measurement | null {
   }
 }
 
-/** Returns the measurements of a complete output. Throws an input error if the program did not finish. */
+/**
+ * Returns the measurements of a complete output. Throws an input error if the program did not
+ * finish.
+ */
 export function readCalibration(text: string): Measurement[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   const all = lines.map(readMeasurement)
@@ -36,7 +42,7 @@ export function readCalibration(text: string): Measurement[] {
 
 export type Wanted = Readonly<Record<string, string | number>>
 
-/** Returns a measurement's name for use as a value's source: `latency.shared, bytes 4`. */
+/** Returns a measurement's name for use as a value's source, such as `latency.shared, bytes 4`. */
 export const measurementName = (benchmark: string, wanted: Wanted): string =>
   [benchmark, ...Object.entries(wanted).map(([key, value]) => `${key} ${value}`)].join(', ')
 

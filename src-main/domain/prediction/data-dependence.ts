@@ -1,4 +1,4 @@
-/** Determines whether a kernel's behavior, and thus its time, depends on the data it reads. */
+/** Determines whether a kernel's behavior, and therefore its time, depends on the data it reads. */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'
 import { registersOf } from '../sass/operands'
@@ -8,16 +8,19 @@ const loads: ReadonlySet<string> = new Set(['LD', 'LDG'])
 const atomics: ReadonlySet<string> = new Set(['ATOM', 'ATOMG'])
 
 interface Dependence {
-  /** Whether an address depends on such a value. */
+  /** Whether an address depends on loaded data or on the result of an atomic. */
   readonly addresses: boolean
-  /** Whether a branch depends on such a value. */
+  /** Whether a branch depends on loaded data or on the result of an atomic. */
   readonly branches: boolean
 }
 
-/** Returns the dependence on loaded data. */
+/** Returns how a kernel depends on loaded data. */
 export const dataDependence = (code: readonly Instruction[]): Dependence => follow(code, loads)
 
-/** Returns the dependence on results of atomics, with which blocks share work or detect which one is last. */
+/**
+ * Returns how a kernel depends on results of atomics. Blocks use atomics to share work or to detect
+ * the last block.
+ */
 export const atomicDependence = (code: readonly Instruction[]): Dependence =>
   follow(
     code,
@@ -29,8 +32,9 @@ const accesses = /^(LD|ST|ATOM|RED)/
 const branches = new Set(['BRA', 'BRX', 'BREAK'])
 
 /**
- * Follows loaded values through registers and predicates, along all paths of the code. Values in shared memory count
- * if `throughShared`: a block passes an atomic's result to its warps there.
+ * Follows loaded values through registers and predicates along all paths of the code.
+ * `throughShared` includes values in shared memory, because a block passes an atomic's result to
+ * its warps there.
  */
 function follow(
   code: readonly Instruction[],

@@ -1,4 +1,4 @@
-/** Fits the parameters of the timing model to the microbenchmark output alone. */
+/** Fits the parameters of the timing model. The only input is the microbenchmark output. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import type { Measurement } from './calibration-output'
@@ -24,7 +24,7 @@ const clock = (lines: MeasuredLines): number => lines.read('clock', { load: 'fp3
 const latencyOf = (lines: MeasuredLines, op: string): number =>
   lines.read('latency.op', { op }).value
 
-/** Converts a number to another unit. */
+/** Returns a measured number in another unit. */
 const scaled = ({ value, spread, name }: Read, factor: number, how: string): ParameterValue =>
   derived(value * factor, `${name}; ${how}`, spread === undefined ? undefined : spread * factor)
 
@@ -42,7 +42,7 @@ const bytesPerCycle =
     return derived((value * 1000) / clock(lines), `${name}; GB/s over the FP32 clock`)
   }
 
-/** Uses the first of these lines that the GPU has. */
+/** Uses the first fit for which the GPU has a measurement. */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
   (lines) => {
@@ -50,7 +50,7 @@ const firstOf =
       const value = fit(lines)
       if (value !== null) return value
     }
-    // The last one exists or throws.
+    // The last fit returns a value or throws.
     return fits.at(-1)!(lines)!
   }
 
@@ -68,7 +68,7 @@ const inverse =
     return derived(of / value, `${of} over ${name}`, (of * spread) / value ** 2)
   }
 
-/** Returns the cost of each further step of a line: (last - first) / steps. */
+/** Fits the cost of one additional step: (last - first) / steps. */
 const perStep =
   (
     benchmark: string,
@@ -85,7 +85,10 @@ const perStep =
     )
   }
 
-/** Returns the largest size before `y` leaves its plateau, by rising above or falling below this fraction of it. */
+/**
+ * Returns the largest size at which `y` is still on its plateau. The plateau ends when `y` rises
+ * above, or falls below, this fraction of the first value.
+ */
 function plateauEnd(points: readonly { x: number; y: number }[], share: number): number {
   const plateau = points[0]!.y
   const leaves = points.findIndex(({ y }) =>
@@ -105,8 +108,9 @@ const atomicLane =
     return scaled(lines.read('atomics.global', wanted, 'nsPerWarp'), cycles, 'per lane, in cycles')
   }
 
-/** Uses 128 lines, so that a warp's lanes rarely share one: each line gets a request from this fraction of the warps. */
+/** Number of addresses in the fit of requests per line. They fill 128 lines, so lanes rarely share one. */
 const scatteredAddresses = 4096
+/** Fraction of the warps that send a request to a given line. */
 const requestsOfLine = 1 - (1 - 32 / scatteredAddresses) ** 32
 const lineRequest: Fit = (lines) => {
   const wanted = { what: 'red.int', places: 'random', addresses: scatteredAddresses, lanes: 32 }
@@ -117,7 +121,7 @@ const lineRequest: Fit = (lines) => {
   )
 }
 
-/** Uses enough addresses that no two lanes collide. */
+/** Fits the rate of atomics with so many addresses that no two lanes collide. */
 const lanesPerCycle =
   (places: string): Fit =>
   (lines) => {
@@ -133,7 +137,7 @@ const lanesPerCycle =
     )
   }
 
-/** Fits L = L0 · (1 + a · ρ²) by least squares to all points until DRAM is saturated. */
+/** Fits L = L0 · (1 + a · ρ²) by least squares. It uses all points until DRAM is saturated. */
 const loadedLatency: Fit = (lines) => {
   const points = lines.curve('latency.dram.loaded', {}, 'gbs', 'cycles')
   const peak = Math.max(...points.map(({ x }) => x))
@@ -151,8 +155,9 @@ const loadedLatency: Fit = (lines) => {
 }
 
 /**
- * Returns the length of a sub-core's load queue, measured with all four sub-cores busy and 32 wavefronts per load:
- * the loads issued at full speed, minus those completed by then.
+ * Fits the length of a sub-core's load queue. The measurement has all four sub-cores busy and 32
+ * wavefronts per load. The length is the number of loads issued at full speed, minus the loads
+ * completed by then.
  */
 const queueLength: Fit = (lines) => {
   const gaps = lines.list('queue.lsu', { space: 'shared', warps: 4 }, 'gaps')
@@ -166,10 +171,13 @@ const queueLength: Fit = (lines) => {
   )
 }
 
-/** The smallest part of an SM's memory that is not L1, as the driver configures kernels without shared memory. */
+/**
+ * Minimum bytes of an SM's memory that are not L1. The driver uses this setting for kernels without
+ * shared memory.
+ */
 const leastShared = 8192
 
-/** Finds the size at which a loop of one warp slows down by half for the last time. */
+/** Fits the largest loop size before the last rise in time by half, for a loop of one warp. */
 const instructionCache: Fit = (lines) => {
   const points = lines.curve('icache.loop', { warps: 1 }, 'bytes', 'cycles')
   let last = points.length - 1
@@ -214,7 +222,8 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // DFMA reads three 64-bit operands, whose register bandwidth cost is not the pipe's.
+  // Use DADD, because DFMA reads three 64-bit operands and is limited by register bandwidth instead
+  // of the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
   pipeLsu: line('interval', { op: 'shfl' }),
@@ -276,7 +285,8 @@ const fits: Record<ParameterId, Fit> = {
         lines.find('special', { what: 's2r' }),
         lines.find('special', { what: 'shfl' }),
       ]
-      // Both steps are this instruction, LOP3 and CS2R; S2R of a warp's number also needs SHF and SGXT.
+      // Both chains contain the measured instruction, LOP3 and CS2R. The S2R chain also needs SHF
+      // and SGXT to compute a warp's number.
       const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
       return (
         special &&
@@ -306,7 +316,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyMbarrier: firstOf(
     (lines) => {
       const pair = lines.find('latency.mbarrier', { what: 'arrive+try_wait' })
-      // Between them are LOP3 and IADD twice, and SEL once.
+      // The code between the two instructions has LOP3 twice, IADD twice and SEL once.
       const between = 2 * latencyOf(lines, 'lop3') + 3 * latencyOf(lines, 'iadd3')
       return (
         pair &&
@@ -327,7 +337,8 @@ const fits: Record<ParameterId, Fit> = {
   latencyAtomicGlobal: line('latency.atomic.global', { lanes: 1 }),
   branchTaken: (lines) => {
     const { value, spread, name } = lines.read('loop', { warps: 1, body: 32 })
-    // The stall counts of the last FADD and of BRA are 1 and 6; an FADD in the chain has 4.
+    // The stall counts of the last FADD and of BRA are 1 and 6. An FADD in the chain has stall
+    // count 4.
     const stalls = 32 * latencyOf(lines, 'fadd') + 3
     return derived(value - stalls, `${name}; less the stall counts of its code`, spread)
   },
@@ -341,7 +352,7 @@ const fits: Record<ParameterId, Fit> = {
       'l1.capacity: the last size before the latency rises, plus 8 KiB that are always shared memory',
     ),
   l1MissBytesPerCycle: (lines) => {
-    // A single SM gets almost twice the rate of each of many.
+    // A single SM gets almost twice the rate of an SM that competes with many others.
     const half = Math.floor(lines.read('gpu', {}, 'sms').value / 2)
     const wanted = { sms: half, lines: 'private', sectorsPerRequest: 4 }
     const { value, name } = lines.read('l2.read', wanted, 'typicalBytesPerCycle')
@@ -352,7 +363,8 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // The rate of small sizes depends on the location of their lines, so the plateau is the best rate.
+    // The rate of small sizes depends on the location of their lines, so the plateau is the best
+    // rate.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(
       points.findLast(({ y }) => y > 0.85 * best)!.x,
@@ -401,7 +413,7 @@ const fits: Record<ParameterId, Fit> = {
     const wanted = { from: 'first launch' }
     const cold = lines.list('icache.cold', wanted, 'cold')
     const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
-    // 2 to 32 KiB in steps of 8 lines, with 8 instructions per line.
+    // The sizes range from 2 to 32 KiB in steps of 8 lines, with 8 instructions per line.
     const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
       perLine - 8 * cached.value,
@@ -410,15 +422,15 @@ const fits: Record<ParameterId, Fit> = {
   },
 }
 
-/** Reads a line measured with all SMs, each with separate memory lines. */
+/** Returns a value measured with all SMs, each of which reads separate memory lines. */
 function allSms(lines: MeasuredLines, benchmark: string, sectors: number, field: string): Read {
   const sms = lines.read('gpu', {}, 'sms').value
   return lines.read(benchmark, { sms, lines: 'private', sectorsPerRequest: sectors }, field)
 }
 
 /**
- * Throws an input error that names the parameter if a value is implausible, probably because another program used the
- * GPU.
+ * Returns the value if it is plausible. Throws an input error that names the parameter if the value
+ * is implausible. In that case, another program probably used the GPU.
  */
 function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   if (isPlausible(id, fitted.value)) return fitted
@@ -431,7 +443,10 @@ function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   )
 }
 
-/** Returns the parameters of the measured GPU. Throws an input error if a line is missing or implausible. */
+/**
+ * Returns the parameters of the measured GPU. Throws an input error if a measurement is missing or
+ * implausible.
+ */
 export function fitParameters(all: readonly Measurement[]): GpuParameters {
   const lines = new MeasuredLines(all)
   const [gpu] = all.filter(({ benchmark }) => benchmark === 'gpu')

@@ -1,6 +1,6 @@
 /**
- * A parameter file: the timing model's values for one GPU. Shipped files are in `resources/gpus`; `machine calibrate`
- * writes a user's own.
+ * A parameter file: the timing model's values for one GPU. Shipped files are in `resources/gpus`.
+ * `machine calibrate` writes files for the user's GPUs.
  */
 import { z } from 'zod'
 import { inputError, schemaFault } from '../errors'
@@ -10,8 +10,8 @@ import { nearest } from '../text/nearest'
 import { parameterTable, type ParameterId, type ParameterValues } from './parameter-table'
 
 /**
- * The source of a value: a benchmark's result as printed, arithmetic on such results, a cited publication, or a value
- * of a similar GPU that was not measured on this one.
+ * Evidence for a value: a benchmark result as printed, arithmetic on such results, or a cited
+ * publication. An assumed value is the value of a similar GPU that was not measured on this one.
  */
 export const valueEvidences = ['measured', 'derived', 'published', 'assumed'] as const
 
@@ -66,17 +66,20 @@ export interface GpuParameters extends Omit<z.infer<typeof AnyFile>, '$schema' |
   values: Record<ParameterId, ParameterValue>
 }
 
-/** Returns the values alone, as the model uses them. */
+/** Returns only the values, in the form that the model uses. */
 export const parameterValues = ({ values }: Pick<GpuParameters, 'values'>): ParameterValues =>
   Object.fromEntries(parameterIds.map((id) => [id, values[id].value])) as ParameterValues
 
-/** Whether the table allows a value; NaN and infinity are never allowed. */
+/** Returns whether the table allows a value. NaN and infinity are never allowed. */
 export const isPlausible = (id: ParameterId, value: number): boolean =>
   value >= parameterTable[id].range[0] && value <= parameterTable[id].range[1]
 
 const isParameter = (id: string): id is ParameterId => Object.hasOwn(parameterTable, id)
 
-/** Parses a parameter file. Throws an input error that names the faulty value; `file` is only for errors. */
+/**
+ * Parses a parameter file. Throws an input error if a value is faulty, and names that value. `file`
+ * appears only in errors.
+ */
 export function readGpuParameters(text: string, file: string): GpuParameters {
   const parsed = AnyFile.safeParse(parseJson(text, file))
   if (!parsed.success)
@@ -123,7 +126,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Returns the text of a parameter file, with one line per value. */
+/** Returns the text of a parameter file with one line per value. */
 export function gpuParametersText({ values, ...head }: GpuParameters): string {
   const lines = parameterIds.map((id) => `    ${JSON.stringify(id)}: ${JSON.stringify(values[id])}`)
   const top = Object.entries(head).map(
@@ -132,10 +135,13 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
   return `{\n${top.join('\n')}\n  "values": {\n${lines.join(',\n')}\n  }\n}\n`
 }
 
-/** Matches words of a GPU's name that make it another GPU. */
+/** Matches a word after a GPU's name that denotes a different GPU. */
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
-/** Returns the id of a GPU that CUDA names: one of the table, or its name in lower case with dashes. */
+/**
+ * Returns the id of a GPU that CUDA names. It is an id of the table, or the name in lower case with
+ * dashes.
+ */
 export function gpuId(name: string): string {
   const slug = name
     .toLowerCase()

@@ -1,4 +1,7 @@
-/** The instruction cache of an SM. Lines that were not executed before are fetched from L2, one at a time. */
+/**
+ * The instruction cache of an SM. The first execution of a line fetches it from L2. Only one line
+ * is fetched at a time.
+ */
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 import { SectorCache } from './sector-cache'
@@ -17,7 +20,7 @@ export class InstructionCache {
     return this.cache.misses
   }
 
-  /** Returns when a line requested at `time` is available. */
+  /** Returns the time at which a line requested at `time` is available. */
   fetch(time: number, line: number): number {
     if (this.cache.access(line, 1) === 0) return this.arrives.get(line) ?? time
     const done = this.fetches.serve(time, this.values.instructionMissCycles)

@@ -1,4 +1,4 @@
-/** Chooses which blocks of a launch are simulated, and how the rest is extrapolated. */
+/** Chooses the blocks of a launch to simulate. The other blocks are extrapolated. */
 import { occupancy } from '../gpu/occupancy'
 import type { SmLimits } from '../gpu/sm-limits'
 
@@ -8,22 +8,25 @@ export interface LaunchShape {
   readonly registers: number
   readonly staticSharedBytes: number
   readonly dynamicSharedBytes: number
-  /** Blocks per cluster. */
+  /** Number of blocks per cluster. */
   readonly clusterBlocks: number
 }
 
 export interface LaunchPlan {
   readonly shape: LaunchShape
   readonly warpsPerBlock: number
-  /** SMs that have a block at the same time. */
+  /** Number of SMs that have a block at the same time. */
   readonly sms: number
-  /** Blocks of each rank of a cluster that an SM holds at the same time. */
+  /** Number of blocks of each cluster rank that an SM holds at the same time. */
   readonly resident: number
-  /** Clusters assigned to the busiest SM; a single block is a cluster of one. */
+  /**
+   * Number of clusters assigned to the busiest SM. A block without a cluster counts as a cluster of
+   * one.
+   */
   readonly clustersOfSm: number
-  /** Clusters that run at the same time on the whole GPU. */
+  /** Number of clusters that run at the same time on the whole GPU. */
   readonly clustersPerWave: number
-  /** Bytes left for L1 next to the blocks' shared memory. */
+  /** Bytes of L1 that remain after the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
@@ -36,7 +39,7 @@ export function planLaunch(
   const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
   if (blocksPerSm === 0) return null
   const clusters = blocks / clusterBlocks
-  // Groups of as many SMs as a cluster has blocks.
+  // Each group has as many SMs as a cluster has blocks.
   const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
   const clustersOfSm = Math.ceil(clusters / groups)
   const resident = Math.min(blocksPerSm, clustersOfSm)

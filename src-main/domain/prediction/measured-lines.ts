@@ -1,4 +1,4 @@
-/** Reads values from the microbenchmarks' lines, each with its spread and source. */
+/** Reads values from the output lines of the microbenchmarks, with their spread and source. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import {
@@ -9,11 +9,11 @@ import {
 } from './calibration-output'
 import type { ParameterValue } from './gpu-parameters'
 
-/** A number of a line. */
+/** A number from an output line. */
 export interface Read {
   value: number
   spread: number | undefined
-  /** Such as `latency.shared, bytes 4`. */
+  /** Name of the measurement, such as `latency.shared, bytes 4`. */
   name: string
 }
 
@@ -23,7 +23,9 @@ const noLine = (name: string): Error =>
 const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
-/** Whether a line has a spread for a field: a line's spread belongs to the number before it. */
+/**
+ * Returns whether a line has a spread for a field. A line's spread belongs to the number before it.
+ */
 const hasSpread = (line: Measurement, field: string): boolean => {
   const fields = Object.keys(line)
   return fields[fields.indexOf('spread') - 1] === field
@@ -32,7 +34,10 @@ const hasSpread = (line: Measurement, field: string): boolean => {
 export class MeasuredLines {
   constructor(readonly all: readonly Measurement[]) {}
 
-  /** Returns null if there is no such line: the GPU lacks the instruction. */
+  /**
+   * Returns a number from a line, or null if there is no such line because the GPU lacks the
+   * instruction.
+   */
   find(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read | null {
     const [line] = measurementsOf(this.all, benchmark, wanted)
     const value = line?.[field]
@@ -45,7 +50,7 @@ export class MeasuredLines {
     }
   }
 
-  /** Reads a line. Throws an input error if it is missing. */
+  /** Returns a number from a line. Throws an input error if the line is missing. */
   read(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read {
     const found = this.find(benchmark, wanted, field)
     if (found) return found
@@ -53,8 +58,8 @@ export class MeasuredLines {
   }
 
   /**
-   * Returns the line with the fewest cycles; the benchmark's other lines add conflicts. Throws an input error if
-   * there is none.
+   * Returns the line with the fewest cycles. The benchmark's other lines have conflicts. Throws an
+   * input error if there is no line.
    */
   least(benchmark: string, wanted: Wanted): Read {
     const [first] = this.curve(benchmark, wanted, 'cycles', 'cycles')
@@ -62,7 +67,10 @@ export class MeasuredLines {
     return { ...read, name: measurementName(benchmark, wanted) }
   }
 
-  /** Returns the points of a curve in the order of `x`. Throws an input error if there is none. */
+  /**
+   * Returns the points of a curve in the order of `x`. Throws an input error if there are no
+   * points.
+   */
   curve(benchmark: string, wanted: Wanted, x: string, y: string): { x: number; y: number }[] {
     const points = measurementsOf(this.all, benchmark, wanted).flatMap((line) => {
       const [at, value] = [line[x], line[y]]
@@ -80,7 +88,7 @@ export class MeasuredLines {
   }
 }
 
-/** Rounds a fraction to four digits, since no benchmark is more repeatable. */
+/** Rounds a fraction to four digits, because no benchmark is more repeatable. */
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
@@ -92,7 +100,7 @@ export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   source: name,
 })
 
-/** Returns the result of arithmetic on lines. `spread` is that of the result. */
+/** Returns the result of arithmetic on measurements. `spread` is the spread of the result. */
 export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
   value: rounded(value),
   evidence: 'derived',

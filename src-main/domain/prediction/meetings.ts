@@ -1,16 +1,16 @@
-/** The timing of barriers and mbarriers: warps wait until the last one has arrived. */
+/** The timing of barriers and mbarriers, at which warps wait until the last one has arrived. */
 import type { WarpState } from './warp-state'
 import type { LaunchTrace } from './warp-trace'
 
 export interface Meeting {
-  /** Arrivals still missing. */
+  /** Number of arrivals that are still missing. */
   left: number
   /** Time of the last arrival so far, in cycles. */
   latest: number
   waiting: { warp: WarpState; reason: number }[]
 }
 
-/** Limit of phases per barrier. */
+/** Maximum number of phases per barrier. */
 const mostPhases = 2 ** 22
 
 export class Meetings {
@@ -39,8 +39,8 @@ export class Meetings {
   }
 
   /**
-   * Releases all waiting warps; returns whether there were any. Lanes of one warp are sequential in the trace, so
-   * waiting lanes can precede those they wait for.
+   * Releases all waiting warps. Returns whether there were any. Lanes of one warp are sequential in
+   * the trace. Waiting lanes can therefore precede the lanes that they wait for.
    */
   releaseAll(): boolean {
     const waiting = [...this.meetings.values()].filter((meeting) => meeting.waiting.length > 0)

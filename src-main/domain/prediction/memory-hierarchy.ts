@@ -1,25 +1,29 @@
 /**
- * The memory of one SM: its L1 by lines and sectors, and its share of L2 and DRAM. Concurrent reads of the same lines
- * by other SMs enter as fractions. These come from the first instructions of all blocks of a wave.
+ * The memory of one SM: L1 by lines and sectors, and a share of L2 and DRAM. Concurrent reads of
+ * the same lines by other SMs are modeled as fractions. These fractions are measured on the first
+ * instructions of all blocks of a wave.
  */
 import type { ParameterValues } from './parameter-table'
 import { lineBytes, sectorBytes } from './memory-units'
 import { SectorCache, countSectors } from './sector-cache'
 import { Server } from './servers'
 
-/** How concurrent SMs share the data that they read. */
+/** Fractions that describe how concurrent SMs share the data that they read. */
 export interface Sharing {
-  /** Active SMs. */
+  /** Number of active SMs. */
   readonly sms: number
   /** Average number of SMs that read a sector at about the same time. */
   readonly readers: number
-  /** Fraction of a wave's first reads that the previous wave has left in L2, 0 to 1; the first wave finds nothing. */
+  /**
+   * Fraction of a wave's first reads that the previous wave left in L2, from 0 to 1. It does not
+   * apply to the first wave.
+   */
   readonly leftInL2: number
-  /** Bytes of L1 next to the blocks' shared memory. */
+  /** Bytes of L1 that remain after the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
-/** Bytes and hits of one SM. */
+/** Transferred bytes and cache hits of one SM. */
 export interface Traffic {
   l2ReadBytes: number
   l2WriteBytes: number
@@ -31,7 +35,10 @@ export interface Traffic {
   l2Hits: number
 }
 
-/** Limit of tracked L1 fills. A fill in flight is distinguished from a present line by its arrival time. */
+/**
+ * Maximum number of tracked L1 fills. The arrival time distinguishes a fill in flight from a
+ * present line.
+ */
 const mostInFlight = 8192
 
 export class MemoryHierarchy {
@@ -46,9 +53,9 @@ export class MemoryHierarchy {
   private leftInL2 = 0
   private readonly l1: SectorCache
   private readonly near: SectorCache
-  /** Arrival times of the last requested sectors, by line. */
+  /** Arrival times of the most recently requested sectors, by line. */
   private readonly arrives = new Map<number, number>()
-  /** Bytes written to sectors that were never completely written, by sector number. */
+  /** Bytes written to partially written sectors, by sector number. */
   private readonly partial = new Map<number, number>()
   private readonly l2RequestsPerCycle: number
   private readonly l2BytesPerCycle: number
@@ -64,7 +71,7 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // Data read by many SMs occupies L2 once.
+    // Data read by many SMs is stored in L2 only once.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )
@@ -84,7 +91,7 @@ export class MemoryHierarchy {
     this.leftInL2 = this.sharing.leftInL2
   }
 
-  /** Reads sectors of a line; returns when the last one arrives. */
+  /** Reads sectors of a line. Returns the time at which the last sector arrives. */
   load(time: number, line: number, sectors: number, throughL1: boolean): number {
     const { values, traffic } = this
     const count = countSectors(sectors)
@@ -103,7 +110,7 @@ export class MemoryHierarchy {
     return Math.max(done, filled)
   }
 
-  /** Reads sectors without L1; returns when they leave L2, without its latency. */
+  /** Reads sectors without L1. Returns the time at which they leave L2, excluding L2's latency. */
   fromL2(time: number, line: number, sectors: number): number {
     const { values, traffic, sharing } = this
     const count = countSectors(sectors)
@@ -130,8 +137,9 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors. Those in `whole` are written completely, the others with `partBytes` each. Those in `merged` join
-   * the same warp's recent writes. Returns when L2 and DRAM have accepted them.
+   * Writes sectors. Sectors in `whole` are written completely, and other sectors with `partBytes`
+   * each. Sectors in `merged` are merged with recent writes of the same warp. Returns the time at
+   * which L2 and DRAM have accepted the sectors.
    */
   store(
     time: number,
@@ -145,9 +153,9 @@ export class MemoryHierarchy {
     const sent = sectors & ~merged
     const bytes = countSectors(sent) * sectorBytes
     traffic.l2WriteBytes += bytes
-    // L1 updates its copy of the line; L2 stores the data.
+    // L1 updates its copy of the line, and L2 stores the data.
     const fresh = countSectors(this.near.access(line, sectors))
-    // A partially written sector takes the space of two.
+    // A partially written sector costs as much as two sectors.
     const slots = bytes + countSectors(sent & ~whole) * sectorBytes
     let taken = this.storePort.serve(time, bytes / values.storeBytesPerCycle)
     if (sent !== 0)
@@ -178,7 +186,7 @@ export class MemoryHierarchy {
     else this.partial.set(key, written)
   }
 
-  /** Returns the cycles of DRAM writes. Alternating reads and writes cost more than either alone. */
+  /** Returns the cycles of DRAM writes. Alternating reads and writes cost more than only one kind. */
   private dramWriteCycles(bytes: number): number {
     const { dramReadBytes, dramWriteBytes } = this.traffic
     return dramWriteBytes <= dramReadBytes
@@ -186,7 +194,10 @@ export class MemoryHierarchy {
       : bytes / this.dramWritePerCycle
   }
 
-  /** Returns the remaining work after the last warp: sectors that were never completely written are read first. */
+  /**
+   * Returns the time at which memory finishes the work after the last warp. Partially written
+   * sectors are first read from DRAM.
+   */
   finish(): number {
     const { values, traffic, partial } = this
     const bytes = partial.size * sectorBytes * (values.partialWriteCost - 1)

@@ -1,6 +1,7 @@
 /**
- * The parameters of the timing model, with meaning, unit, and plausible values. A parameter file (`resources/gpus`)
- * has a value for each; the microbenchmarks of `cuda-kernels/calibrate` measure them.
+ * The parameters of the timing model, with meaning, unit and plausible values. A parameter file
+ * (`resources/gpus`) has a value for each. The microbenchmarks of `cuda-kernels/calibrate` measure
+ * these values.
  */
 
 interface ParameterRow {
@@ -13,9 +14,9 @@ interface ParameterRow {
     | 'B'
     | 'ratio'
     | 'count'
-  /** The smallest and largest value allowed in a file. */
+  /** Smallest and largest value that a file may have. */
   readonly range: readonly [number, number]
-  /** The meaning, in one line. */
+  /** Meaning of the parameter in one line. */
   readonly about: string
 }
 

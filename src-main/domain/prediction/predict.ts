@@ -1,4 +1,7 @@
-/** Predicts the time of a rung: its launches in order, each from some of its blocks. */
+/**
+ * Predicts the time of a rung. It predicts the rung's launches in order, each from some of its
+ * blocks.
+ */
 import type { EmulationJob } from '../emulation/job'
 import { deviceFor, giveBack, loadJob, unwritten } from '../emulation/job-memory'
 import { OutOfDeviceMemory } from '../emulator/device'
@@ -22,7 +25,10 @@ import {
 } from './prediction'
 import { classOf, rangeOf } from './ranges'
 
-/** Predicts a rung on a GPU with these parameters, or explains why that is impossible. */
+/**
+ * Returns the prediction for a rung on a GPU with these parameters, or why no prediction is
+ * possible.
+ */
 export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer {
   const { ablate = [] } = gpu
   const values = ablatedValues(gpu.values, ablate)

@@ -1,4 +1,7 @@
-/** Predicts one launch: runs some of its blocks, replays them on one SM, and extrapolates to the rest. */
+/**
+ * Predicts one launch. It runs some of the blocks, replays them on one SM, and extrapolates to the
+ * other blocks.
+ */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
 import type { Launch, LaunchOptions, LaunchResult } from '../emulator/launch-types'
@@ -24,14 +27,19 @@ import { timedCode } from './timed-code'
 import { createRecorder, type LaunchTrace } from './warp-trace'
 import { hottestAtomics } from './atomics'
 
-/** Limit of simulated steps per launch, if more blocks are simulated than fit on an SM at the same time. */
+/**
+ * Maximum number of simulated steps per launch. It applies if more blocks are simulated than fit on
+ * an SM at the same time.
+ */
 const simulatedSteps = 1.5e6
-/** Warp instructions of all blocks of a wave when examining what they share. */
+/** Maximum number of warp instructions in a wave for determining which data its blocks share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
-/** Relative standard error of the mean work of a block above which no time is predicted. */
+/** Maximum relative standard error of the mean work per block. Above it, the launch is refused. */
 const mostUneven = 0.25
-/** Fraction of L2 that a wave's reads may fill so that the next wave still finds them. */
+/**
+ * Maximum fraction of L2 for a wave's reads. Above it, the next wave does not find the data in L2.
+ */
 const keptShare = 0.8
 
 export class Refused extends Error {
@@ -50,9 +58,12 @@ export interface LaunchSetting {
   readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
-  /** Whether to simulate again without each cause. */
+  /** Whether to simulate again without each cause of stalls. */
   readonly removes: boolean
-  /** Cycles between events for a separate launch, or for one that follows another. */
+  /**
+   * Cycles between events for an empty launch. The value differs for launches that follow another
+   * one.
+   */
   readonly overheadCycles: number
 }
 
@@ -118,7 +129,7 @@ export function predictLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // Blocks of one SM are often of one column of the grid, which is no sample of uneven ones.
+  // The blocks of one SM are often in one column of the grid, so they may all be short or long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -147,9 +158,10 @@ export function predictLaunch(
     })
   const sm = simulate()
 
-  // The rest proceeds at the rate of the last blocks.
+  // The other clusters proceed at the rate of the last simulated ones.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
-  // Blocks that draw work from a counter have drawn all of it, since the others did not run.
+  // If blocks take work from a counter, the simulated blocks did all the work, because no other
+  // blocks ran.
   const workFactor = work
     ? workRatio(work, plan, trace, result.instructions / simulated)
     : clusterBlocks / plan.shape.blocks
@@ -190,10 +202,10 @@ export function predictLaunch(
   }
 }
 
-/** As if memory answered at once, at its usual rate. */
+/** Memory parameters without latency. Memory still has its normal throughput. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
-/** The stall reasons that each cause brings about. */
+/** Stall reasons that each cause produces. */
 const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   conflicts: ['short_scoreboard', 'mio_throttle'],
   sectors: ['long_scoreboard', 'lg_throttle'],
@@ -226,7 +238,10 @@ function lookAtSharing(
   return sharingOf(plan, firstWave, secondWave)
 }
 
-/** Returns the cycles between the ends of two consecutive clusters, once all slots have been reused. */
+/**
+ * Returns the cycles between the ends of two consecutive clusters, after all slots have been
+ * reused.
+ */
 function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: LaunchPlan): number {
   if (simulated <= resident) return cycles / simulated
   const sorted = ends.slice(0, simulated).sort((a, b) => a - b)
@@ -235,7 +250,8 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
 }
 
 /**
- * Allocations of up to this many bytes, such as counters and flags, are restored between examinations of a launch.
+ * Maximum size in bytes of allocations that are restored before a launch is run again. Counters and
+ * flags are examples of such allocations.
  */
 const mostState = 2 ** 20
 
@@ -248,7 +264,10 @@ function keepState(device: Device): () => void {
   }
 }
 
-/** Whether blocks draw their work from a counter: after a block that ran alone, the next one finds none. */
+/**
+ * Returns whether blocks take their work from a counter. If so, a block that runs after another one
+ * finds no work.
+ */
 function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
   const blocks = product(launch.grid)
   if (blocks === 1 || !atomicDependence(launch.code).branches) return false
@@ -257,8 +276,9 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 }
 
 /**
- * Returns the ratio of all clusters' work to the simulated ones', which have `simulated` instructions each. If all run at
- * the same time, the longest one decides; otherwise the SMs share them.
+ * Returns the ratio by which the work of all clusters exceeds that of the simulated clusters.
+ * `simulated` is the mean number of instructions per simulated cluster. If all clusters run at the
+ * same time, the longest cluster determines the time. Otherwise, the average cluster does.
  */
 function workRatio(
   work: BlockWork,
@@ -298,7 +318,8 @@ const busyEnough = 0.6
 function describe({ plan, sm, cycles, runCycles, atomics, scale, setting }: Described) {
   const { values } = setting
   const { clusterBlocks } = plan.shape
-  // Converts counts of the simulated clusters to all of the SM's, per cycle of the launch.
+  // This factor converts counts of the simulated clusters to all clusters of the SM, per cycle of
+  // the launch.
   const perCycle = scale / (runCycles * clusterBlocks)
   const ofPipe = (busy: number): number => (busy * perCycle) / subCores
   const { pipeBusy } = sm

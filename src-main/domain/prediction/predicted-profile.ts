@@ -1,9 +1,12 @@
-/** The predicted cycles per launch and instruction, as a deep profile. */
+/** Converts the predicted cycles per launch and instruction to a deep profile. */
 import { message } from '../messages/message'
 import type { DeepProfile } from '../session/deep'
 import type { Prediction } from './prediction'
 
-/** Adds the prediction to a profile. `counted` has the rung's launches in order, with the emulator's counters. */
+/**
+ * Returns a profile with the prediction added. `counted` has the rung's launches in order, with the
+ * emulator's counters.
+ */
 export const predictedProfile = (counted: DeepProfile, { launches }: Prediction): DeepProfile => ({
   ...counted,
   kernels: counted.kernels.map((kernel, index) => {

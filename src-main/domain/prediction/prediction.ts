@@ -1,4 +1,4 @@
-/** The timing model's result for a rung. Times are cold: no buffer data is in a cache. */
+/** The timing model's result for a rung. The predicted times assume that no buffer data is cached. */
 import type {
   Limiter,
   PredictionClass,
@@ -12,31 +12,34 @@ import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
 
-/** Changes whenever a prediction may change. */
+/** Version of the model. It changes whenever a prediction may change. */
 export const predictionModel = 'scoreboard 3'
 
 export interface PredictedInstruction {
-  /** Warp instructions of the whole launch. */
+  /** Number of warp instructions in the whole launch. */
   readonly executed: number
-  /** Fraction of all warps' cycles spent at this instruction, issuing or stalled. */
+  /** Fraction of all warps' cycles spent on this instruction, either issuing or stalled. */
   readonly share: number
-  /** Warp cycles by reason, per warp instruction issued here. */
+  /** Stalled warp cycles by reason, per execution of this instruction. */
   readonly stalls: Partial<Record<StallReason, number>>
 }
 
 export interface PredictedLaunch {
-  /** The mangled name. */
+  /** Mangled name of the kernel. */
   readonly kernel: string
-  /** Includes the launch overhead. */
+  /** Cycles including the launch overhead. */
   readonly cycles: number
   readonly ms: number
   readonly clockMHz: number
   readonly limiter: Limiter
-  /** Utilization of each unit during the launch, 0 to 1. */
+  /** Utilization of each unit during the launch, from 0 to 1. */
   readonly utilization: Partial<Record<Limiter, number>>
-  /** Average warps stalled per issued instruction, by reason, as defined by ncu. */
+  /** Average number of stalled warps per issued instruction, by reason. The definition is ncu's. */
   readonly stalls: Partial<Record<StallReason, number>>
-  /** Fraction of the warps that an SM can hold, while it has any; 0 to 1. */
+  /**
+   * Resident warps as a fraction of an SM's maximum, from 0 to 1. Only times with at least one
+   * resident warp count.
+   */
   readonly achievedOccupancy: number
   readonly l1HitRate: number | null
   readonly l2HitRate: number | null
@@ -44,11 +47,11 @@ export interface PredictedLaunch {
   readonly l2WriteBytes: number
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
-  /** The time in ms without a cause, for causes that take a part of the time; absent unless requested. */
+  /** Time in ms without a cause, for causes that affect the time. Absent unless requested. */
   readonly without?: Partial<Record<Removal, number>>
-  /** Whether only some blocks were simulated and the others extrapolated. */
+  /** Whether only some blocks were simulated and the other blocks extrapolated. */
   readonly extrapolated: boolean
-  /** By index of the instruction in the kernel's code. */
+  /** Predicted instructions by their index in the kernel's code. */
   readonly instructions: readonly PredictedInstruction[]
 }
 
@@ -60,7 +63,7 @@ export interface Prediction {
   readonly class: PredictionClass
   readonly limiter: Limiter
   readonly launches: readonly PredictedLaunch[]
-  /** As in `PredictedLaunch`, of all launches. */
+  /** Sum of `PredictedLaunch.without` over all launches. */
   readonly without?: Partial<Record<Removal, number>>
   /** Warnings that widen the range. */
   readonly widened: readonly PredictionWarning[]
@@ -70,13 +73,13 @@ export type PredictionAnswer =
   | { readonly prediction: Prediction }
   | { readonly refused: Refusal; readonly detail: string }
 
-/** Parameters of a GPU as the model uses them. */
+/** Parameters of a GPU in the form that the model uses. */
 export interface PredictionGpu {
   readonly values: ParameterValues
   /** Whether predictions for this GPU were compared with measured times. */
   readonly validated: boolean
-  /** Whether to predict the times without each cause, too; takes up to four times as long. */
+  /** Whether to predict the times without each cause too. This takes up to four times as long. */
   readonly removes?: boolean
-  /** Parts of the model to leave out; none by default. */
+  /** Parts of the model to leave out. The default is none. */
   readonly ablate?: readonly Ablation[]
 }

@@ -1,11 +1,11 @@
 /**
- * The class of a prediction and its range. The class alone decides on a factor, of which nine of ten recorded times were
- * inside; `npm run prediction` cross-validates it by ladder.
+ * The class of a prediction and its range. The class determines a factor that included nine of ten
+ * recorded times. `npm run prediction` cross-validates the factor by ladder.
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 import { rangeFactors } from './range-factors'
 
-/** Each warning multiplies the factor of the class. */
+/** Factors of the warnings. Each one multiplies the factor of the class. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,
@@ -14,7 +14,7 @@ const widening: Readonly<Record<PredictionWarning, number>> = {
   'not-validated': 1.3,
 }
 
-/** Below this a launch is mostly overhead, µs. */
+/** Time in µs below which a launch is mostly overhead. */
 const tinyUs = 10
 
 export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {
@@ -28,11 +28,11 @@ export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {
   return 'compute'
 }
 
-/** The factor by which the warnings widen a range. */
+/** Returns the factor for widening a range because of warnings. */
 export const wideningOf = (warnings: readonly PredictionWarning[]): number =>
   warnings.reduce((product, warning) => product * widening[warning], 1)
 
-/** The factor up and down that bounds the range of a prediction. */
+/** Returns the factor up and down that bounds the range of a prediction. */
 export const widthOf = (
   predictionClass: PredictionClass,
   warnings: readonly PredictionWarning[],

@@ -7,7 +7,7 @@ export class SectorCache {
 
   constructor(private readonly mostLines: number) {}
 
-  /** Looks up and fills the sectors of a line; returns those that were missing. */
+  /** Looks up and fills the sectors of a line. Returns the sectors that were missing. */
   access(line: number, sectors: number): number {
     if (this.mostLines === 0) {
       this.misses += countSectors(sectors)

@@ -1,7 +1,7 @@
 /**
- * Estimates how SMs share the data they read, by running the first instructions of all blocks of the first two waves.
- * The frequency with which several SMs read one sector is taken as constant, since blocks of one kernel traverse
- * their data in the same order.
+ * Estimates how SMs share the data that they read. It runs the first instructions of all blocks of
+ * the first two waves. The estimate assumes that this sharing stays constant, because blocks of one
+ * kernel traverse their data in the same order.
  */
 import type { LaunchPlan } from './launch-plan'
 import { smOfBlock } from './launch-plan'
@@ -29,7 +29,7 @@ const reads: ReadonlySet<number> = new Set([
   eventKinds.bulkLoad,
 ])
 
-/** Sectors by line. */
+/** Masks of sectors by line. */
 type Sectors = Map<number, number>
 
 const count = (sectors: Sectors): number => {
@@ -46,7 +46,7 @@ const add = (to: Sectors, line: number, sectors: number): void => {
 export interface FoundSharing {
   /** Average number of SMs that read a sector. */
   readonly readers: number
-  /** Fraction of a wave's sectors that the previous wave reads too, 0 to 1. */
+  /** Fraction of a wave's sectors that the previous wave reads too, from 0 to 1. */
   readonly again: number
 }
 

@@ -1,10 +1,10 @@
 /**
- * Simulates the timing of one SM, or of as many as a cluster has blocks. It replays the traces of the blocks
- * instruction by instruction, with the control bits of the machine code, the pipes, the load/store unit, and the
- * memory behind it.
+ * Simulates the timing of one SM, or of one SM for each block of a cluster. It replays the traces
+ * of the blocks instruction by instruction. The model includes the control bits of the machine
+ * code, the pipes, the load/store unit, and the memory hierarchy.
  *
- * Times are in cycles. Every unit serves requests in issue order, so the completion time of a request is known when
- * it is issued.
+ * Times are in cycles. Every unit serves requests in issue order, so the completion time of a
+ * request is known when it is issued.
  */
 import { schedulersPerSm } from '../gpu/sm-limits'
 import { InstructionCache } from './instruction-cache'
@@ -26,42 +26,45 @@ import {
   type LaunchTrace,
 } from './warp-trace'
 
-/** The setting for simulating the blocks of one SM. */
+/** The settings for simulating the blocks of one SM. */
 export interface SmSetting {
   readonly code: readonly TimedInstruction[]
   readonly values: ParameterValues
   readonly trace: LaunchTrace
-  /** Blocks in the order in which they reach the SM; those of a cluster are consecutive. */
+  /** Blocks in the order in which they reach the SM. Blocks of a cluster are consecutive. */
   readonly order: readonly BlockTrace[]
-  /** Blocks that one SM holds at the same time. */
+  /** Number of blocks that one SM holds at the same time. */
   readonly resident: number
-  /** Blocks per cluster, each on a separate SM. */
+  /** Number of blocks per cluster. Each block runs on a separate SM. */
   readonly clusterBlocks: number
   readonly sharing: Sharing
-  /** Simulates as if this cause took no time. Without latency, `values` have none. */
+  /**
+   * Cause that takes no time in the simulation. To remove latency, the caller also sets the
+   * latencies in `values` to 0.
+   */
   readonly without?: Removal
-  /** Whether accesses take more than one wavefront where their addresses need it. */
+  /** Whether accesses take more than one wavefront if their addresses require it. */
   readonly replays: boolean
 }
 
 export interface SmResult {
-  /** From the start of the first block to the end of the last one. */
+  /** Cycles from the start of the first block to the end of the last block. */
   readonly cycles: number
-  /** End of each block, in order. */
+  /** End times of the blocks in order. */
   readonly ends: readonly number[]
   readonly issued: number
-  /** Busy cycles of each pipe, over all sub-cores. */
+  /** Busy cycles of each pipe, summed over all sub-cores. */
   readonly pipeBusy: Readonly<Record<(typeof pipes)[number], number>>
   /** Busy cycles of the L1 data stage. */
   readonly l1Busy: number
   readonly l2Busy: number
   readonly dramBusy: number
   readonly portBusy: number
-  /** Warp cycles by instruction and reason; reasons are in the order of `stallReasons`. */
+  /** Warp cycles by instruction and stall reason. Reasons are in the order of `stallReasons`. */
   readonly stalls: Float64Array
-  /** Warp instructions by instruction. */
+  /** Number of executed warp instructions by instruction. */
   readonly executed: Float64Array
-  /** Cycles of all warps together, from start to end. */
+  /** Cycles summed over all warps, from start to end. */
   readonly warpCycles: number
   readonly traffic: Traffic
   readonly instructionCacheMisses: number
@@ -69,13 +72,16 @@ export interface SmResult {
 
 /** Cycles from issue until an instruction reaches the load/store unit. */
 const dispatchCycles = 6
-/** Cycles from there until its source registers may be overwritten. */
+/** Cycles from the load/store unit until the source registers may be overwritten. */
 const operandCycles = 14
-/** Instruction words of 16 bytes per line of the instruction cache. */
+/** Number of 16-byte instructions per line of the instruction cache. */
 const instructionsPerLine = lineBytes / 16
-/** A warp's writes to one sector within this many cycles are merged, and the number of lines tracked per warp. */
+/**
+ * Cycles within which a warp's writes to one sector are merged, and the number of lines tracked per
+ * warp.
+ */
 const [mergedWithin, mostWritten] = [64, 256]
-/** All four sectors of a line touched, and completely. */
+/** Mask in which all four sectors of a line are touched completely. */
 const allSectors = 15 | (15 << wholeSectors)
 
 interface SubCore {
@@ -83,7 +89,7 @@ interface SubCore {
   readonly pipes: SubCorePipes
   warps: WarpState[]
   last: WarpState | null
-  /** When a warp may issue next. */
+  /** Time at which a warp may issue next. */
   next: number
 }
 
@@ -112,7 +118,7 @@ export function simulateSm(setting: SmSetting): SmResult {
   let warpCycles = 0
   let finished = 0
 
-  // Blocks come in clusters; each block of a cluster goes to a separate SM.
+  // Each block of a cluster runs on a separate SM.
   const clusters: BlockTrace[][] = []
   for (let first = 0; first < order.length; first += clusterBlocks)
     clusters.push(order.slice(first, first + clusterBlocks))
@@ -152,14 +158,14 @@ export function simulateSm(setting: SmSetting): SmResult {
     startCluster(time)
   }
 
-  /** Adds the time until `until` to what the warp waits for. */
+  /** Delays the warp until `until` and adds the delay to a stall reason. */
   function delay(warp: WarpState, until: number, reason: number, at: number): void {
     if (until <= warp.ready) return
     stalls[at * reasonCount + reason]! += until - warp.ready
     warp.ready = until
   }
 
-  /** Prepares the warp's next instruction: when it could issue if its pipe were free. */
+  /** Prepares the warp's next instruction. Computes when it could issue if its pipe were free. */
   function fetch(warp: WarpState): void {
     const { at, scoreboard } = warp
     const line = Math.floor(at / instructionsPerLine)
@@ -202,7 +208,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     }
   }
 
-  /** Passes the load/store unit with this many wavefronts; returns when the last one has passed. */
+  /**
+   * Sends this many wavefronts through the load/store unit. Returns the time at which the last one
+   * is done.
+   */
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
     const began = Math.max(stage.free, time + dispatchCycles)
@@ -236,7 +245,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     core.next = Math.min(core.next, warp.ready)
   })
 
-  /** Returns the sectors that the warp has just written: L1 merges both writes. */
+  /** Returns the sectors that the warp has just written. L1 merges both writes. */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
     if (written.size > mostWritten) written.clear()
@@ -246,7 +255,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     return recent & sectors
   }
 
-  /** Processes the events of an issued instruction; returns whether the warp now waits for others. */
+  /** Processes the events of an issued instruction. Returns whether the warp now waits for others. */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
     const memory = memories[warp.sm]!
@@ -367,7 +376,8 @@ export function simulateSm(setting: SmSetting): SmResult {
             break
           }
           const meeting = meetings.of(events[from]!, events[from + 1]!)
-          // A wait at an mbarrier is a loop around its predicate, which ncu counts as a long scoreboard.
+          // A wait at an mbarrier is a loop around its predicate. ncu counts that loop as a long
+          // scoreboard stall.
           if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard
           if (meeting.left > 0) blockedBy = meeting
           else resumes = Math.max(resumes, meeting.latest)
@@ -375,7 +385,8 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
       }
     }
-    // An access without active lanes passes through the load/store unit too, and its result is waited for.
+    // An access without active lanes also passes through the load/store unit, and the warp waits
+    // for its result.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)
@@ -443,7 +454,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     advance(warp, core, instruction, blocked)
   }
 
-  /** Advances to the next instruction. */
+  /** Advances the warp to its next instruction. */
   function advance(
     warp: WarpState,
     core: SubCore,

@@ -1,4 +1,4 @@
-/** Indexes of the stall reasons in the tables of a simulation. */
+/** Indices of the stall reasons in the tables of a simulation. */
 import { stallReasons, type StallReason } from './prediction'
 
 export const reasonCount = stallReasons.length

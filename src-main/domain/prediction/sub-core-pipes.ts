@@ -1,4 +1,7 @@
-/** The pipes of one sub-core and its queue to the load/store unit: when they accept an instruction. */
+/**
+ * The pipes of one sub-core, and its queue to the load/store unit. Determines when they accept an
+ * instruction.
+ */
 import { reasonAt } from './stall-index'
 import { pipes, type Pipe, type TimedInstruction } from './timed-code'
 
@@ -6,28 +9,34 @@ const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) 
   Pipe,
   number
 >
-/** Start times kept per pipe, to distinguish throttled cycles from cycles in which another warp was selected. */
+/**
+ * Number of start times stored per pipe. They distinguish throttled cycles from cycles in which
+ * another warp was selected.
+ */
 const keptStarts = 64
-/** Limit of warpgroup products that wait behind the running one. */
+/** Maximum number of warpgroup products that wait behind the running product. */
 const queuedProducts = 2
 
-/** Returns the stall reason of a warp whose instruction's pipe accepts nothing. */
+/** Returns the stall reason of a warp whose instruction waits for its pipe. */
 export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
-  // ncu counts a warp whose product waits behind others like one that waits for the end of its products.
+  // ncu counts a warp with a queued product like a warp that waits for the end of its products.
   return action.kind === 'warpgroup' ? reasonAt.barrier : reasonAt.math_pipe_throttle
 }
 
-/** The pipes' state. All times are in cycles. */
+/** State of the pipes. All times are in cycles. */
 export class SubCorePipes {
   /** Busy cycles of each pipe, in the order of `pipes`. */
   readonly busy = new Float64Array(pipes.length)
-  /** When each pipe becomes free. */
+  /** Time at which each pipe becomes free. */
   private readonly free = new Float64Array(pipes.length)
-  /** A ring per pipe with the start times of its last instructions, and the next index in each ring. */
+  /**
+   * Ring buffers with the start times of each pipe's last instructions, and the next index in each
+   * ring.
+   */
   private readonly starts = new Float64Array(pipes.length * keptStarts).fill(-Infinity)
   private readonly nextStart = new Uint8Array(pipes.length)
-  /** A ring with the times at which the last memory instructions left the queue. */
+  /** Ring buffer with the times at which the last memory instructions left the queue. */
   private readonly queue: Float64Array
   private queued = 0
 
@@ -65,13 +74,16 @@ export class SubCorePipes {
     }
   }
 
-  /** Returns the cycles since `ready` in which the instruction's pipe took no instruction of any warp. */
+  /**
+   * Returns the cycles since `ready` in which the instruction's pipe accepted no instruction of any
+   * warp.
+   */
   throttled(instruction: TimedInstruction, ready: number): number {
     const { pipe, interval, action } = instruction
     if (pipe === 'none') return 0
     if (pipe === 'lsu') return Math.max(0, this.queueFree - ready)
     if (action.kind === 'warpgroup') return Math.max(0, this.freeFor(instruction) - ready)
-    // Both halves of the FMA pipe together accept an instruction per cycle.
+    // Both halves of the FMA pipe together accept one instruction per cycle.
     const blocked = (pipe === 'fma' ? interval / 2 : interval) - 1
     if (blocked <= 0) return 0
     const own = pipeIndex[pipe]
@@ -101,12 +113,15 @@ export class SubCorePipes {
     this.nextStart[own] = (next + 1) % keptStarts
   }
 
-  /** Takes a slot in the queue to the load/store unit, which the instruction leaves at `time`. */
+  /**
+   * Occupies a slot in the queue to the load/store unit. The instruction leaves the queue at
+   * `time`.
+   */
   enqueue(time: number): void {
     this.queue[this.queued++ % this.queueLength] = time
   }
 
-  /** Runs a warpgroup product on the tensor core; returns when it ends. */
+  /** Runs a warpgroup product on the tensor core. Returns the time at which the product ends. */
   multiply(time: number, cycles: number): number {
     const ends = Math.max(this.free[pipeIndex.tensor]!, time) + cycles
     this.free[pipeIndex.tensor] = ends

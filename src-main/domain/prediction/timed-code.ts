@@ -1,12 +1,15 @@
 /**
- * Machine code with its timing: for each instruction the pipe, how long it occupies it, when its result is available,
- * and the compiler's control bits.
+ * Machine code with its timing. Each instruction has a pipe, the time it occupies that pipe, and
+ * the time until its result is available. It also has the compiler's control bits.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 
-/** The units that an instruction can occupy. The halves of the FMA pipe alternate; IMAD needs the heavy one. */
+/**
+ * Units that an instruction can occupy. The halves of the FMA pipe alternate, and IMAD needs the
+ * heavy half.
+ */
 export const pipes = [
   'none',
   'fma',
@@ -22,11 +25,14 @@ export const pipes = [
 ] as const
 export type Pipe = (typeof pipes)[number]
 
-/** The simulator's action at an instruction besides issuing it. */
+/** The simulator's action at an instruction in addition to issuing it. */
 export type Action =
-  /** No action: the result is available after a fixed time, covered by the stall count or `latency`. */
+  /**
+   * No action. The result is available after a fixed time, which the stall count or `latency`
+   * covers.
+   */
   | { readonly kind: 'plain' }
-  /** Processes the events of the trace: accesses, arrivals, waits. */
+  /** Processes the events of the trace: accesses, arrivals and waits. */
   | { readonly kind: 'events' }
   | { readonly kind: 'shuffle' }
   | { readonly kind: 'constant'; readonly line: string | null }
@@ -34,29 +40,29 @@ export type Action =
   | { readonly kind: 'scoreboard'; readonly scoreboard: number; readonly pending: number }
   /** Closes a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
-  /** WGMMA: cycles on the tensor core of each sub-core; `commits` closes a group. */
+  /** Runs a WGMMA for `cycles` on the tensor core of each sub-core. `commits` closes a group. */
   | { readonly kind: 'warpgroup'; readonly cycles: number; readonly commits: boolean }
   | { readonly kind: 'warpgroup-wait'; readonly pending: number }
   | { readonly kind: 'sleep'; readonly cycles: number }
 
 export interface TimedInstruction {
   readonly pipe: Pipe
-  /** Cycles on the pipe of one sub-core. */
+  /** Cycles for which the instruction occupies the pipe of one sub-core. */
   readonly interval: number
-  /** Cycles from issue to the result, if a scoreboard signals it. */
+  /** Cycles from issue to the result, if a scoreboard signals the result. */
   readonly latency: number
   readonly action: Action
   readonly stall: number
   readonly waitMask: number
   readonly writeBarrier: number
   readonly readBarrier: number
-  /** Whether it accesses memory other than shared memory. */
+  /** Whether the instruction accesses memory other than shared memory. */
   readonly long: boolean
-  /** Whether it goes through the load/store unit to memory. */
+  /** Whether the instruction accesses memory through the load/store unit. */
   readonly accesses: boolean
-  /** Wavefronts in shared memory without bank conflicts. */
+  /** Number of shared-memory wavefronts without bank conflicts. */
   readonly leastWavefronts: number
-  /** Lines of constant memory that its operands use. */
+  /** Lines of constant memory that the operands use. */
   readonly constants: readonly string[]
 }
 
@@ -84,10 +90,10 @@ const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
 const global = setOf('LD LDG LDL ST STG STL ATOM ATOMG RED REDG LDGSTS TEX TLD TLD4 SULD')
 const free = setOf('NOP DEPBAR WARPGROUP')
 
-/** Multiply-adds of HMMA.16816, the unit of comparison. */
+/** Multiply-adds of HMMA.16816, the reference for other shapes. */
 const macsOf16816 = 16 * 8 * 16
 
-/** Returns the shape of a matrix product, such as `16816` or `64x128x16`. */
+/** Returns the dimensions of a matrix product, such as those of `16816` or `64x128x16`. */
 function shapeOf({ modifiers }: Instruction): readonly [number, number, number] | null {
   for (const word of modifiers) {
     const wide = /^(\d+)x(\d+)x(\d+)$/.exec(word)
@@ -98,13 +104,13 @@ function shapeOf({ modifiers }: Instruction): readonly [number, number, number] 
   return null
 }
 
-/** Returns the speedup of narrow types over 16-bit ones in a tensor core. */
+/** Returns the speedup of a type relative to 16-bit types in a tensor core. */
 function speedOf({ mnemonic, modifiers }: Instruction): number {
   if (mnemonic === 'QGMMA' || mnemonic === 'IGMMA' || mnemonic === 'QMMA') return 2
   return modifiers.includes('TF32') ? 0.5 : 1
 }
 
-/** Whether A is in shared memory; otherwise a register precedes the descriptor of B. */
+/** Returns whether A is in shared memory. Otherwise, a register precedes the descriptor of B. */
 const hasSharedA = ({ operands }: Instruction): boolean => operands[1]?.kind === 'matrix-descriptor'
 
 function tensorCycles(instruction: Instruction, values: ParameterValues): number | null {
@@ -117,7 +123,7 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
   if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
   if (isWarpgroup(instruction)) {
     const cycles = macs / values.hgmmaMacsPerCycle / speedOf(instruction)
-    // Rows of both matrices have 32 bytes of k; those of A may be in registers.
+    // Rows of both matrices have 32 bytes along k. Rows of A may be in registers.
     const [rows, columns] = shape ?? [64, 8]
     const inShared = columns + (hasSharedA(instruction) ? rows : 0)
     return Math.max(cycles, (32 * inShared) / lineBytes, values.hgmmaLeastCycles)
@@ -168,7 +174,7 @@ function latencyOf({ mnemonic }: Instruction, values: ParameterValues): number {
   return values.latencyXu
 }
 
-/** Bytes of the lines in which constants are fetched. */
+/** Bytes per line in which constants are fetched. */
 const constantLine = 64
 
 const lineOf = (operand: Operand): string | null =>
@@ -182,7 +188,7 @@ const lineOf = (operand: Operand): string | null =>
 const numberIn = (operand: Operand | undefined): number =>
   operand?.kind === 'immediate' ? operand.bits : 0
 
-/** Returns the scoreboard operand, of a warpgroup or of the warp alone. */
+/** Returns the scoreboard operand of a warpgroup or of a single warp. */
 const scoreboardOf = ({ operands }: Instruction, group: boolean): number | null =>
   operands.flatMap((operand) =>
     operand.kind === 'scoreboard' && operand.group === group ? [operand.index] : [],
@@ -215,7 +221,10 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
   return { kind: 'plain' }
 }
 
-/** Returns the number of banks' widths that a warp's access to shared memory spans: of 16 bytes per lane, or of four matrices, four. */
+/**
+ * Returns the minimum wavefronts of a warp's access to shared memory. It is four for 16 bytes per
+ * lane or for four matrices.
+ */
 const leastWavefronts = ({ modifiers }: Instruction): number =>
   modifiers.includes('128') || modifiers.includes('4')
     ? 4
@@ -224,8 +233,8 @@ const leastWavefronts = ({ modifiers }: Instruction): number =>
       : 1
 
 /**
- * Returns the instructions of a kernel with their timing on a GPU with these parameters. Without control bits, every
- * instruction issues one cycle after the previous one and waits for no result.
+ * Returns the instructions of a kernel with their timing on a GPU with these parameters. Without
+ * control bits, every instruction issues one cycle after the previous one and waits for no result.
  */
 export function timedCode(
   code: readonly Instruction[],

@@ -8,25 +8,28 @@ export interface WarpState {
   core: number
   block: number
   readonly trace: WarpTrace
-  /** The current piece of code, the instruction in it, and the next event. */
+  /** Indices of the current piece of code, the current instruction, and the next event. */
   piece: number
   at: number
   event: number
-  /** The earliest cycle of the next instruction, ignoring pipes; infinite while it waits for others. */
+  /**
+   * Earliest cycle for the next instruction, ignoring pipes. It is infinite while the warp waits
+   * for other warps.
+   */
   ready: number
-  /** Why it is not ready earlier: the parts of the time since its last issue. */
+  /** Cycle of the last issued instruction. The delay since then is split by stall reason. */
   lastIssue: number
   readonly scoreboard: Float64Array
   /** Whether the last operation of a scoreboard accessed memory other than shared memory. */
   readonly long: Uint8Array
-  /** Ends of asynchronous copies since the last group, and ends of the groups. */
+  /** End of the asynchronous copies since the last group, and the ends of the groups. */
   copies: number
   groups: number[]
   products: number[]
   bulk: number
-  /** Recently written sectors by line, with the time. */
+  /** Recently written sectors by line, with the time of the write. */
   written: Map<number, { sectors: number; time: number }>
-  /** The earliest cycle at which it resumes after a meeting. */
+  /** Earliest cycle at which the warp resumes after a barrier. */
   waitUntil: number
   started: number
   fetchedLine: number

@@ -1,6 +1,7 @@
 /**
- * Records the warps of some blocks for the timing simulation: the straight pieces of code that each executes, its
- * accesses by line and sector, and its arrivals and waits.
+ * Records the warps of some blocks for the timing simulation. A recording has the straight pieces
+ * of code that each warp executes. It also has each warp's accesses by line and sector, arrivals
+ * and waits.
  */
 import { countLanes } from '../emulator/site'
 import type { AccessKind, AccessSpace, Meeting, Trace } from '../emulator/trace'
@@ -8,39 +9,45 @@ import type { Block, Warp } from '../emulator/warp'
 import { lineBytes, sectorBytes } from './memory-units'
 
 /**
- * The kinds of events. An event's words are the piece of code, the instruction, the kind, and data that depends on
- * the kind.
+ * The kinds of events. An event starts with the index of the piece of code, the instruction and the
+ * kind. The data that follows depends on the kind.
  */
 export const eventKinds = {
-  /** Data: wavefronts. */
+  /** The data is the number of wavefronts. */
   shared: 0,
-  /** Data: wavefronts, lanes, bytes per lane, number of lines, and each line's number and sectors. */
+  /**
+   * The data has wavefronts, lanes, bytes per lane, the number of lines, and each line's number and
+   * sectors.
+   */
   load: 1,
   store: 2,
   atomic: 3,
-  /** Same data, without a result. */
+  /** An atomic without a result. It has the same data as a load. */
   reduction: 4,
   copy: 5,
   copyPastL1: 6,
-  /** Data: bytes of the whole warp. */
+  /** The data is the number of bytes of the whole warp. */
   local: 7,
-  /** Data: number of lines, and each line's number and sectors. */
+  /** The data has the number of lines, and each line's number and sectors. */
   bulkLoad: 8,
   bulkStore: 9,
-  /** Data: meeting and phase. */
+  /** The data is the meeting and the phase. */
   arrive: 10,
   arriveAfterCopies: 11,
   arriveAfterBulkCopy: 12,
   wait: 13,
 } as const
 
-/** Words before the data. */
+/** Number of words before the data of an event. */
 export const eventHead = 3
 
-/** Shift of a line's sectors: four bits for touched sectors, and above them four for completely touched ones. */
+/**
+ * Bit position of completely touched sectors in a line's sector bits. The four bits below contain
+ * all touched sectors.
+ */
 export const wholeSectors = 4
 
-/** A growing list of 32-bit words. */
+/** A list of 32-bit words that grows on demand. */
 export class Words {
   private words = new Int32Array(256)
   length = 0
@@ -71,7 +78,7 @@ export interface WarpTrace {
 
 export interface BlockTrace {
   readonly number: number
-  /** The block's rank in its cluster. */
+  /** Rank of the block in its cluster. */
   readonly rank: number
   readonly warps: readonly WarpTrace[]
   readonly instructions: number
@@ -79,7 +86,7 @@ export interface BlockTrace {
 
 export interface LaunchTrace {
   readonly blocks: readonly BlockTrace[]
-  /** Arrivals that complete each phase of each meeting. */
+  /** Number of arrivals that complete each phase of each meeting. */
   readonly arrivals: readonly (readonly number[])[]
 }
 
@@ -87,7 +94,7 @@ interface RecordedWarp {
   pieces: Words
   events: Words
   instructions: number
-  /** Whether an event was recorded after those of later pieces. */
+  /** Whether an event was recorded after events of later pieces. */
   unordered: boolean
 }
 
@@ -96,11 +103,11 @@ interface Recorded {
   warps: RecordedWarp[]
 }
 
-/** Lines and sectors of the lanes of an access. */
+/** Lines and sectors that the lanes of an access touch. */
 class Lines {
   readonly line = new Float64Array(64)
   readonly sectors = new Int32Array(64)
-  /** Touched bytes of each sector, one bit each. */
+  /** Touched bytes of each sector, with one bit per byte. */
   private readonly covered = new Int32Array(4 * 64)
   count = 0
 
@@ -129,7 +136,7 @@ class Lines {
     }
   }
 
-  /** Returns the touched sectors and, above them, the completely touched ones. */
+  /** Returns the touched sectors, with the completely touched sectors in the bits above. */
   bits(place: number): number {
     let whole = 0
     for (let sector = 0; sector < 4; sector++)
@@ -165,7 +172,7 @@ export function eventWords(events: Int32Array, at: number): number {
   return lines - at + 1 + 2 * events[lines]!
 }
 
-/** Returns the index of the number of lines of an access or a bulk copy. */
+/** Returns the index of the line count in an access or a bulk copy. */
 export const linesAt = (events: Int32Array, at: number): number => {
   const kind = events[at + 2]!
   const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
@@ -190,7 +197,10 @@ function inOrder(events: Int32Array): Int32Array {
   return sorted
 }
 
-/** Creates a recorder. `mostInstructions` ends each warp after that many, to examine how a launch begins. */
+/**
+ * Creates a recorder. `mostInstructions` ends each warp after that many instructions, to record
+ * only the start of a launch.
+ */
 export function createRecorder(mostInstructions = Infinity): Recorder {
   const blocks: Recorded[] = []
   const byBlock = new Map<Block, Recorded>()
@@ -206,7 +216,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
     if (warp === last) return own
     let recorded = byBlock.get(warp.block)
     if (!recorded) {
-      // Memory of blocks is reused: blocks of a finished cluster are not needed anymore.
+      // The emulator reuses the memory of blocks. Blocks of a finished cluster are no longer
+      // needed.
       byBlock.clear()
       meetings.clear()
       for (const block of warp.block.cluster.blocks) {
@@ -309,7 +320,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       for (let at = address; at < address + bytes;) {
         const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
         const line = Math.floor(at / lineBytes)
-        // Rows of a box often continue where the last piece ended.
+        // Rows of a box often continue in the line in which the previous piece ended.
         const goesOn = words.done()[count]! > 0 && lines.count > 0 && lines.line[0] === line
         if (!goesOn) lines.clear()
         lines.add(at, next - at)
@@ -329,7 +340,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       words.push(id)
       words.push(phase)
       arrivals[id]![phase]!++
-      // A copy to several blocks reads once.
+      // A copy to several blocks reads global memory only once.
       if (by === 'bulk-copy') bulk = null
     },
     completes(meeting) {
@@ -345,7 +356,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       const words = event(warp, at, eventKinds.wait)
       words.push(id)
       words.push(phase)
-      // Other lanes of the warp may have advanced since the waiting ones arrived.
+      // Other lanes of the warp may have advanced since the waiting lanes arrived.
       const pieces = recorded.pieces.done()
       let piece = pieces.length / 2 - 1
       while (piece > 0 && pieces[2 * piece + 1] !== at) piece--

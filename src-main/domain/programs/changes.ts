@@ -1,15 +1,18 @@
-/** What became of the kernels that have no counterpart: fused, split, replaced, added or removed. Pure. */
+/** Classifies kernels without a counterpart as fused, split, replaced, added or removed. Pure. */
 import type { Pairing } from './pairing'
 import type { Unit } from './units'
 
 export interface Change {
-  /** `fused`: several kernels gave way to fewer; `split`: to more; `replaced`: to as many, or to others that do other work. */
+  /**
+   * `fused` means fewer kernels than before, and `split` means more. `replaced` means equally many
+   * kernels, or kernels that do different work.
+   */
   kind: 'added' | 'removed' | 'fused' | 'split' | 'replaced'
   a: Unit[]
   b: Unit[]
 }
 
-/** Bytes through L2 of all launches; null unless they were counted of each kernel. */
+/** Returns the L2 bytes of all launches, or null unless every kernel has the counter. */
 function bytesOf(units: readonly Unit[]): number | null {
   const bytes = units.map(({ work, launches }) => (work.l2Bytes ?? NaN) * (launches ?? 1))
   const total = bytes.reduce((sum, own) => sum + own, 0)
@@ -17,24 +20,34 @@ function bytesOf(units: readonly Unit[]): number | null {
 }
 
 /**
- * Two launches that do the same differ by less: counters of L2 vary by a few percent, and a fusion that reads one array
- * again adds a tenth to a chain of nine. One that writes what it reads a second time adds more, and does more.
+ * Minimum ratio of L2 bytes that counts as more work. Equal launches differ by a few percent. A
+ * fusion of nine kernels that rereads one array adds about a tenth. A kernel that also rewrites its
+ * input adds more and does more work.
  */
 const noticeablyMore = 1.25
 
-/** Whether the fewer kernels move more bytes than the many: a fusion saves traffic and never adds any. */
+/**
+ * Returns whether the side with fewer kernels moves more bytes. A fusion saves traffic and never
+ * adds any.
+ */
 function movesMore(a: readonly Unit[], b: readonly Unit[]): boolean {
   const [many, few] = (a.length > b.length ? [a, b] : [b, a]).map(bytesOf)
   return many != null && few != null && few > noticeablyMore * many
 }
 
-/** Whether several launches of one kernel gave way to several of another, which was only launched more or less often. */
+/**
+ * Returns whether several launches of one kernel were replaced by several launches of another. Such
+ * a change is neither a fusion nor a split.
+ */
 function areOneEach(a: readonly Unit[], b: readonly Unit[]): boolean {
   const [one, other] = [a, b].map((units) => new Set(units.map(({ kernel }) => kernel?.path)))
   return Math.min(a.length, b.length) > 1 && one!.size === 1 && other!.size === 1
 }
 
-/** How many times a range was entered before, and with this kernel; kernels in a row share one entry. */
+/**
+ * Returns the running number of NVTX range entries for each kernel. Consecutive kernels in the same
+ * range share one entry.
+ */
 function entriesOf(units: readonly Unit[]): Map<Unit, number> {
   const entries = new Map<string, number>()
   const found = new Map<Unit, number>()
@@ -51,8 +64,8 @@ function entriesOf(units: readonly Unit[]): Map<Unit, number> {
 }
 
 /**
- * What came of the unpaired kernels: those between the same paired neighbors, or in the same entry of an NVTX range, are
- * taken to do the same work in another way.
+ * Returns the changes among unpaired kernels. Kernels between the same paired neighbors, or in the
+ * same NVTX range entry, are assumed to do the same work.
  */
 export function changesOf(
   left: readonly Unit[],
@@ -65,7 +78,7 @@ export function changesOf(
   const collect = (
     units: readonly Unit[],
     side: 'a' | 'b',
-    /** The place of a paired unit in the first list. */
+    /** Returns the position of a paired unit in the first list. */
     placeOf: (unit: Unit) => number | undefined,
   ): void => {
     const entries = entriesOf(units)
@@ -97,7 +110,10 @@ export function changesOf(
   return canFuse ? withKept(changes, left, right, pairs) : changes
 }
 
-/** What a kernel did in all, by the same counter for all of them; null where nothing counted or timed one. */
+/**
+ * Returns the amount of work per kernel, measured by the same counter for all kernels. Returns null
+ * if no counter or time covers all kernels.
+ */
 function amountsOf(units: readonly Unit[]): { amounts: number[]; areCounted: boolean } | null {
   const counts = units.map(({ work, launches }) => (work.instructions ?? NaN) * (launches ?? 1))
   if (counts.every((count) => count > 0)) return { amounts: counts, areCounted: true }
@@ -105,15 +121,16 @@ function amountsOf(units: readonly Unit[]): { amounts: number[]; areCounted: boo
   return times.every((ms) => ms > 0) ? { amounts: times, areCounted: false } : null
 }
 
-/** `reduce` and `reduce_final`, or the same function a second time. */
+/** Returns whether one kernel name starts with the other, as with `reduce` and `reduce_final`. */
 function areKin(a: Unit, b: Unit): boolean {
   const [one = '', other = ''] = [a, b].map(({ kernel }) => kernel?.path.split('::').at(-1))
   return one !== '' && other !== '' && (one.startsWith(other) || other.startsWith(one))
 }
 
 /**
- * Whether a kernel became one that kept its name and those beside it: the kept one does noticeably less than the whole
- * did, and the others are named after it, or do what it no longer does.
+ * Returns whether one kernel was split into a kernel of the same name and its neighbors. The kept
+ * kernel must do noticeably less work than before. The others must share its name, or together do
+ * the missing work.
  */
 function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
   const found = amountsOf([whole, kept, ...others])
@@ -122,11 +139,14 @@ function isDivided(whole: Unit, kept: Unit, others: readonly Unit[]): boolean {
   if (all < noticeablyMore * own) return false
   if (others.every((other) => areKin(other, kept))) return true
   const sum = rest.reduce((total, amount) => total + amount, own)
-  // Times of parts say nothing about where the work went.
+  // Times of parts do not show how the work was divided.
   return found.areCounted && Math.max(sum / all, all / sum) < noticeablyMore
 }
 
-/** Added and removed kernels beside a pair that they were split off from, or fused into: the pair is part of the change. */
+/**
+ * Merges added and removed kernels with a neighboring pair if they were split off from it or fused
+ * into it.
+ */
 function withKept(
   changes: readonly Change[],
   left: readonly Unit[],

@@ -1,4 +1,4 @@
-/** Chooses what is worth profiling in a program, from the times of a preview. */
+/** Chooses the kernels of a program to profile, from the times of a preview. */
 import type { ProfiledKernel } from '../session/session'
 import { withoutCasts, parseKernelName } from './kernel-names'
 
@@ -7,16 +7,19 @@ export interface PreviewLaunch extends Pick<ProfiledKernel, 'name' | 'grid' | 'b
   ms: number
 }
 
-/** A kernel of one name and shape, with all its launches. */
+/** All launches of a kernel with the same name and shape. */
 export interface PreviewKernel extends Pick<ProfiledKernel, 'name' | 'grid' | 'block'> {
   key: string
-  /** The NVTX range of its first launch. */
+  /** NVTX range of the kernel's first launch. */
   range: string | null
   launchesMs: number[]
   totalMs: number
 }
 
-/** ncu's table has casts before template arguments, its report has none. */
+/**
+ * Returns the key of a kernel. Removes casts before template arguments, because ncu's table has
+ * them and its report does not.
+ */
 export const kernelKey = ({
   name,
   grid,
@@ -24,7 +27,7 @@ export const kernelKey = ({
 }: Pick<PreviewLaunch, 'name' | 'grid' | 'block'>): string =>
   JSON.stringify([withoutCasts(name), grid, block])
 
-/** In the order of their first launches. */
+/** Returns the kernels in order of their first launches. */
 export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKernel[] {
   const kernels = new Map<string, PreviewKernel>()
   for (const { name, grid, block, range, ms } of launches) {
@@ -40,11 +43,14 @@ export function previewKernels(launches: readonly PreviewLaunch[]): PreviewKerne
   return [...kernels.values()]
 }
 
-/** Most programs spend nearly all of their time in a few kernels. */
+/**
+ * Fraction of the GPU time that the chosen kernels must cover. Most programs spend nearly all their
+ * time in a few kernels.
+ */
 const worthShare = 0.95
 const most = 20
 
-/** The kernels that took 95 % of the GPU's time, at most 20, hottest first. */
+/** Returns the kernels that took 95 % of the GPU time, at most 20, hottest first. */
 export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   const total = kernels.reduce((sum, { totalMs }) => sum + totalMs, 0)
   const chosen: PreviewKernel[] = []
@@ -57,18 +63,18 @@ export function hottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   return chosen
 }
 
-/** The function's name as ncu filters by it. */
+/** Returns the function name in the form that ncu filters by. */
 export const functionOf = (name: string): string => parseKernelName(name).base
 
 interface Window {
-  /** Launches that match, counted from the first one. */
+  /** Number of matching launches to skip, counted from the first one. */
   skip: number
   count: number
 }
 
 /**
- * The shortest run of launches that has one of each wanted kernel: of a program that repeats itself, one round.
- * null if there is none.
+ * Returns the shortest sequence of launches that contains each wanted kernel, or null if there is
+ * none. For a repetitive program, it is one iteration.
  */
 export function shortestWindow(
   launches: readonly PreviewLaunch[],

@@ -1,4 +1,6 @@
-/** Two sessions of any kind beside each other: the total first, then what contributed to its change. Pure. */
+/**
+ * Compares two sessions of any kind: the total first, then the contributions to its change. Pure.
+ */
 import type { z } from 'zod'
 import { comparability, haveOtherGpus } from '../analysis/comparability'
 import { movedWords } from '../analysis/most-moved'
@@ -18,9 +20,12 @@ import {
 import type { PredictionError, SessionComparison, SessionVerdict, Side } from './session-comparison'
 import { unitsOf, type Clock, type Unit, type UnitTime } from './units'
 
-/** A change below this is none, however precise the times are: sessions are measured at different moments. */
+/**
+ * Minimum relative change of a time. Sessions run at different moments, so smaller changes mean
+ * nothing even for precise times.
+ */
 const threshold = 0.03
-/** How far single launches under ncu lie apart from one run to the next, where nothing measured it. */
+/** Assumed run-to-run variation of single launches under ncu, if it was not measured. */
 const unmeasured = 0.025
 
 export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdict {
@@ -35,14 +40,17 @@ export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdic
   const uncertainty = Math.hypot(a.uncertainty ?? unmeasured, b.uncertainty ?? unmeasured)
   const change = Math.log(b.ms / a.ms)
   if (Math.abs(change) > threshold + uncertainty) return change > 0 ? 'slower' : 'faster'
-  // Two single launches are the same if they lie as near as such launches do.
+  // Two single launches count as equal if they differ by less than their assumed variation.
   const near = isMeasured ? threshold : 2 * Math.hypot(unmeasured, unmeasured)
   return Math.abs(change) + uncertainty <= near ? 'same' : 'unresolved'
 }
 
 const isTimed = (unit: Unit): unit is Unit & { time: UnitTime } => unit.time !== null
 
-/** By how much a predicted time is off from the measured one of the other session: 0.1 for 10 % too long. */
+/**
+ * Returns the relative error of a predicted time against the other session's measured time. 0.1
+ * means 10 % too long.
+ */
 function errorOf(a: UnitTime | null, b: UnitTime | null): { predictionError?: PredictionError } {
   if (!a || !b || Boolean(a.range) === Boolean(b.range)) return {}
   const [model, measured] = a.range ? [a, b] : [b, a]
@@ -63,7 +71,7 @@ const sum = (units: readonly Unit[]): number | null => {
 const clocksOf = (units: readonly Unit[]): Set<string> =>
   new Set(units.filter(isTimed).map(({ time }) => time.clock))
 
-/** The time of several kernels, as one; null unless all were timed by one clock. */
+/** Returns the sum of the kernels' times, or null unless all were timed in the same way. */
 function timeOf(units: readonly Unit[]): UnitTime | null {
   const timed = units.filter(isTimed)
   const [first] = timed
@@ -107,11 +115,11 @@ const only = (unit: Unit) => ({ id: unit.id, ...sideOf(unit), time: unit.time?.m
 
 export const reasonWord = (by: PairReason): string => (typeof by === 'string' ? by : by.join('+'))
 
-/** The words that `by` of a pair is made of. */
+/** All words that can occur in the `by` of a pair. */
 export const reasonWords = ['rung', 'hand', ...marks, 'work', 'order'] as const
 
 export interface CompareOptions {
-  /** Pairs that the reader named, by their ids. */
+  /** Pairs of ids that the user chose. */
   byHand?: readonly (readonly [string, string])[]
 }
 
@@ -120,7 +128,7 @@ interface Compared {
   units: readonly Unit[]
 }
 
-/** What is compared of two lists of units, whether or not sessions hold them. */
+/** Compares two lists of units, which need not belong to sessions. */
 export function compareUnits(
   a: Compared,
   b: Compared,
@@ -216,7 +224,10 @@ export function compareUnits(
   }
 }
 
-/** What says that a session has only the first launches of its report: its total is not that of the program. */
+/**
+ * Returns the warnings that a session has only part of its report. Such a session's total is not
+ * the program's total.
+ */
 const partsOf = ({ warnings }: Session): Statement[] =>
   warnings.filter(
     (what) => says(what, 'records.importedFirst') || says(what, 'records.importedShare'),
@@ -241,10 +252,10 @@ export function compareSessions(
     { id: a.id, units: unitsOf(a) },
     { id: b.id, units: unitsOf(b) },
     {
-      // The ids of an import number its kernels; a rung may be in several ladders.
+      // Import ids only number the kernels. A rung, however, may be in several ladders.
       byRung: areLadders,
       byHand,
-      // Rungs of a ladder are versions of one kernel: none of them was fused out of others.
+      // Rungs of a ladder are versions of one kernel, so none can be a fusion of others.
       canFuse: !known[0]! && !known[1]!,
       refusals: [...(areLadders ? refusals : []), ...otherGpu],
     },

@@ -1,11 +1,14 @@
-/** What a kernel template was instantiated to do: the functions and functors among its template arguments. */
+/**
+ * Finds the functions and functors among the template arguments of a kernel. They show what the
+ * kernel computes.
+ */
 import { closingOf, findOutside } from './name-brackets'
 
-/** Types of elements and placeholders say what a kernel works on, not what it does. */
+/** Element types and placeholders. They show a kernel's data type but not its operation. */
 const elementType =
   /^(?:void|bool|char|short|int|long|signed|unsigned|size_t|double|half2?|half_t|u?int\d+(?:_t)?|\w*b?float(?:\d\w*)?|\w*complex|T\d*|__half2?)$/i
 
-/** The parts of `a, b<c, d>, e` between the commas outside brackets. */
+/** Splits text such as `a, b<c, d>, e` at the commas outside brackets. */
 function partsOf(text: string): string[] {
   const parts: string[] = []
   let rest = text
@@ -16,7 +19,10 @@ function partsOf(text: string): string[] {
   return [...parts, rest.trim()].filter((part) => part !== '')
 }
 
-/** `void at::impl<at::Mul<float>>(T1 &)::[lambda(int)]` → `impl<Mul>`; null for numbers, element types and containers. */
+/**
+ * Returns the functor of a template argument: `void at::impl<at::Mul<float>>(T1 &)::[lambda(int)]`
+ * becomes `impl<Mul>`. Returns null for numbers, element types and containers.
+ */
 function functorOf(argument: string): string | null {
   const head = /^[^<([{]*/.exec(argument)![0]
   const path = head.replaceAll(/[*&]/g, ' ').trim().split(/\s+/).at(-1) ?? ''
@@ -33,6 +39,6 @@ function functorOf(argument: string): string | null {
 export const functorsOf = (template: string): string[] =>
   partsOf(template).flatMap((part) => functorOf(part) ?? [])
 
-/** The same with the numbers, such as tile sizes, in their places. */
+/** Returns the functors and numbers (such as tile sizes) of a template, in their original order. */
 export const tellingArguments = (template: string): string[] =>
   partsOf(template).flatMap((part) => (/^-?\d/.test(part) ? part : (functorOf(part) ?? [])))

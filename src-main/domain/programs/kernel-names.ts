@@ -1,28 +1,40 @@
-/** Parses names of kernels as the compiler demangles them, and shortens them for display. */
+/** Parses demangled kernel names, and shortens them for display. */
 import { functorsOf, tellingArguments } from './functors'
 import { closingOf, findOutside } from './name-brackets'
 
 interface KernelName {
-  /** With its namespaces, without return type: `at::native::reduce_kernel`. */
+  /** Name with namespaces but without return type, such as `at::native::reduce_kernel`. */
   path: string
-  /** The last part of it, `reduce_kernel`; never empty. */
+  /** Last part of `path`, such as `reduce_kernel`. Never empty. */
   base: string
-  /** Without the angle brackets: `512, 1, ReduceOp<float>`; null if it is no template. */
+  /**
+   * Template arguments without the angle brackets, such as `512, 1, ReduceOp<float>`; null without
+   * a template.
+   */
   template: string | null
-  /** Without the parentheses: `const float *, int`; null if the name has none, as for `extern "C"`. */
+  /**
+   * Parameter types without the parentheses, such as `const float *, int`; null for names without
+   * them, as for `extern "C"`.
+   */
   parameters: string | null
 }
 
-/** nvcc's and GCC's words for a namespace or a type without a name. */
+/** Spellings of an unnamed namespace or type by nvcc and GCC. */
 const unnamed = /<unnamed>|\(anonymous namespace\)|\{anonymous\}/g
 
 const namespaceWord = 'unnamed'
 
-/** `tile<(int)32, (ns::Kind)1>` → `tile<32, 1>`: ncu prints template arguments either way. */
+/**
+ * Removes casts in template arguments: `tile<(int)32, (ns::Kind)1>` becomes `tile<32, 1>`. ncu
+ * prints both forms.
+ */
 export const withoutCasts = (name: string): string =>
   name.replaceAll(/\([A-Za-z_][\w: ]*\)(?=-?\d)/g, '')
 
-/** `void ns::tile<32>(const float *)` → `ns::tile`, `tile`, `32` and `const float *`. */
+/**
+ * Parses a name: `void ns::tile<32>(const float *)` has the parts `ns::tile`, `tile`, `32` and
+ * `const float *`.
+ */
 export function parseKernelName(name: string): KernelName {
   const text = withoutCasts(name.trim()).replaceAll(unnamed, namespaceWord)
   const angle = findOutside(text, '<')
@@ -40,7 +52,10 @@ export function parseKernelName(name: string): KernelName {
   }
 }
 
-/** Shortens in the middle, where template arguments differ least: `CatArrayBatchedCopy<Op…, 2, 128>`. */
+/**
+ * Shortens text in the middle, where template arguments differ least: `CatArrayBatchedCopy<Op…, 2,
+ * 128>`.
+ */
 export function shortened(text: string, most: number): string {
   const letters = [...text]
   if (letters.length <= most) return text
@@ -48,7 +63,10 @@ export function shortened(text: string, most: number): string {
   return `${letters.slice(0, most - 1 - tail).join('')}…${letters.slice(letters.length - tail).join('')}`
 }
 
-/** `tile<32>`: what tells kernels apart at a glance. Of long template arguments, numbers and functors alone. */
+/**
+ * Returns a short kernel name such as `tile<32>`. If the template arguments are long, only numbers
+ * and functors are kept.
+ */
 export function shortName(name: string, most = 60): string {
   const { base, template } = parseKernelName(name)
   if (template === null) return shortened(base, most)
@@ -61,12 +79,16 @@ export function shortName(name: string, most = 60): string {
   return room < 8 ? shortened(`${base}<${text}>`, most) : `${base}<${shortened(text, room)}>`
 }
 
-/** For lists of kernels: without its shape, and of a template too long for that its functor alone. */
+/**
+ * Returns a very short kernel name for lists. If a template's name is too long, only its functor is
+ * kept.
+ */
 export function briefName(name: string, most = 36): string {
   const { base, template } = parseKernelName(name)
   const [functor] = template === null ? [] : functorsOf(template)
   if (functor === undefined) return shortName(name, most)
-  // Wrappers around a functor say how it is applied, the innermost name what it does.
+  // Wrappers around a functor describe how it is applied. The innermost name describes the
+  // operation.
   const leaf = functor.split('<').at(-1)!.replaceAll('>', '')
   const fitting = [`${base}<${functor}>`, functor].find((text) => [...text].length <= most)
   return fitting ?? shortened(leaf, most)
@@ -74,7 +96,7 @@ export function briefName(name: string, most = 36): string {
 
 type Extent = readonly [number, number, number] | null
 
-/** `64×64`: without the sizes of 1 at its end. */
+/** Formats an extent such as `64×64` and omits trailing sizes of 1. */
 export function extentText(extent: Extent): string {
   if (!extent) return '?'
   const sizes = [...extent]
@@ -82,7 +104,10 @@ export function extentText(extent: Extent): string {
   return sizes.join('×')
 }
 
-/** A title for each kernel; those of the same name are told apart by grid and block, then by number. */
+/**
+ * Returns a distinct title for each kernel. Kernels with the same name get grid and block appended,
+ * then a number.
+ */
 export function distinctTitles(
   kernels: readonly { name: string; grid: Extent; block: Extent }[],
 ): string[] {

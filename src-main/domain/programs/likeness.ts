@@ -1,7 +1,12 @@
-/** Pairs kernels that their names and shapes do not tell apart by what they did: launches, instructions, bytes, time. Pure. */
+/**
+ * Pairs kernels that have the same name and shape, by their work: launches, instructions, bytes and
+ * time. Pure.
+ */
 import type { Unit } from './units'
 
-/** The work of equal launches is equal; null of a kernel whose work nothing counted. */
+/**
+ * Returns a key that is equal for launches with equal work, or null without an instruction count.
+ */
 export const workKey = ({ work, launches }: Unit): string | null =>
   work.instructions === undefined ? null : `${launches} × ${work.instructions}`
 
@@ -10,10 +15,10 @@ const apart = (a: number, b: number): number => Math.abs(Math.log((b + 1) / (a +
 const volume = (extent: readonly number[] | null | undefined): number =>
   extent ? extent.reduce((product, size) => product * size, 1) : 0
 
-/** Code changes may change the time more than the work. */
+/** Weight of the time. It is low because code changes may affect the time more than the work. */
 const timeWeight = 0.1
 
-/** How unlike two times are, from 0 to 1. */
+/** Returns the difference between two times, from 0 (equal) to 1. */
 export function timesApart(a: Unit, b: Unit): number {
   if (!a.time || !b.time || a.time.ms <= 0 || b.time.ms <= 0) return 0
   return Math.min(1, Math.abs(Math.log(b.time.ms / a.time.ms)))
@@ -29,13 +34,19 @@ function unlikeness(a: Unit, b: Unit): number {
   return work + grid! + block! + launches + timeWeight * timesApart(a, b)
 }
 
-/** A group of this many pairs is tried whole. Larger ones are sorted by size, which takes no longer for a million launches. */
+/**
+ * Maximum number of pairs to compare exhaustively. Larger groups are sorted by size instead, which
+ * stays fast for a million launches.
+ */
 const mostTried = 2_500
 
 const size = ({ work, kernel, launches }: Unit): number =>
   Math.log1p(work.instructions ?? volume(kernel?.grid)) + Math.log1p(launches ?? 1)
 
-/** First those of equal work in their order, then the most alike. */
+/**
+ * Returns pairs of kernels. Kernels with equal work are paired in order; the rest are paired by
+ * similarity.
+ */
 export function mostAlike(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const pairs: [Unit, Unit][] = []
   const byWork = new Map<string | null, Unit[]>()

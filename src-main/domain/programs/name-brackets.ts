@@ -1,22 +1,25 @@
-/** Brackets in the names of kernels. */
+/** Bracket matching in kernel names. */
 
 const opening = '<([{'
 
 const closing = '>)]}'
 
-/** Where the bracket that opens at `start` closes; the end of the text if it does not. */
+/**
+ * Returns the position of the bracket that closes the one at `start`, or the length of the text
+ * without one.
+ */
 export function closingOf(text: string, start: number): number {
   let depth = 0
   for (let at = start; at < text.length; at += 1) {
     if (opening.includes(text[at]!)) depth += 1
-    // `->` and comparisons in template arguments are no brackets.
+    // The `>` in `->` is not a bracket.
     else if (closing.includes(text[at]!) && text[at - 1] !== '-') depth -= 1
     if (depth === 0) return at
   }
   return text.length
 }
 
-/** The first place outside brackets where a character of `wanted` is; -1 if there is none. */
+/** Returns the first position outside brackets of a character in `wanted`, or -1. */
 export function findOutside(text: string, wanted: string): number {
   for (let at = 0; at < text.length; at += 1) {
     if (wanted.includes(text[at]!)) return at

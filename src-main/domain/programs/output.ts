@@ -1,24 +1,27 @@
-/** What a program wrote against what it should have: byte by byte, or as numbers. Pure; files come in pieces. */
+/**
+ * Compares a program's output with the expected output, byte by byte or as numbers. Pure. Files
+ * arrive in chunks.
+ */
 import type { ProgramOutput } from '../ladder/program-ladder'
 import type { Verify } from '../session/session'
 import { dtypeOf, floatReader } from '../task/dtype'
 
-/** The size of an element; 1 where bytes are compared. */
+/** Returns the size of an element in bytes, or 1 for a comparison of bytes. */
 export const elementBytes = ({ dtype }: Pick<ProgramOutput, 'dtype'>): number =>
   dtype === undefined ? 1 : dtypeOf(dtype).bytes
 
 interface OutputCheck {
-  /** Both of one length, which is a whole number of elements. */
+  /** Compares two chunks of equal length. The length must be a whole number of elements. */
   add(expected: Uint8Array, actual: Uint8Array): void
   verify(): Verify
-  /** Elements compared so far. */
+  /** Number of elements compared so far. */
   readonly total: number
 }
 
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** NaN is never right, and an infinity only where it is expected. */
+/** Returns a new check. A NaN always fails, and an infinity fails unless it is expected. */
 export function outputCheck(rule: ProgramOutput): OutputCheck {
   const size = elementBytes(rule)
   const read =

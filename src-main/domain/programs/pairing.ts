@@ -1,8 +1,9 @@
 /**
- * Pairs the kernels of two sessions by what they are. First the two sequences are aligned: kernels that agree in
- * function, template arguments, grid, block, NVTX range and work keep their order, so that of twelve equal launches the
- * one that is missing is told by its neighbors. What is left is paired by fewer and fewer of these marks, among equals
- * by what they did. Pure.
+ * Pairs the kernels of two sessions by their properties. The first step aligns the two sequences.
+ * Kernels with equal function, template arguments, grid, block, NVTX range and work keep their
+ * order. If one of twelve equal launches is missing, its neighbors show which one. The next steps
+ * pair the remaining kernels by fewer and fewer of these properties. Kernels that are equal in them
+ * are paired by similar work. Pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { mostAlike, timesApart, workKey } from './likeness'
@@ -11,7 +12,10 @@ import type { Unit, UnitKernel } from './units'
 export const marks = ['function', 'template', 'functor', 'grid', 'block', 'range'] as const
 export type Mark = (typeof marks)[number]
 
-/** Why two units are a pair: `rung` by the id in a ladder, `hand` by the reader, else the marks in which they agree. */
+/**
+ * The reason for a pair: `rung` for equal rung ids, `hand` for the user's choice, otherwise the
+ * equal properties.
+ */
 export type PairReason = 'rung' | 'hand' | readonly (Mark | 'work' | 'order')[]
 
 interface UnitPair {
@@ -27,8 +31,8 @@ export interface Pairing {
 }
 
 /**
- * From the most telling agreement to the least. The function must always agree, and what its template arguments make it
- * do: an addition and a product of one template are different kernels.
+ * Sets of properties, from the most specific to the least. The function and its functors must
+ * always be equal. An addition and a product from the same template are different kernels.
  */
 const levels: readonly (readonly Mark[])[] = [
   ['function', 'template', 'grid', 'block', 'range'],
@@ -57,7 +61,10 @@ function markOf(kernel: UnitKernel, mark: Mark): string {
 
 const keys = new WeakMap<UnitKernel, Map<readonly Mark[], string>>()
 
-/** Called several times per launch; many launches share a kernel. */
+/**
+ * Returns the key of a kernel. Keys are cached per kernel object, because this runs several times
+ * per launch and many launches share a kernel.
+ */
 function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   const known = keys.get(kernel) ?? new Map<readonly Mark[], string>()
   keys.set(kernel, known)
@@ -66,7 +73,10 @@ function keyOf(kernel: UnitKernel, level: readonly Mark[]): string {
   return key
 }
 
-/** The longest common sequence of units with equal keys; among several, the one whose times are most alike. */
+/**
+ * Returns the longest common sequence of units with equal keys. Among several, returns the one with
+ * the most similar times.
+ */
 function longestCommon(
   left: readonly Unit[],
   right: readonly Unit[],
@@ -74,7 +84,7 @@ function longestCommon(
 ): [number, number][] {
   const width = right.length + 1
   const best = new Float64Array((left.length + 1) * width)
-  // One match more outweighs any likeness.
+  // One more match outweighs any similarity of times.
   const weight = left.length + right.length + 1
   const gain = (i: number, j: number): number =>
     keys[0][i] !== null && keys[0][i] === keys[1][j]
@@ -98,10 +108,13 @@ function longestCommon(
   return matches
 }
 
-/** Two sequences of a few hundred kernels are aligned in milliseconds; of many more, only their equal ends. */
+/**
+ * Maximum size of an alignment. Sequences of a few hundred kernels take milliseconds. Of much
+ * longer ones, only the equal ends are aligned.
+ */
 const mostCells = 4_000_000
 
-/** The alignment of two sequences, whose equal ends need no search. */
+/** Returns the alignment of two sequences. */
 function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const keysOf = (units: readonly Unit[]): (string | null)[] =>
     units.map((unit) => unit.kernel && keyWithWork(unit))
@@ -110,7 +123,8 @@ function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
   const isEqualFor = Math.min(left.length, right.length)
   const gone = left.length - right.length
   const aligned: [Unit, Unit][] = []
-  // Where one is shorter, one of several equal launches at its ends may be missing: the times tell which.
+  // Equal ends are skipped only in long sequences. Otherwise a missing launch near an end is found
+  // by the times.
   let start = 0
   let end = 0
   if (left.length * right.length > mostCells) {
@@ -133,7 +147,10 @@ function align(left: readonly Unit[], right: readonly Unit[]): [Unit, Unit][] {
 
 const keyWithWork = (unit: Unit): string => `${keyOf(unit.kernel!, levels[0]!)} ${workKey(unit)}`
 
-/** `equals`: how many agree in these marks. `alike`: how many of them do the same work. */
+/**
+ * Returns the reason for a pair. `equals` counts kernels with these properties; `alike` counts
+ * those that also do the same work.
+ */
 function reasonOf(
   level: readonly Mark[],
   { kernel }: Unit,
@@ -166,7 +183,7 @@ const tallied = (unit: Unit, level: readonly Mark[]): [string, string] => {
   return [key, `${key} ${workKey(unit)}`]
 }
 
-/** How many units agree in these marks, and how many in their work as well. */
+/** Counts the units with each combination of properties, with and without their work. */
 function tally(units: readonly Unit[], level: readonly Mark[]): Tally {
   const counts = new Map<string, number>()
   for (const unit of units)
@@ -186,7 +203,10 @@ function most(
   return { equals, alike }
 }
 
-/** `byRung`: ids mean the same in both, as those of one ladder do. `byHand`: ids of pairs that the reader named. */
+/**
+ * Pairs the units of two lists. `byRung` pairs equal ids, as in sessions of one ladder. `byHand`
+ * lists the pairs that the user chose.
+ */
 export function pairUnits(
   left: readonly Unit[],
   right: readonly Unit[],

@@ -2,7 +2,7 @@
 import type { Session, ProfiledTime, RungResult } from '../session/session'
 import { ascending, quantile } from '../analysis/confidence-intervals'
 
-/** undefined without any launch. */
+/** Returns statistics of the launches' times, or undefined without launches. */
 export function profiledTime(
   launchesMs: readonly number[],
   timer: 'ncu' | 'cupti' = 'ncu',
@@ -24,7 +24,7 @@ export function profiledTime(
   }
 }
 
-/** All kernels of a session together, in ms; null if none was timed. */
+/** Returns the total time of all kernels of a session in ms, or null if none was timed. */
 export function totalProfiledMs({
   rungs,
   program,
@@ -34,11 +34,14 @@ export function totalProfiledMs({
   return times.length === 0 ? null : times.reduce((sum, ms) => sum + ms, 0)
 }
 
-/** Whether CUPTI timed the kernels of a session, so that those that ran beside each other count twice. */
+/**
+ * Returns whether CUPTI timed the kernels of a session. Concurrent kernels then count twice in the
+ * total.
+ */
 export const isTimedTogether = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ profiledTime: time }) => time?.timer === 'cupti')
 
-/** A kernel's share of the GPU time of its session, from 0 to 1; null if it is not known. */
+/** Returns a kernel's fraction of the GPU time of its session, 0 to 1, or null if unknown. */
 export function shareOfTotal(rung: RungResult, total: number | null): number | null {
   return rung.profiledTime && total ? rung.profiledTime.totalMs / total : null
 }

@@ -1,19 +1,22 @@
-/** The kernels of an import by the NVTX ranges that they were launched in. Pure. */
+/** Groups the kernels of an import by the NVTX ranges around their launches. Pure. */
 import { can } from '../targets/targets'
 import type { RungResult, Session } from '../session/session'
 
 export interface RangeGroup {
-  /** Outermost first; empty for kernels outside any range. */
+  /** NVTX ranges, outermost first. The list is empty for kernels outside any range. */
   ranges: readonly string[]
-  /** The ranges as a heading: `step › attention`; null outside any. */
+  /** The ranges as a heading, such as `step › attention`; null outside any range. */
   title: string | null
-  /** Longest first. A range has the sum of their times, and no counters: they are of one kernel each. */
+  /**
+   * Kernels, longest first. A range has a total time but no counters, because counters belong to
+   * single kernels.
+   */
   rungs: RungResult[]
-  /** null if one of them was not timed. */
+  /** Total time in ms; null if any kernel was not timed. */
   totalMs: number | null
 }
 
-/** The ranges of a kernel, outermost first. */
+/** Returns the NVTX ranges of a kernel, outermost first. */
 const rangesOf = ({ profile }: RungResult): readonly string[] => {
   const [kernel] = profile?.kernels ?? []
   return kernel?.ranges ?? (kernel?.range === undefined ? [] : [kernel.range])
@@ -23,9 +26,11 @@ const timeOf = ({ profiledTime }: RungResult): number | null => profiledTime?.to
 
 const longestFirst = (a: number | null, b: number | null): number => (b ?? 0) - (a ?? 0)
 
-/** Longest first; null unless the session is an import of which a kernel was launched in a range. */
+/**
+ * Returns the groups, longest first. Returns null unless the session is an import with NVTX ranges.
+ */
 export function rangeGroups({ target, program, rungs }: Session): RangeGroup[] | null {
-  // A row of a profiled program sums launches of several ranges.
+  // In a profiled program, one row sums launches from several ranges.
   if (can(target).knowsRun || program) return null
   if (rungs.every((rung) => rangesOf(rung).length === 0)) return null
   const byRange = new Map<string, RungResult[]>()

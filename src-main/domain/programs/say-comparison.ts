@@ -1,4 +1,4 @@
-/** What two sessions differ in, in the sentences that every surface shows. Pure. */
+/** Describes the differences between two sessions in sentences for all UIs. Pure. */
 import type { MetricDelta } from '../analysis/compare'
 import { mostMoved, movedWords } from '../analysis/most-moved'
 import { message, type AnyMessage } from '../messages/message'
@@ -10,10 +10,10 @@ import type { SessionComparison } from './session-comparison'
 
 type Fused = SessionComparison['fused'][number]
 
-/** A sentence lists at most this many kernel names. */
+/** Maximum number of kernel names in a sentence. */
 const mostNames = 8
 
-/** `add ×2 + tanh`: in the order of their launches. */
+/** Returns the kernel names in launch order, such as `add ×2 + tanh`. */
 function namesOf(sides: Fused['sidesA']): string {
   const counts = new Map<string, number>()
   for (const { title, kernel } of sides) {
@@ -31,7 +31,7 @@ const magnitude = ({ change }: { change: number | null }): number => Math.abs(ch
 const total = (ones: readonly (number | null)[]): number | null =>
   ones.every((one) => one !== null) ? ones.reduce<number>((sum, one) => sum + one!, 0) : null
 
-/** The same fusion in several places, as in each step of a loop, is one. */
+/** Merges equal fusions from several places, such as the steps of a loop. */
 function fusionsOf(fused: readonly Fused[]): Fused[] {
   const groups = new Map<string, Fused[]>()
   for (const one of fused) {
@@ -76,12 +76,12 @@ function sayFused({ from, to, sidesA, sidesB, timeA, timeB, ratio }: Fused): Any
 
 type Compared = Omit<SessionComparison['pairs'][number], 'moved'>
 
-/** Of each pair that was not timed, the counters that moved most. */
+/** Returns a function that finds the counters that changed most in an untimed pair. */
 export function movesBetween(a: Session, b: Session): (pair: Compared) => MetricDelta[] {
   const [left, right] = [a, b].map(({ rungs }) => new Map(rungs.map((rung) => [rung.id, rung])))
   return (pair) => {
     const { sideA, sideB, timeA, timeB } = pair
-    // The counters of a rung say nothing about one of its several kernels.
+    // A rung's counters sum several kernels, so they do not describe a single kernel.
     const areWhole = pair.a === sideA.rung && pair.b === sideB.rung
     const [own, other] = [left!.get(sideA.rung), right!.get(sideB.rung)]
     if (timeA !== null || timeB !== null || !areWhole || !own || !other) return []
@@ -89,7 +89,10 @@ export function movesBetween(a: Session, b: Session): (pair: Compared) => Metric
   }
 }
 
-/** Of ladders: how many rungs got faster; without times, the counters that moved most in one of them. */
+/**
+ * Describes the change in a ladder: how many rungs became faster. Without times, names the counters
+ * that changed most in one rung.
+ */
 export function sayRungs(
   pairs: readonly Compared[],
   movesOf: ReturnType<typeof movesBetween>,
@@ -112,7 +115,10 @@ export function sayRungs(
     : message('comparison.countedSame')
 }
 
-/** Of a measured and a predicted session: how far the model is off; undefined if no rung has both. */
+/**
+ * Describes the model's errors for a predicted and a measured session. Returns undefined if no rung
+ * has both times.
+ */
 export function sayErrors(
   pairs: readonly Pick<Compared, 'predictionError'>[],
 ): AnyMessage | undefined {
@@ -129,7 +135,9 @@ export function sayErrors(
   })
 }
 
-/** A loop repeats a few fusions; a list of more is read elsewhere. */
+/**
+ * Maximum number of fusions to describe. A loop repeats a few; longer lists are shown elsewhere.
+ */
 const mostSaid = 12
 
 export const sayRefusal = (reasons: readonly AnyMessage[]): AnyMessage[] => [
@@ -146,7 +154,7 @@ export function sayFusions(fused: readonly Fused[]): AnyMessage[] {
   ]
 }
 
-/** Of programs and imports: fusions and splits first, then the whole. */
+/** Describes the change in programs and imports: fusions and splits first, then the total. */
 export function sayKernels(compared: Pick<SessionComparison, 'fused' | 'total'>): AnyMessage[] {
   const { timeA, timeB, ratio } = compared.total
   return [

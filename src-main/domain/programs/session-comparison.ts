@@ -1,4 +1,4 @@
-/** The shape of two sessions beside each other, as `compare --json` publishes it. */
+/** The JSON form of a comparison of two sessions, as `compare --json` prints it. */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { CacheState } from '../session/session'
@@ -10,16 +10,16 @@ const ms = z.number().nullable()
 const extent = z.tuple([z.number(), z.number(), z.number()]).nullable()
 
 export const Side = z.object({
-  /** The rung of the session that it is, or is part of. */
+  /** Id of the rung that this unit is, or is part of. */
   rung: z.string(),
   title: z.string(),
-  /** How many launches its time is the sum of; null for the median of a ladder's rung. */
+  /** Number of launches summed in the time; null for the median of a ladder's rung. */
   launches: z.number().int().nullable(),
-  /** What L2 held when it was timed; null if ncu timed it, or nothing did. */
+  /** L2 state when the unit was timed; null if ncu timed it or if it has no time. */
   cacheState: CacheState.nullable(),
-  /** The range of a predicted time; absent from a measured one. */
+  /** Range of a predicted time; absent for a measured time. */
   predicted: z.object({ lowMs: z.number(), highMs: z.number() }).optional(),
-  /** null if it is not known, or if the rung launches several. */
+  /** The kernel; null if unknown or if the rung launches several. */
   kernel: z
     .object({
       name: z.string(),
@@ -33,18 +33,18 @@ export const Side = z.object({
 const Only = Side.extend({ id: z.string(), time: ms })
 
 const Times = z.object({
-  /** Milliseconds; null where nothing timed it. */
+  /** Time in milliseconds; null without a time. */
   timeA: ms,
   timeB: ms,
   /** timeB / timeA; null unless both were timed in the same way. */
   ratio: z.number().nullable(),
 })
 
-/** Of a rung that one session predicts and the other measured. */
+/** Error of the model for a rung that one session predicts and the other measured. */
 export const PredictionError = z.object({
-  /** The predicted over the measured time, less 1: 0.1 for 10 % too long. */
+  /** Predicted time divided by measured time, minus 1. 0.1 means 10 % too long. */
   error: z.number(),
-  /** Whether the measured time lies inside the predicted range. */
+  /** Whether the measured time is in the predicted range. */
   inRange: z.boolean(),
 })
 export type PredictionError = z.infer<typeof PredictionError>
@@ -54,31 +54,45 @@ export const SessionComparison = z.object({
   b: z.string(),
   comparable: z.object({
     ok: z.boolean(),
-    /** Why they cannot be compared, or what besides the code may explain a difference. */
+    /**
+     * Reasons that the sessions cannot be compared, or other possible causes of a difference
+     * besides the code.
+     */
     reasons: z.array(Statement),
   }),
-  /** What they differ in, as every surface says it: fusions first, then the whole. */
+  /** The differences in sentences, as shown in all UIs: fusions first, then the total. */
   answer: z.array(Statement),
   total: Times,
   pairs: z.array(
     Times.extend({
-      /** The rung's id, `<rung>/2` for the second kernel of a rung that launched several. */
+      /** Id of the rung, or `<rung>/2` for the second of several kernels of a rung. */
       a: z.string(),
       b: z.string(),
       sideA: Side,
       sideB: Side,
-      /** `rung`, `hand`, or the marks in which both agree, joined by `+`; among equals `work`, and `order` if that is equal too. */
+      /**
+       * `rung`, `hand`, or the equal properties joined by `+`. `work` and `order` appear if needed
+       * to pair otherwise equal kernels.
+       */
       by: z.string(),
       verdict: z.enum(verdicts),
-      /** timeB − timeA in milliseconds: its part in the change of the total. */
+      /**
+       * timeB − timeA in milliseconds, which is the pair's contribution to the change of the total.
+       */
       change: ms,
-      /** The counters that moved most, if neither was timed; empty otherwise. */
+      /** The counters that changed most if neither side was timed. Otherwise empty. */
       moved: z.array(Statement),
-      /** If one is predicted and the other measured, which then have no ratio. */
+      /**
+       * Error of the prediction, if one side is predicted and the other measured. Such a pair has
+       * no ratio.
+       */
       predictionError: PredictionError.optional(),
     }),
   ),
-  /** Kernels that became fewer, or more, by their ids. They are in no pair, and in neither `onlyA` nor `onlyB`. */
+  /**
+   * Groups of kernel ids that were fused into fewer kernels or split into more. These kernels are
+   * not listed in `pairs`, `onlyA` or `onlyB`.
+   */
   fused: z.array(
     Times.extend({
       from: z.array(z.string()),
@@ -91,7 +105,7 @@ export const SessionComparison = z.object({
   ),
   onlyA: z.array(Only),
   onlyB: z.array(Only),
-  /** What became of unpaired kernels, by their ids, with those in `fused`. */
+  /** All changes among unpaired kernels by their ids, including those in `fused`. */
   changes: z.array(
     Times.extend({
       kind: z.enum(['added', 'removed', 'fused', 'split', 'replaced']),

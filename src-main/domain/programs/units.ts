@@ -1,4 +1,7 @@
-/** What of a session is paired with another's: a rung of a ladder, a kernel of a program or of an import. Pure. */
+/**
+ * The units that are paired between sessions: rungs of a ladder, or kernels of a program or import.
+ * Pure.
+ */
 import { can } from '../targets/targets'
 import type {
   CacheState,
@@ -12,15 +15,18 @@ import type { PredictedTime } from '../session/predicted'
 import { functorsOf } from './functors'
 import { parseKernelName } from './kernel-names'
 
-/** How a time was taken: by ncu, by CUPTI, or by the runner with this in L2. Times of different kinds are never compared. */
+/**
+ * The source of a time: ncu, CUPTI, the timing model, or the runner with an L2 state. Times from
+ * different sources are never compared.
+ */
 export type Clock = CacheState | 'ncu' | 'cupti' | 'predicted'
 
 export interface UnitTime {
   ms: number
   clock: Clock
-  /** The relative uncertainty of `ms`, from 0; null if nothing says how far it varies. */
+  /** Relative uncertainty of `ms`; null if unknown. */
   uncertainty: number | null
-  /** Of a predicted time, ms. */
+  /** Range of a predicted time in ms. */
   range?: { low: number; high: number }
 }
 
@@ -28,10 +34,10 @@ type Extent = [number, number, number] | null
 
 export interface UnitKernel {
   name: string
-  /** With its namespaces, without template arguments. */
+  /** Kernel name with namespaces but without template arguments. */
   path: string
   template: string | null
-  /** What its template arguments make it do; null if they name no function or functor. */
+  /** Functions and functors in the template arguments; null without one. */
   functor: string | null
   grid: Extent
   block: Extent
@@ -39,20 +45,23 @@ export interface UnitKernel {
 }
 
 export interface Unit {
-  /** The rung's id; `<rung>/2` for the second of several kernels of one NVTX range. */
+  /** Id of the rung, or `<rung>/2` for the second of several kernels of one NVTX range. */
   id: string
   rung: string
   title: string
-  /** null for a rung of a ladder that was not profiled, or that launches several kernels. */
+  /**
+   * The kernel. The value is null for a ladder's rung that was not profiled or that launches
+   * several kernels.
+   */
   kernel: UnitKernel | null
   time: UnitTime | null
-  /** How many launches `time` is the sum of; null for the median of a ladder's rung. */
+  /** Number of launches summed in `time`; null for the median of a ladder's rung. */
   launches: number | null
-  /** Counters of one launch; empty if it was only timed. */
+  /** Counters of one launch. The record is empty if the launch was only timed. */
   work: Work
 }
 
-/** Counters that hardly differ between two launches that do the same. */
+/** Counters that hardly differ between launches with the same work. */
 const workIds = ['instructions', 'memoryInstructions', 'l1Bytes', 'l2Bytes'] as const
 export type Work = Readonly<Partial<Record<(typeof workIds)[number], number>>>
 
@@ -64,10 +73,16 @@ const workOf = ({ metrics }: RungResult): Work =>
     }),
   )
 
-/** A half-width of the median's 95 % interval that assumes nothing but a middle half of this width. */
+/**
+ * Returns the half-width of the median's 95 % confidence interval, computed from the interquartile
+ * range. The estimate makes no other assumption about the distribution.
+ */
 const ofMedian = (spread: number, samples: number): number => (1.57 * spread) / Math.sqrt(samples)
 
-/** Launches under ncu follow each other within minutes at most; that they agree says little about the next run. */
+/**
+ * Minimum relative uncertainty of a time. Launches within minutes of each other agree better than
+ * separate runs.
+ */
 const leastUncertainty = 0.005
 
 const runnerTime = ({ cacheState, medianMs, spread, samples }: Timing): UnitTime => ({
@@ -97,7 +112,10 @@ function partsOf(name: string): NameParts {
   return { path, template, functor: functor || null }
 }
 
-/** A program launches few kernels many times: each name is parsed once, and launches of one shape share their kernel. */
+/**
+ * Cache of parsed names. A program launches few kernels many times, so each name is parsed once.
+ * Launches of the same shape share a kernel object.
+ */
 export type Names = Map<string, { parts: NameParts; shapes: Map<string, UnitKernel> }>
 
 const toKernel = (
@@ -116,7 +134,7 @@ const toKernel = (
   return kernel
 }
 
-/** The kernel of a rung that launches just one. */
+/** Returns the kernel of a rung that launches exactly one, otherwise null. */
 const onlyKernel = (rung: RungResult, names: Names): UnitKernel | null => {
   const kernels = rung.profile?.kernels ?? rung.launches ?? []
   const [only] = kernels
@@ -151,12 +169,12 @@ function unitsOfRung(rung: RungResult, names: Names): Unit[] {
     kernel: toKernel(kernel, names),
     time: kernelTime(kernel),
     launches: 1,
-    // The counters of the rung are sums over its kernels.
+    // The rung's counters are sums over its kernels.
     work: {},
   }))
 }
 
-/** A single launch that no session holds. */
+/** Returns a unit for a single launch that is not part of a session. */
 export const launchUnit = (
   id: string,
   kernel: NamedKernel,

@@ -1,11 +1,11 @@
-/** A fill for a buffer, from pieces of what a program had written to it. */
+/** Proposes a fill for a buffer, from samples of the program's data. */
 import { valueReader } from '../emulation/check'
 import { dtypeOf, type Dtype } from '../task/dtype'
 
 export interface Fill {
-  /** As in ladder.yaml. */
+  /** The fill in the syntax of ladder.yaml. */
   text: string
-  /** Why it is what it is. */
+  /** Explanation of the choice. */
   why: string
 }
 
@@ -16,14 +16,14 @@ const valuesOf = (data: Uint8Array, dtype: Dtype): number[] => {
   )
 }
 
-/** Two significant digits, away from the values. */
+/** Rounds to two significant digits, away from the values. */
 function outward(value: number, up: boolean): number {
   if (value === 0) return 0
   const step = 10 ** (Math.floor(Math.log10(Math.abs(value))) - 1)
   return Number(((up ? Math.ceil(value / step) : Math.floor(value / step)) * step).toPrecision(2))
 }
 
-/** What a buffer of the type begins with if nothing is known of it. */
+/** Returns the default fill for a buffer with unknown contents. */
 export const unknownFill = (dtype: Dtype): Fill =>
   dtypeOf(dtype).isFloat
     ? {
@@ -32,7 +32,7 @@ export const unknownFill = (dtype: Dtype): Fill =>
       }
     : { text: '{ kind: zero }', why: 'invented: the program’s values are not known' }
 
-/** The largest magnitude among the finite values; null if there is none. */
+/** Returns the largest magnitude among the finite values, or null if all are zero. */
 export function largestOf(bytes: Uint8Array, dtype: Dtype): number | null {
   let largest = 0
   for (const value of valuesOf(bytes, dtype))
@@ -41,12 +41,16 @@ export function largestOf(bytes: Uint8Array, dtype: Dtype): number | null {
 }
 
 export interface Piece {
-  /** In bytes from the beginning of the buffer. */
+  /** Offset in bytes from the start of the buffer. */
   at: number
   data: Uint8Array
 }
 
-/** @param sizes by name: an integer that is just below one of them is taken for an index into it */
+/**
+ * Returns a fill for the sampled values.
+ *
+ * @param sizes sizes by name; integers just below a size are taken for indices into it
+ */
 export function fillOf(
   pieces: readonly Piece[],
   dtype: Dtype,

@@ -1,6 +1,6 @@
-/** Formulas over sizes: which products of sizes a number can be, and how they are written in ladder.yaml and in C++. */
+/** Finds products of sizes that explain a number, and formats them for ladder.yaml and C++. */
 
-/** ceil(product of `factors` · `times` / `over`) + `plus`. */
+/** The formula ceil(product of `factors` · `times` / `over`) + `plus`. */
 export interface Count {
   factors: readonly string[]
   times: number
@@ -20,7 +20,7 @@ export const isConstant = ({ factors }: Count): boolean => factors.length === 0
 const productOf = ({ factors, times }: Count, name: (size: string) => string): string =>
   [...factors.map(name), ...(times === 1 && factors.length > 0 ? [] : [String(times)])].join(' * ')
 
-/** The extents of a shape. */
+/** Returns the extents of a shape. */
 export function shapeText(count: Count): string[] {
   const { factors, times, over, plus } = count
   if (over === 1 && plus === 0)
@@ -28,7 +28,7 @@ export function shapeText(count: Count): string[] {
   return [expressionText(count)]
 }
 
-/** As an expression of ladder.yaml. */
+/** Returns the formula as an expression for ladder.yaml. */
 export function expressionText(count: Count): string {
   const product = productOf(count, (size) => size)
   const { over, plus } = count
@@ -36,7 +36,7 @@ export function expressionText(count: Count): string {
   return plus === 0 ? whole : `${whole} ${plus < 0 ? '-' : '+'} ${Math.abs(plus)}`
 }
 
-/** As C++ over the launch struct `p`. */
+/** Returns the formula in C++, with fields of the launch struct `p`. */
 export function cppText(count: Count): string {
   const { over, plus } = count
   const product = productOf(count, (size) => `p->${size}`)
@@ -44,7 +44,10 @@ export function cppText(count: Count): string {
   return plus === 0 ? whole : `${whole} ${plus < 0 ? '-' : '+'} ${Math.abs(plus)}`
 }
 
-/** The products of up to three different sizes and the squares, few factors first. */
+/**
+ * Returns the products of up to three different sizes, and the squares. Products of few factors
+ * come first.
+ */
 function products(sizes: readonly Size[]): { factors: string[]; value: number }[] {
   const found: { factors: string[]; value: number }[] = []
   const extend = (from: number, factors: string[], value: number, left: number): void => {
@@ -56,7 +59,7 @@ function products(sizes: readonly Size[]): { factors: string[]; value: number }[
       extend(at, [...factors, sizes[at]!.name], value * sizes[at]!.value, left - 1)
   }
   for (const length of [1, 2, 3]) extend(0, [], 1, length)
-  // A size that occurs twice is the less likely explanation.
+  // A repeated size is a less likely explanation.
   const repeats = ({ factors }: { factors: string[] }): number =>
     factors.length - new Set(factors).size
   return found
@@ -67,16 +70,16 @@ function products(sizes: readonly Size[]): { factors: string[]; value: number }[
 const rowNames = /^(?:d_|n_?|num_?)?(?:m|rows?|height|h|y|batch|b|size_y)$/i
 const columnNames = /^(?:d_|n_?|num_?)?(?:n|cols?|columns?|width|w|x|size_x)$/i
 
-/** Rows before columns, as a row-major array has them. */
+/** Sorts rows before columns, as in a row-major array. */
 const ordered = (factors: readonly string[]): string[] =>
   [...factors].sort((a, b) => Number(rowNames.test(b)) - Number(rowNames.test(a)))
 
-/** The matrices of C = A·B by the names of their sizes. */
+/** Sizes of the matrices in C = A·B, by the matrix name. */
 const matrixSizes: Readonly<Record<string, string>> = { a: 'mk', b: 'kn', c: 'mn' }
 
 export interface Guessed {
   count: Count
-  /** What else it could be, in words; empty if nothing else that was tried fits. */
+  /** Other formulas that also fit, as text. */
   others: string[]
 }
 
@@ -85,7 +88,7 @@ const guessed = (fits: readonly Count[]): Guessed | null =>
     ? null
     : { count: fits[0]!, others: fits.slice(1, 4).map((other) => expressionText(other)) }
 
-/** What the number of elements of a buffer is in terms of sizes; null if it is nothing that is tried. */
+/** Returns a formula for the number of elements of a buffer, or null if no formula fits. */
 export function elementsOf(
   buffer: string,
   elements: number,
@@ -126,9 +129,10 @@ export function elementsOf(
 const tiles = [2, 4, 8, 16, 32, 64, 128, 256, 512, 1024]
 
 /**
- * The number of blocks along one dimension.
- * @param threads of a block along it
- * @param taken the sizes that another dimension depends on already
+ * Returns a formula for the number of blocks along one dimension.
+ *
+ * @param threads threads per block along this dimension
+ * @param taken sizes that another dimension already uses
  */
 export function blocksOf(
   dimension: 0 | 1 | 2,

@@ -1,11 +1,14 @@
 /**
- * Sizes that had one value in the recorded launch: which of them an extent is then follows from their names alone. Trials
- * at unequal sizes tell.
+ * Handles sizes with equal values in the recorded launch. Only their names then suggest which size
+ * an extent depends on. Trials with unequal sizes decide.
  */
 import type { Count } from './counts'
 import type { Proposal } from './proposal'
 
-/** Names of sizes that shapes and grid depend on and that had the same value, in groups of two or more. */
+/**
+ * Returns groups of at least two sizes that had equal values. Only sizes used in shapes or the grid
+ * count.
+ */
 export function equalSizes({ sizes, buffers, grid }: Proposal): string[][] {
   const used = new Set([
     ...buffers.flatMap(({ shape }) => shape.factors),
@@ -17,7 +20,7 @@ export function equalSizes({ sizes, buffers, grid }: Proposal): string[][] {
   return [...groups.values()].filter((names) => names.length > 1)
 }
 
-/** Every order of a list, the given one first. */
+/** Returns all permutations of a list, starting with the given order. */
 function orders(names: readonly string[]): string[][] {
   if (names.length < 2) return [[...names]]
   return names.flatMap((first, at) =>
@@ -25,7 +28,7 @@ function orders(names: readonly string[]): string[][] {
   )
 }
 
-/** More orders than these are not tried: each is compiled. */
+/** Maximum number of permutations to try, because each trial is compiled. */
 const mostOrders = 6
 
 const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Proposal => {
@@ -40,16 +43,22 @@ const renamed = (proposal: Proposal, names: ReadonlyMap<string, string>): Propos
   }
 }
 
-/** The proposal with the names of a group exchanged in its shapes and its grid, itself first. */
+/**
+ * Returns the proposal with every permutation of the group's names in shapes and grid. The first
+ * one is unchanged.
+ */
 export const exchanged = (proposal: Proposal, group: readonly string[]): Proposal[] =>
   orders(group)
     .slice(0, mostOrders)
     .map((order) => renamed(proposal, new Map(group.map((name, at) => [name, order[at]!]))))
 
-/** Other sizes stay small in a trial. */
+/** Maximum value of the other sizes in a trial, to keep trials small. */
 const most = 128
 
-/** Two choices of sizes in which no two of a group are equal, and each pair is in both orders. */
+/**
+ * Returns two choices of sizes without equal values in the group. Each pair of sizes occurs in both
+ * orders.
+ */
 export function unequalSizes(
   { sizes, block }: Proposal,
   group: readonly string[],
@@ -72,7 +81,7 @@ const isOfGroup = (guess: string, group: readonly string[]): boolean =>
     (word) => word === 'or' || word === 'ceil' || group.includes(word),
   )
 
-/** Without the guesses that a trial has settled. */
+/** Returns the proposal without the guesses that a trial has resolved. */
 export const settled = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   buffers: proposal.buffers.map((buffer) => ({
@@ -85,13 +94,15 @@ export const settled = (proposal: Proposal, group: readonly string[]): Proposal 
   })),
 })
 
-/** The proposal with these sizes kept equal, since no trial with unequal ones went well. */
+/**
+ * Returns the proposal with these sizes kept equal, because no trial with unequal sizes succeeded.
+ */
 export const keptEqual = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   equal: [...proposal.equal, [...group]],
 })
 
-/** The proposal with each of these sizes marked as a guess, where no trial was possible. */
+/** Returns the proposal with these sizes marked as guesses, because no trial was possible. */
 export const marked = (proposal: Proposal, group: readonly string[]): Proposal => ({
   ...proposal,
   sizes: proposal.sizes.map((size) =>

@@ -1,4 +1,4 @@
-/** A ladder for one kernel, proposed from one of its launches. */
+/** Proposes a ladder for one kernel from one of its launches. */
 import { dtypeOf, type Dtype } from '../task/dtype'
 import { fillOf, unknownFill, type Fill, type Piece } from './contents'
 import { blocksOf, elementsOf, isConstant, type Count, type Size } from './counts'
@@ -7,23 +7,23 @@ import type { ParameterKind } from './signature'
 type Extent = readonly [number, number, number]
 
 export interface LaunchedPointer {
-  /** The same for pointers into one allocation. */
+  /** Number of the allocation. Pointers into the same allocation share it. */
   allocation: number
-  /** In bytes, from the allocation's beginning. */
+  /** Offset in bytes from the start of the allocation. */
   offset: number
-  /** From the pointer to the allocation's end. */
+  /** Number of bytes from the pointer to the end of the allocation. */
   bytes: number
-  /** What the program had written there; null if it wrote nothing. */
+  /** Data that the program had written there; null without any. */
   pieces: readonly Piece[] | null
 }
 
 export interface LaunchedParameter {
-  /** As in the source. */
+  /** Parameter name as in the source. */
   name: string
   kind: Exclude<ParameterKind, { kind: 'unsupported' }>
-  /** Of a number. */
+  /** Value of a number parameter. */
   value: number
-  /** Of a pointer; null if it is a null pointer. */
+  /** Value of a pointer parameter; null for a null pointer. */
   pointer: LaunchedPointer | null
 }
 
@@ -32,7 +32,7 @@ export interface KernelLaunch {
   grid: Extent
   block: Extent
   dynamicSharedBytes: number
-  /** Whether it was seen when the program ran; else every number is invented. */
+  /** Whether the launch was recorded from a running program. Otherwise every number is invented. */
   wasRecorded: boolean
 }
 
@@ -44,9 +44,9 @@ export interface ProposedBuffer {
   shape: Count
   access: Access
   fill: Fill
-  /** The largest magnitude that a small run left there; null if that is unknown. */
+  /** The largest magnitude in the buffer after a small run; null if unknown. */
   largest: number | null
-  /** What is not known for certain, in words. */
+  /** Uncertain choices, in words. */
   guesses: string[]
 }
 
@@ -54,12 +54,12 @@ export interface Proposal {
   sizes: (Size & { why: string | null })[]
   scalars: { name: string; dtype: string; value: number }[]
   buffers: ProposedBuffer[]
-  /** The kernel's arguments as C++ over the launch struct `p`, by parameter. */
+  /** The kernel's arguments in C++, with fields of the launch struct `p`, in parameter order. */
   arguments: string[]
   grid: { count: Count; guesses: string[] }[]
   block: Extent
   dynamicSharedBytes: number
-  /** Why sizes must stay as they are; null if they may shrink. */
+  /** Reason that the sizes must not change; null if they may shrink. */
   fixed: string | null
   /** Groups of sizes that must be equal. */
   equal: string[][]
@@ -71,7 +71,7 @@ const reserved = new Set(
   ),
 )
 
-/** Names for the fields of one struct. */
+/** Generates unique field names for a struct. */
 class Names {
   private readonly taken = new Set<string>()
 
@@ -104,7 +104,7 @@ interface Pointed {
   isConst: boolean
 }
 
-/** One entry for each allocation that the kernel is given, in the order of its parameters. */
+/** Returns one entry for each allocation passed to the kernel, in parameter order. */
 function pointedAt({ parameters }: KernelLaunch, names: Names): Map<number, Pointed> {
   const found = new Map<number, Pointed>()
   for (const { name, kind, pointer } of parameters) {
@@ -119,7 +119,7 @@ function pointedAt({ parameters }: KernelLaunch, names: Names): Map<number, Poin
       name: names.of(name),
       dtype: kind.dtype,
       elements: Math.max(1, Math.floor(bytes / dtypeOf(kind.dtype).bytes)),
-      // Pieces are from the pointer on; a second pointer elsewhere adds nothing.
+      // Pieces start at the pointer. A second pointer at another offset adds no data.
       pieces: pointer.offset === 0 ? pointer.pieces : null,
       isConst: kind.isConst,
     })
@@ -166,7 +166,8 @@ export function propose(launch: KernelLaunch): Proposal {
       shapes.set(allocation, { shape: use(count), guesses })
       continue
     }
-    // Partial results: their number follows from the grid, which is not known yet.
+    // The buffer holds partial results. Its element count follows from the grid, which is not known
+    // yet.
     if (elements === blocks && blocks > 1 && pointed.size > 1) {
       perBlock.push(allocation)
       continue
@@ -178,7 +179,7 @@ export function propose(launch: KernelLaunch): Proposal {
   const taken: string[] = []
   for (const dimension of [0, 1, 2] as const) {
     const along = launch.grid[dimension]
-    // A number of elements grows with one dimension of the grid, not with two.
+    // An element count determines only one dimension of the grid.
     const all = [...candidates, ...invented.filter(({ name }) => !taken.includes(name))]
     const { count, others } = blocksOf(dimension, along, launch.block[dimension], all, taken)
     taken.push(...count.factors)

@@ -1,8 +1,8 @@
-/** The parameters of a kernel as its demangled name gives them, and what each can be in a ladder. */
+/** Parses the parameters of a kernel from its demangled name, and maps them to ladder types. */
 import { dtypeOf, dtypes, type Dtype } from '../task/dtype'
 
 export type ParameterKind = Readonly<
-  /** An array of `lanes` elements at a time: 4 for float4. */
+  /** A pointer to an array with `lanes` elements per value, such as 4 for float4. */
   | { kind: 'pointer'; dtype: Dtype; lanes: number; isConst: boolean; pointee: string }
   | { kind: 'integer'; signed: boolean; bytes: number }
   | { kind: 'real'; dtype: 'f32' | 'f64' }
@@ -37,7 +37,7 @@ const byC = new Map<string, Dtype>(dtypes.map((dtype) => [dtypeOf(dtype).c, dtyp
 
 const scalarOf = (type: string): Dtype | null => byC.get(aliases[type] ?? type) ?? null
 
-/** The element of a buffer and how many of them a value of the type has; null for any other type. */
+/** Returns the element type and the number of elements per value, or null for other types. */
 function elementOf(type: string): { dtype: Dtype; lanes: number } | null {
   const plain = scalarOf(type)
   if (plain) return { dtype: plain, lanes: 1 }
@@ -46,7 +46,7 @@ function elementOf(type: string): { dtype: Dtype; lanes: number } | null {
   return dtype ? { dtype, lanes: Number(lanes) } : null
 }
 
-/** Bytes and sign of an integer type; null for any other. */
+/** Returns size and signedness of an integer type, or null for other types. */
 function integerOf(type: string): { signed: boolean; bytes: number } | null {
   const dtype = scalarOf(type)
   if (!dtype || dtypeOf(dtype).isFloat) return null
@@ -59,7 +59,7 @@ const words = (text: string): string =>
     .replace(/\s+/g, ' ')
     .trim()
 
-/** What a parameter of that C++ type, demangled or as written, is in a ladder. */
+/** Returns how a ladder represents a parameter of a C++ type, demangled or as written. */
 export function parameterKind(type: string): ParameterKind {
   const text = words(type.replace(/std::/g, ''))
   const stars = text.split('*').length - 1
@@ -81,15 +81,15 @@ export function parameterKind(type: string): ParameterKind {
 }
 
 export interface Signature {
-  /** As it is launched: with its template arguments, if any. */
+  /** The name for a launch, with template arguments if any. */
   call: string
-  /** Without template arguments and namespaces. */
+  /** The name without template arguments and namespaces. */
   base: string
-  /** Null where the name does not tell, as of extern "C". */
+  /** Parameter types. The value is null if the name does not contain them, as with extern "C". */
   types: string[] | null
 }
 
-/** Splits `a<b, c>(d, e)` at the commas outside of brackets. */
+/** Splits text such as `a<b, c>, d` at the commas outside brackets. */
 function splitTypes(text: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -105,9 +105,9 @@ function splitTypes(text: string): string[] {
   return part.trim() === '' ? parts : [...parts, part.trim()]
 }
 
-/** Reads a demangled name such as `void sum<float, 512>(float*, int)`. */
+/** Parses a demangled name such as `void sum<float, 512>(float*, int)`. */
 export function signatureOf(demangled: string): Signature {
-  // The parameters begin at the bracket that the last one closes.
+  // The parameter list starts at the parenthesis that matches the last one.
   let depth = 0
   let open = -1
   if (demangled.endsWith(')'))

@@ -1,15 +1,15 @@
-/** The functions of a CUDA source, as far as its text tells. */
+/** The functions of a CUDA source, parsed from its text alone. */
 
 export interface SourceParameter {
-  /** As written, without the name. */
+  /** Type as written, without the name. */
   type: string
-  /** Null for a parameter without a name. */
+  /** Parameter name; null for an unnamed parameter. */
   name: string | null
   isPointer: boolean
 }
 
 export interface SourceLaunch {
-  /** The kernel without template arguments and namespaces. */
+  /** Kernel name without template arguments and namespaces. */
   kernel: string
   /** The expressions between `<<<` and `>>>`. */
   configuration: string[]
@@ -20,10 +20,10 @@ export interface SourceFunction {
   name: string
   isKernel: boolean
   isTemplate: boolean
-  /** Of a template: its parameters, as written. */
+  /** Parameters as written, also for templates. */
   parameters: SourceParameter[]
   launches: SourceLaunch[]
-  /** Its body without comments and strings. */
+  /** Function body without comments and strings. */
   body: string
 }
 

@@ -1,33 +1,33 @@
-/** The files of a proposed ladder. Every line that is a guess ends in a comment that says why. */
+/** Writes the files of a proposed ladder. Every guessed line ends in a comment with the reason. */
 import type { BuildSettings } from '../ladder/build-settings'
 import { dtypeOf } from '../task/dtype'
 import { expressionText, cppText, isConstant, shapeText } from './counts'
 import type { Proposal, ProposedBuffer } from './proposal'
 
 export interface Origin {
-  /** The id of the ladder. */
+  /** Id of the ladder. */
   id: string
-  /** The file's name, such as vectorAdd.cu. */
+  /** File name, such as vectorAdd.cu. */
   file: string
-  /** Its place in the folder. */
+  /** Path of the file in the ladder folder. */
   included: string
-  /** The rung. */
+  /** Id of the rung. */
   rung: string
-  /** The kernel as it is launched. */
+  /** The kernel's name in a launch, with template arguments if any. */
   call: string
-  /** The only architecture that it is built for, such as sm_90a; null if any will do. */
+  /** The only supported architecture, such as sm_90a; null without a restriction. */
   requires: string | null
-  /** The call of the file's own launcher; null if the kernel is launched directly. */
+  /** Call of the file's own launch function; null if the rung launches the kernel directly. */
   launcher: { name: string; arguments: string[]; guesses: string[] } | null
-  /** How the file is compiled. */
+  /** Build settings of the file. */
   build: BuildSettings
-  /** What its rung is linked with, as after `-l`. */
+  /** Libraries to link, in the form that follows `-l`. */
   libraries: readonly string[]
-  /** Variables that the program sets before the launch. */
+  /** Device variables that the program sets before the launch. */
   symbols: readonly { name: string; data: string }[]
-  /** Whether the program's launch was recorded; else every number is invented. */
+  /** Whether the launch was recorded. Otherwise every number is invented. */
   wasRecorded: boolean
-  /** A CPU function of the file that computes the same; null if the rung is trusted. */
+  /** A CPU function in the file with the same result; null if the rung itself is the reference. */
   reference: string | null
 }
 
@@ -46,7 +46,7 @@ function checkText({ dtype, largest }: ProposedBuffer): { text: string; why: str
   const { isFloat } = dtypeOf(dtype)
   if (!isFloat) return { text: '{ exact: true }', why: [] }
   const rtol = dtype === 'f64' ? 1e-10 : dtype === 'f32' ? 1e-4 : 2e-2
-  // Sums that nearly cancel are as far off as their terms are large.
+  // If a sum nearly cancels, its error still depends on the size of its terms.
   const atol = Number((rtol * (largest ?? 1)).toPrecision(1))
   return {
     text: `{ rtol: ${rtol}, atol: ${atol} }`,
@@ -59,7 +59,7 @@ function checkText({ dtype, largest }: ProposedBuffer): { text: string; why: str
   }
 }
 
-/** The shortest text of a value of that type. */
+/** Returns the shortest text that parses to this value. */
 export function numberText(value: number, dtype: string): string {
   if (dtype !== 'f32') return String(value)
   for (let digits = 1; digits < 9; digits++) {
@@ -80,7 +80,10 @@ function constraintsText({ equal }: Proposal): string[] {
       ]
 }
 
-/** `build:` of the ladder; nothing if the file compiles without. */
+/**
+ * Returns the `build:` lines of the ladder. The result is empty if the file compiles with the
+ * defaults.
+ */
 function buildText({ build: { std, flags, defines, include }, libraries }: Origin): string[] {
   const list = (words: readonly string[]): string =>
     `[${words.map((word) => JSON.stringify(word)).join(', ')}]`
@@ -159,8 +162,9 @@ export function ladderText(proposal: Proposal, origin: Origin): string {
 }
 
 /**
- * main() is static, so that the compiler drops it together with what it calls in other files. Under another name it
- * would cause warnings: only main() may end without a return, and nothing calls it.
+ * Includes the original file with main() renamed and static, so that the compiler drops it and
+ * everything that only it calls. The renamed function would cause warnings, because only main() may
+ * omit its return statement and nothing calls the function.
  */
 const include = (origin: Origin): string[] => [
   '#define main static kl_original_main',
@@ -230,7 +234,7 @@ export function rungText(proposal: Proposal, origin: Origin): string {
   ].join('\n')
 }
 
-/** A parameter of the CPU function: a buffer, or C++ over the struct `p`. */
+/** An argument of the CPU function: a buffer, or a C++ expression with fields of the struct `p`. */
 export type ReferenceArgument = { buffer: string } | { text: string }
 
 export function referenceText(

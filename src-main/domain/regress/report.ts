@@ -1,4 +1,4 @@
-/** What `regress` found: one row per rung, and how it was decided. Pure. */
+/** The report of `regress`: one row per rung, with the data behind each verdict. Pure. */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { Statement } from '../messages/message'
@@ -12,25 +12,37 @@ export const RegressRung = z.object({
   id: Identifier,
   title: z.string(),
   verdict: z.enum(regressVerdicts),
-  /** The verdict of the times alone, which take no account of builds being the same; null if it was not timed. */
+  /**
+   * Verdict from the times alone, even if both builds are identical. The value is null for an
+   * untimed rung.
+   */
   byTimes: z.enum(measuredVerdicts).nullable(),
-  /** The new time over the old, and its 99 % interval; null if it was not timed against the old code. */
+  /**
+   * New time divided by old time, with the 99 % interval. The value is null if the rung was not
+   * timed against the old code.
+   */
   ratio: z.number().nullable(),
   interval: z.object({ low: z.number(), high: z.number() }).nullable(),
-  /** A copy of the old build over the old build: how far the same code of this rung differs from itself. */
+  /**
+   * Time of a copy of the old build divided by the old build's time. It shows the variation of
+   * identical code.
+   */
   sameCode: Ratio.nullable(),
-  /** What the whole interval has to exceed for slower or faster. */
+  /** Threshold in percent. A rung is slower or faster only if the whole interval exceeds it. */
   thresholdPercent: z.number(),
-  /** The new over the old of SM cycles, which do not change with the clock rate; null where they are unknown. */
+  /**
+   * New SM cycles divided by old SM cycles. Cycles do not depend on the clock rate. The value is
+   * null if unknown.
+   */
   cycles: Ratio.nullable(),
   oldMs: z.number().nullable(),
   newMs: z.number().nullable(),
   rounds: z.number().int(),
-  /** Old and new were compiled from the same input. */
+  /** Whether old and new code were compiled from the same input. */
   sameBuild: z.boolean(),
-  /** What was measured at first, if it was measured again because it seemed slower. */
+  /** First measurement of a rung that seemed slower and was therefore measured again. */
   first: Ratio.nullable(),
-  /** Why there is no verdict, or none from times. */
+  /** Reason for a missing verdict, or for a verdict without times. */
   reason: Statement.nullable(),
 })
 export type RegressRung = z.infer<typeof RegressRung>
@@ -41,7 +53,7 @@ export const OldCode = z.discriminatedUnion('kind', [
 ])
 export type OldCode = z.infer<typeof OldCode>
 
-/** How far the same code differs from itself on this machine: the median over rungs. */
+/** Variation of identical code on this machine: the median over rungs. */
 export const SameCode = z.object({
   percent: z.number(),
   rungs: z.number().int(),
@@ -59,17 +71,20 @@ export const regressShape = {
     computeCapability: z.string(),
     driver: z.string().nullable(),
   }),
-  /** What L2 held when both were timed. */
+  /** L2 state when both builds were timed. */
   cacheState: CacheState,
-  /** 0 nothing got slower, 1 something got slower or broke, 2 nothing could be decided. */
+  /** 0: nothing got slower. 1: something got slower or broke. 2: no rung could be decided. */
   exitCode: z.union([z.literal(0), z.literal(1), z.literal(2)]),
   headline: z.string(),
-  /** The larger of what was asked for and what the same code does on this machine; a rung's own may be larger. */
+  /**
+   * The larger of the requested threshold and this machine's variation of identical code. A single
+   * rung may have a higher threshold.
+   */
   thresholdPercent: z.number(),
   askedPercent: z.number(),
   sameCode: SameCode.nullable(),
   confidence: z.number(),
-  /** What the reader should know in addition to the verdicts. */
+  /** Notes for the reader in addition to the verdicts. */
   notes: z.array(Statement),
   rungs: z.array(RegressRung),
 }
@@ -79,7 +94,7 @@ export const roundPercent = (percent: number): string => String(Number(percent.t
 
 const plural = (count: number): string => (count === 1 ? 'rung' : 'rungs')
 
-/** The fold of the rows, in words. */
+/** Returns a summary of all verdicts in words. */
 export function headlineOf(all: readonly RegressVerdict[], thresholdPercent: number): string {
   const count = (...wanted: RegressVerdict[]): number =>
     all.filter((verdict) => wanted.includes(verdict)).length

@@ -1,15 +1,21 @@
-/** Student's t and false discovery rate, to decide whether a mean differs from zero by a bound. */
+/** Student's t distribution and false discovery rate, to decide whether a mean exceeds a bound. */
 
-/** B(degrees / 2, 1/2), from B(1/2, 1/2) = π and B(1, 1/2) = 2 by B(a + 1, b) = B(a, b) · a / (a + b). */
+/**
+ * Returns B(degrees / 2, 1/2). Starts from B(1/2, 1/2) = π and B(1, 1/2) = 2, and applies B(a + 1,
+ * b) = B(a, b) · a / (a + b).
+ */
 function betaOfHalves(degrees: number): number {
   let value = degrees % 2 === 1 ? Math.PI : 2
   for (let a = degrees % 2 === 1 ? 0.5 : 1; a < degrees / 2; a += 1) value *= a / (a + 0.5)
   return value
 }
 
-/** The regularized incomplete beta function by its power series, all of whose terms are positive; `whole` is B(a, b). */
+/**
+ * Returns the regularized incomplete beta function by its power series, whose terms are all
+ * positive. `whole` is B(a, b).
+ */
 function incompleteBeta(a: number, b: number, x: number, whole: number): number {
-  // On the other side of the mean the series converges slowly.
+  // The series converges slowly above the mean, so the symmetric function is used there.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(b, a, 1 - x, whole)
   let term = Math.exp(a * Math.log(x) + b * Math.log1p(-x)) / (a * whole)
   let sum = term
@@ -20,7 +26,7 @@ function incompleteBeta(a: number, b: number, x: number, whole: number): number 
   return sum
 }
 
-/** P(T > t) for Student's t with a whole number of degrees of freedom. */
+/** Returns P(T > t) for Student's t with an integer number of degrees of freedom. */
 export function studentTail(t: number, degrees: number): number {
   if (t === Infinity) return 0
   const x = degrees / (degrees + t * t)
@@ -28,7 +34,7 @@ export function studentTail(t: number, degrees: number): number {
   return t >= 0 ? tail : 1 - tail
 }
 
-/** The t with P(T > t) = `tail`, for a tail below one half. */
+/** Returns the t with P(T > t) = `tail`, for a tail below one half. */
 export function studentCritical(tail: number, degrees: number): number {
   let [low, high] = [0, 1]
   while (studentTail(high, degrees) > tail) high *= 2
@@ -43,7 +49,7 @@ export function studentCritical(tail: number, degrees: number): number {
 const mean = (values: readonly number[]): number =>
   values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The standard error of the mean. */
+/** Returns the standard error of the mean. */
 function standardError(values: readonly number[]): number {
   const center = mean(values)
   const squares = values.reduce((sum, value) => sum + (value - center) ** 2, 0)
@@ -56,7 +62,7 @@ interface MeanInterval {
   high: number
 }
 
-/** The t interval of the mean; needs two values. */
+/** Returns the t interval of the mean. The list must have at least two values. */
 export function meanInterval(values: readonly number[], confidence: number): MeanInterval {
   const center = mean(values)
   const critical = studentCritical((1 - confidence) / 2, values.length - 1)
@@ -64,7 +70,7 @@ export function meanInterval(values: readonly number[], confidence: number): Mea
   return { mean: center, low: center - reach, high: center + reach }
 }
 
-/** The two-sided p value of "the true mean lies within ±bound". */
+/** Returns the two-sided p-value of the hypothesis that the true mean is within ±bound. */
 export function pBeyond(values: readonly number[], bound: number): number {
   const excess = Math.abs(mean(values)) - bound
   const error = standardError(values)
@@ -73,8 +79,8 @@ export function pBeyond(values: readonly number[], bound: number): number {
 }
 
 /**
- * Which hypotheses Benjamini and Hochberg's procedure rejects, so that the expected share of false ones among the
- * rejected is at most `share`.
+ * Returns the hypotheses that the Benjamini-Hochberg procedure rejects. The expected fraction of
+ * false rejections is at most `share`.
  */
 export function rejected(pValues: readonly number[], share: number): boolean[] {
   const sorted = [...pValues].sort((a, b) => a - b)

@@ -1,7 +1,6 @@
 /**
- * Whether two versions of a task pass the same arguments to a launch.
- *
- * If they do, code of both can run on one problem.
+ * Compares the launch arguments of two versions of a task. If they are equal, code of both versions
+ * can run on the same problem.
  */
 import { namesIn, parseExpression } from '../task/expression'
 import { valueOf } from '../task/problem'
@@ -9,7 +8,10 @@ import { fillValues, launchScalars, type Task, type TaskFill } from '../task/tas
 
 type Part = 'sizes' | 'scalars' | 'options' | 'flags' | 'buffers'
 
-/** What decides the launch struct and the contents of buffers, in the order that they are laid out; no titles. */
+/**
+ * The parts of a task that determine the launch struct and the buffer contents, in layout order.
+ * Titles are excluded.
+ */
 const parts: Record<Part, (task: Task) => unknown> = {
   sizes: ({ sizes }) => Object.keys(sizes),
   scalars: (task) => launchScalars(task).map(([name, { dtype }]) => [name, dtype]),
@@ -29,7 +31,7 @@ const parts: Record<Part, (task: Task) => unknown> = {
     ]),
 }
 
-/** As it is where nobody asks for other inputs: with the defaults of what only inputs depend on. */
+/** Returns a fill with default values inserted for input-only scalars. */
 function usualFill(task: Task, fill: TaskFill | undefined): object | undefined {
   if (!fill || fill.kind === 'file') return fill
   const values = fillValues(fill).flatMap(([key, formula]) => {
@@ -43,7 +45,7 @@ function usualFill(task: Task, fill: TaskFill | undefined): object | undefined {
   return { kind: fill.kind, ...Object.fromEntries(values) }
 }
 
-/** The first part in which they differ; null if there is none. */
+/** Returns the first part that differs between two tasks, or null if all parts are equal. */
 export function otherwiseDefined(a: Task, b: Task): Part | null {
   const differs = (of: (task: Task) => unknown): boolean =>
     JSON.stringify(of(a)) !== JSON.stringify(of(b))

@@ -1,26 +1,27 @@
 /**
- * Whether the new code of each rung is slower than the old, from rounds in which both were timed in turn. A round
- * is one process; what it says is one number, the logarithm of the ratio of the times. Pure.
+ * Decides whether the new code of each rung is slower than the old code. Both are timed alternately
+ * in several rounds. Each round is one process and contributes one number, the logarithm of the
+ * time ratio. Pure.
  */
 import { meanInterval, pBeyond, rejected, median } from './statistics'
 
 export const confidence = 0.99
 
-/** The smallest change that a verdict is given on, in percent, unless asked otherwise. */
+/** Smallest change in percent for a verdict, unless the user requests another. */
 export const leastPercent = 0.5
 
-/** Times of one process; elements 2i and 2i + 1 are of block i. */
+/** Times from one process. Elements 2i and 2i + 1 belong to block i. */
 export interface Round {
   newMs: readonly number[]
   oldMs: readonly number[]
-  /** Of a copy of the old build, loaded beside it. */
+  /** Times of a copy of the old build in the same process. */
   copyMs: readonly number[]
-  /** SM cycles of the same launches; null where they are unknown. */
+  /** SM cycles of the same launches; null if unknown. */
   newCycles: readonly (number | null)[]
   oldCycles: readonly (number | null)[]
 }
 
-/** The new figure over the old. */
+/** New value divided by old value, with its interval. */
 interface Ratio {
   ratio: number
   low: number
@@ -39,7 +40,10 @@ export const regressVerdicts = [
 ] as const
 export type RegressVerdict = (typeof regressVerdicts)[number]
 
-/** The log ratio of one round: the median over its blocks, within which steady drift cancels. */
+/**
+ * Returns the log ratio of one round, which is the median over its blocks. Steady drift cancels
+ * within a block.
+ */
 function logRatioOf(
   fresh: readonly (number | null)[],
   old: readonly (number | null)[],
@@ -72,18 +76,21 @@ const asRatio = (logs: readonly number[]): Ratio | null => {
 export const timeRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newMs', 'oldMs']))
 
-/** Null if the cycles of fewer than two rounds are known. */
+/** Returns the cycle ratio, or null if fewer than two rounds have cycles. */
 export const cycleRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['newCycles', 'oldCycles']))
 
-/** The copy of the old build over the old build: how far the same code of a rung differs from itself. */
+/**
+ * Returns the time ratio of the old build's copy to the old build. It shows the variation of
+ * identical code.
+ */
 export const sameCodeRatio = (rounds: readonly Round[]): Ratio | null =>
   asRatio(logRatios(rounds, ['copyMs', 'oldMs']))
 
-/** The far end of an interval around 1, in percent. */
+/** Returns the distance of an interval's far end from 1, in percent. */
 const reachPercent = ({ low, high }: Ratio): number => 100 * (Math.max(high, 1 / low) - 1)
 
-/** How far the same code differs from itself on this machine, in percent: half of these rungs do by less. */
+/** Returns the variation of identical code on this machine in percent: the median over rungs. */
 export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | null {
   const reaches = [...rungs].flatMap((rounds) => {
     const ratio = sameCodeRatio(rounds)
@@ -92,11 +99,14 @@ export function spreadOfSameCode(rungs: Iterable<readonly Round[]>): number | nu
   return reaches.length === 0 ? null : median(reaches)
 }
 
-/** What a change must exceed to count. */
+/** Returns the threshold that a change must exceed. */
 export const thresholdPercent = (requestedRatio: number, sameCode: number | null): number =>
   Math.max(requestedRatio, sameCode ?? 0)
 
-/** What a change of one rung must exceed: its own same code may differ by more than that of others. */
+/**
+ * Returns the threshold for one rung. It is higher if identical code of this rung varies more than
+ * usual.
+ */
 export function thresholdOf(rounds: readonly Round[], percent: number): number {
   const ratio = sameCodeRatio(rounds)
   return ratio ? Math.max(percent, reachPercent(ratio)) : percent
@@ -105,7 +115,10 @@ export function thresholdOf(rounds: readonly Round[], percent: number): number {
 export const measuredVerdicts = ['slower', 'faster', 'same', 'unresolved'] as const
 export type MeasuredVerdict = (typeof measuredVerdicts)[number]
 
-/** By its interval alone: changed beyond one threshold, the same within the other. */
+/**
+ * Returns the verdict from one interval. `beyond` is the threshold for a change; `within` is the
+ * limit for "same".
+ */
 function byInterval({ low, high }: Ratio, beyond: number, within: number): MeasuredVerdict {
   if (low > beyond) return 'slower'
   if (high < 1 / beyond) return 'faster'
@@ -113,8 +126,8 @@ function byInterval({ low, high }: Ratio, beyond: number, within: number): Measu
 }
 
 /**
- * The verdict on each rung by its times. With many rungs some interval lies outside by chance, so slower and faster also
- * have to hold up among all of them.
+ * Returns the verdict on each rung by its times. Among many rungs, some intervals exceed the
+ * threshold by chance. Slower and faster therefore also require significance across all rungs.
  */
 export function verdicts(
   rungs: ReadonlyMap<string, readonly Round[]>,
@@ -141,17 +154,23 @@ export function verdicts(
 }
 
 /**
- * What to say of a rung: what is the same machine code got neither slower nor faster, whatever was measured. Where it
- * lies in memory differs, and that can be all there is to a difference.
+ * Returns the final verdict on a rung. Identical machine code is never reported as slower or
+ * faster. Its location in memory differs, which can change the time.
  */
 export const judged = (byTimes: MeasuredVerdict, sameBuild: boolean): MeasuredVerdict =>
   sameBuild && (byTimes === 'slower' || byTimes === 'faster') ? 'unresolved' : byTimes
 
-/** Measured anew, a rung is slower only if it is slower again. */
+/**
+ * Returns the verdict after a second measurement. A rung counts as slower only if it was slower
+ * both times.
+ */
 export const confirmed = (again: MeasuredVerdict): MeasuredVerdict =>
   again === 'slower' ? 'slower' : 'unresolved'
 
-/** 0 nothing got slower, 1 something did or broke, 2 nothing could be decided. */
+/**
+ * Returns the exit code. 0: nothing got slower. 1: something got slower or broke. 2: no rung could
+ * be decided.
+ */
 export function exitCodeOf(all: readonly RegressVerdict[]): 0 | 1 | 2 {
   if (all.some((verdict) => verdict === 'slower' || verdict === 'broken')) return 1
   return all.some((verdict) => verdict === 'faster' || verdict === 'same') ? 0 : 2

@@ -1,11 +1,14 @@
-/** machines.yaml: the machines that `--target NAME` runs on, by name. It holds no secret: ssh has the user's keys. */
+/**
+ * The format of machines.yaml, which lists the machines for `--target NAME`. It contains no
+ * secrets: ssh uses the user's keys.
+ */
 import { z } from 'zod'
 import type { MessageKey } from '../messages/message'
 
-/** The fault of a schema, which `messageOf` makes a message of. */
+/** Returns the message key as the fault of a schema, for `messageOf`. */
 const key = (fault: MessageKey): string => fault
 
-/** Targets and kinds of targets, now and to come; a machine of that name could not be told from them. */
+/** Reserved names: present and future targets and kinds of targets. */
 const reserved = [
   ...[
     'local',
@@ -23,7 +26,7 @@ const reserved = [
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/
 
-/** Why a machine cannot have this name, as a sentence; null if it can. */
+/** Returns why a machine cannot have this name as a sentence, or null if the name is valid. */
 export function nameFault(name: string): string | null {
   if (!namePattern.test(name))
     return `${JSON.stringify(name)} cannot name a machine: use up to 40 letters, digits, "_" and "-", beginning with a letter.`
@@ -34,17 +37,19 @@ export function nameFault(name: string): string | null {
 
 export const isMachineName = (text: string): boolean => nameFault(text) === null
 
-/** As after `ssh`: it must not be taken for an option, nor for more than one word. */
+/** Host name for `ssh`. It must be a single word and must not look like an option. */
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
   error: key('written.sshHost'),
 })
-/** A value on sbatch's command line, in which no shell and no option can hide. */
+/**
+ * A value for sbatch's command line. The characters exclude shell syntax and additional options.
+ */
 const SlurmWord = z.string().regex(/^[A-Za-z0-9_[(][\w.,:;+=@&|*!()[\]/%-]{0,199}$/, {
   error: key('written.slurmWord'),
 })
 const Commands = z.array(z.string().min(1).max(4000)).max(20)
 
-/** Options of sbatch that would break how a job is submitted and followed. */
+/** sbatch options that would break submitting or tracking a job. */
 const ownOptions =
   /^--(array|chdir|error|export|export-file|help|hold|input|job-name|nodes|ntasks|open-mode|output|parsable|quiet|requeue|no-requeue|test-only|usage|verbose|version|wait|wrap|cluster|clusters)(=|$)/
 
@@ -61,7 +66,6 @@ export const SlurmOptions = z.strictObject({
   partition: SlurmWord.optional(),
   account: SlurmWord.optional(),
   qos: SlurmWord.optional(),
-  /** Such as gpu:1 or gpu:h100:2. */
   gres: SlurmWord.default('gpu:1').describe('The GPUs of a job, such as gpu:h100:1.'),
   constraint: SlurmWord.optional(),
   time: z
@@ -88,7 +92,7 @@ export const MachineEntry = z.strictObject({
   after: Commands.default([]).describe('Shell commands after each run, however it ended.'),
 })
 export type MachineEntry = z.infer<typeof MachineEntry>
-/** As in the file, where what is usual need not stand. */
+/** A machine entry as written in the file, where fields with defaults may be missing. */
 export type WrittenMachine = z.input<typeof MachineEntry>
 
 export const MachinesFile = z.strictObject({

@@ -1,27 +1,36 @@
 /**
- * The state of a Slurm job, from the text of squeue, sacct and slurmstepd.
+ * Determines the state of a Slurm job from the output of squeue, sacct and slurmstepd.
  *
- * The scheduler is a hint and a job's last line is the truth: a job in neither list is lost, never done.
+ * A job counts as finished only if its output ends with the completion line. The scheduler's state
+ * is only a hint. A job that neither squeue nor sacct lists is lost, not finished.
  */
 import { message, type Statement } from '../messages/message'
 
-/** Fields of squeue: `%i|%T|%r|%N`. */
+/**
+ * Fields of a line that squeue prints in the format `%i
+ * %T
+ * %r
+ * %N`.
+ */
 export interface QueueLine {
-  /** `123`, or `123_4` for a task of an array. */
+  /** Job id such as `123`, or `123_4` for a task of an array. */
   id: string
   state: string
   reason: string
   node: string
 }
 
-/** null for anything else that a login node prints. */
+/** Parses a line of squeue's output. Returns null for other text that a login node prints. */
 export function parseQueueLine(line: string): QueueLine | null {
   const [, id, state, reason, node] =
     /^(\d+(?:_\d+)?)\|([A-Z_]+)\|([^|]*)\|([^|]*)$/.exec(line.trim()) ?? []
   return id === undefined ? null : { id, state: state!, reason: reason!, node: node! }
 }
 
-/** The id in what `sbatch --parsable` prints, between whatever else a site has it print: `123` or `123;cluster`. */
+/**
+ * Returns the job id from the output of `sbatch --parsable`, such as `123` or `123;cluster`. A site
+ * may print other lines around it.
+ */
 export function submittedId(
   lines: readonly string[],
 ): { id: string; cluster: string | null } | null {
@@ -29,7 +38,7 @@ export function submittedId(
   return found ? { id: found[1]!, cluster: found[2] ?? null } : null
 }
 
-/** States in which nothing of the job runs any more, unless it is requeued. */
+/** States in which no part of the job is running, unless the job is requeued. */
 export const finalStates = [
   ...['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'PREEMPTED', 'NODE_FAIL'],
   ...['OUT_OF_MEMORY', 'BOOT_FAIL', 'DEADLINE', 'REVOKED'],
@@ -48,13 +57,13 @@ export function stateOf({ state, reason: word, node }: QueueLine): JobState {
   return { state: state === 'COMPLETING' ? 'ending' : 'running', node }
 }
 
-/** Where a job's end is written down; null where nothing is. */
+/** Records of a job's end; each is null if missing. */
 interface EndOfJob {
-  /** The last state that squeue gave. */
+  /** Last state reported by squeue. */
   queue: string | null
-  /** Of sacct: `CANCELLED by 1000`. */
+  /** State reported by sacct, such as `CANCELLED by 1000`. */
   accounting: string | null
-  /** slurmstepd's own line: `… CANCELLED AT … DUE TO TIME LIMIT ***`. */
+  /** Line printed by slurmstepd, such as `… CANCELLED AT … DUE TO TIME LIMIT ***`. */
   step: string | null
 }
 
@@ -65,7 +74,9 @@ const bySlurmd: readonly [RegExp, string][] = [
   [/CANCELLED AT/, 'CANCELLED'],
 ]
 
-/** Why a job that left no result is over, as a sentence. `LOST` if nothing says it. */
+/**
+ * Returns why a job without a result ended, as a sentence. The state is `LOST` if no record exists.
+ */
 export function endOf({ queue, accounting, step }: EndOfJob): {
   state: string
   statement: Statement
@@ -80,7 +91,7 @@ export function endOf({ queue, accounting, step }: EndOfJob): {
   return { state, statement: message(sentences[state] ?? 'slurm.failed') }
 }
 
-/** Whether Slurm ended it, as opposed to the job itself. */
+/** Returns whether Slurm ended the job, instead of the job itself. */
 export const isEarly = (state: string): boolean => !['COMPLETED', 'FAILED', 'LOST'].includes(state)
 
 const sentences: Record<

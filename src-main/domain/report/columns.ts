@@ -1,4 +1,4 @@
-/** Rows of one shape stored as columns, which halves their compressed size. */
+/** Stores rows of equal shape as columns, which halves their compressed size. */
 import { z } from 'zod'
 
 const mostCells = 5_000_000
@@ -6,7 +6,10 @@ const mostCells = 5_000_000
 const longest = (columns: Record<string, unknown[]>): number =>
   Object.values(columns).reduce((most, values) => Math.max(most, values.length), 0)
 
-/** Many columns beside a long one would make a row of many cells for each of its values. */
+/**
+ * Columns by name. The size limit exists because many short columns next to a long one would expand
+ * to huge rows.
+ */
 export const Columns = z
   .record(z.string(), z.array(z.unknown()))
   .refine((columns) => Object.keys(columns).length * longest(columns) <= mostCells, {
@@ -23,7 +26,10 @@ export const toColumns = (rows: readonly object[]): Columns =>
     ]),
   )
 
-/** There are as many rows as values in the longest column; missing values are undefined. */
+/**
+ * Converts columns to rows. The longest column determines the number of rows; missing values are
+ * undefined.
+ */
 export function fromColumns(columns: Columns): Record<string, unknown>[] {
   const entries = Object.entries(columns)
   return Array.from({ length: longest(columns) }, (_, index) =>

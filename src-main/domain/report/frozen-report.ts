@@ -1,6 +1,7 @@
 /**
- * The contents of an HTML report: sessions frozen with everything that its screens need. Written by the report
- * service, read by the report's own UI and by the import. Its history is in docs/reference/session-format.md.
+ * The content of an HTML report: sessions saved with all data for their screens. The report service
+ * writes it. The report's own UI and the import read it. docs/reference/session-format.md describes
+ * its history.
  */
 import { z } from 'zod'
 import { Next } from '../next/next'
@@ -10,38 +11,46 @@ import { Columns, toColumns, fromColumns } from './columns'
 
 export const frozenReportVersion = 3
 
-/** The optional sections of a report; the summary and the provenance are always included. */
+/** Optional sections of a report. The summary and the provenance are always included. */
 export const reportSections = ['ladder', 'charts', 'matrix', 'compare'] as const
 export const ReportSection = z.enum(reportSections)
 export type ReportSection = z.infer<typeof ReportSection>
 
 export const FrozenSession = z.object({
-  /** A session of an older version is stored upgraded. */
+  /** The session. Older versions are upgraded before they are stored. */
   session: Session,
-  /** Source text by rung id; scrubbed like the session. */
+  /** Source text by rung id, with private data removed as in the session. */
   sources: z.record(z.string(), z.string()),
-  /** Advice by rung id; scrubbed. Absent from older reports. */
+  /**
+   * Recommendations by rung id, with private data removed. The field is absent in older reports.
+   */
   next: z.record(z.string(), Next).optional(),
 })
 export type FrozenSession = z.infer<typeof FrozenSession>
 
 export const FrozenReport = z.object({
   report: z.literal(frozenReportVersion),
-  /** The date of the report, if one was given. */
+  /** Date of the report; null without one. */
   date: z.string().nullable(),
   sections: z.array(ReportSection),
-  /** One session, or two to compare; more only in a page that draws them as one chart. */
+  /** One session, or two for a comparison. Only a page with one combined chart has more. */
   sessions: z.array(FrozenSession).min(1).max(32),
 })
 export type FrozenReport = z.infer<typeof FrozenReport>
 
-/** The id of the page element that contains a FrozenReport as JSON. */
+/** Id of the page element that contains the FrozenReport as JSON. */
 export const frozenElementId = 'kernel-ladder-report'
 
-/** Deep profiles by rung id: megabytes, so they are stored separately, compressed, and read on demand. */
+/**
+ * Deep profiles by rung id. They take megabytes, so they are compressed, stored separately and read
+ * on demand.
+ */
 export type FrozenDeep = Record<string, DeepProfile>
 
-/** The stored form: instructions and lines as columns. Parsing it restores the profiles. */
+/**
+ * The stored form of deep profiles, with instructions and lines as columns. Parsing restores the
+ * profiles.
+ */
 export const PackedDeep = z
   .record(
     z.string(),
@@ -81,14 +90,20 @@ export const packDeep = (profiles: FrozenDeep): z.input<typeof PackedDeep> =>
     ]),
   )
 
-/** The id of the element that contains a session's PackedDeep as gzip-compressed JSON in base64. */
+/**
+ * Returns the id of the page element with a session's PackedDeep. The element contains
+ * gzip-compressed JSON in base64.
+ */
 export const deepElementId = (session: number): string => `kernel-ladder-deep-${session}`
 
-/** `<` is always escaped, so that no text can end the element or open another. */
+/**
+ * Returns the report as JSON for an HTML page. Every `<` is escaped, so the text cannot end its
+ * element or open another.
+ */
 export const frozenText = (report: FrozenReport): string =>
   JSON.stringify(report).replaceAll('<', '\\u003c')
 
-/** A session reduced to these rungs; unknown ids are ignored. */
+/** Returns the session with only these rungs. Unknown ids are ignored. */
 export function withRungs(session: Session, ids: readonly string[]): Session {
   const keep = new Set(ids)
   const named = <T>(record: Record<string, T>): Record<string, T> =>

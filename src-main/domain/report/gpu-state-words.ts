@@ -9,7 +9,10 @@ const reasonWords = (reasons: readonly ClockReason[]): Statement =>
     .map((reason): Statement => message(`clockReason.${reason}`))
     .reduceRight((rest, part) => message('checks.and', { part, rest }))
 
-/** What held the clocks down, so that the time says less of the code; null where nothing did, as far as is known. */
+/**
+ * Returns why the clocks were reduced, which makes the time less representative of the code.
+ * Returns null without a known reason.
+ */
 export function throttleStatement(state: GpuState | undefined): Statement | null {
   const reasons = state?.heldDownBy ?? []
   return reasons.length === 0
@@ -19,7 +22,7 @@ export function throttleStatement(state: GpuState | undefined): Statement | null
 
 const whole = (value: number | null): string => (value === null ? '–' : value.toFixed(0))
 
-/** Power, temperature and clocks over one or more timings; null if none of them says anything. */
+/** Returns power, temperature and clocks over one or more timings, or null if all are unknown. */
 function stateWords(states: readonly GpuState[]): Statement | null {
   const most = (
     which: 'temperatureC' | 'powerW' | 'powerLimitW' | 'smClockHighMHz',
@@ -38,11 +41,14 @@ function stateWords(states: readonly GpuState[]): Statement | null {
   })
 }
 
-/** Of one rung's timing. */
+/** Returns power, temperature and clocks during one rung's timing. */
 export const gpuStateWords = (state: GpuState | undefined): Statement | null =>
   state ? stateWords([state]) : null
 
-/** Over all timings of a session, and in how many the clocks were held down by what. */
+/**
+ * Returns power, temperature and clocks over all timings of a session, and how many timings had
+ * reduced clocks.
+ */
 export function sessionGpuWords({ rungs }: Pick<Session, 'rungs'>): Statement | null {
   const states = rungs.flatMap(({ timing }) => timing?.gpu ?? [])
   const words = stateWords(states)
@@ -61,7 +67,7 @@ export function sessionGpuWords({ rungs }: Pick<Session, 'rungs'>): Statement | 
   })
 }
 
-/** ECC and MIG; null if neither is known. */
+/** Returns the ECC and MIG modes, or null if both are unknown. */
 export function gpuModeWords(device: Pick<Device, 'ecc' | 'mig'> | null): Statement | null {
   const word = (mode: boolean | null | undefined): Statement =>
     mode == null ? message('provenance.unknown') : message(mode ? 'gpuState.on' : 'gpuState.off')

@@ -1,4 +1,4 @@
-/** Where a session's figures come from, as named facts, and the command that reproduces them. Pure. */
+/** The origin of a session's figures as named facts, and the command that reproduces them. Pure. */
 import { message, type Statement } from '../messages/message'
 import { reproduceCommand } from '../session/commands'
 import { isOfPrograms, type Session } from '../session/session'
@@ -10,16 +10,19 @@ import { formatBytes } from '../metrics/units'
 import { sessionGpuWords, gpuModeWords } from './gpu-state-words'
 
 interface Fact {
-  /** A machine-readable name: the column of a wide CSV, and the key of the fact's label in the messages. */
+  /**
+   * Machine-readable name. It is the column name in a wide CSV and the key of the label in the
+   * messages.
+   */
   id: keyof (typeof templates)['fact']
   value: Statement
-  /** Set as code if the format supports it. */
+  /** Formats the value as code if the output format supports it. */
   code?: true
 }
 
 const unknown = message('provenance.unknown')
 
-/** Which ways of timing the session has. */
+/** Returns the kinds of timing in the session. */
 function timingWords(session: Session): Statement {
   const timings = session.rungs.flatMap(({ timing }) => timing ?? [])
   if (timings.length === 0) return unknown
@@ -75,7 +78,7 @@ function profilerWords({ tools, settings, rungs }: Session): Statement {
   })
 }
 
-/** What was computed, in one line. */
+/** Returns one line that describes the computed problem. */
 export function problemWords(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return unknown
@@ -83,7 +86,7 @@ export function problemWords(session: Session): Statement {
   const label = problemLabel(problem)
   const values = {
     what: ladder.task?.formula ?? ladder.task?.title ?? ladder.title,
-    // The label of a single size names it.
+    // If the problem has only one size, the label already names it.
     problem:
       Object.keys(problem.sizes).length === 1
         ? label
@@ -97,7 +100,7 @@ export function problemWords(session: Session): Statement {
 const originWords = ({ target }: Session): Statement =>
   message(`origin.${target.kind}`, { name: gpuOfTarget(target)?.name ?? target.name })
 
-/** A session in short, for a heading. */
+/** Returns a short description of a session for a heading. */
 export function headline(session: Session): Statement {
   const { problem, ladder } = session
   if (!problem) return ladder.title
@@ -108,10 +111,13 @@ export function headline(session: Session): Statement {
     : message('provenance.headline', { ...values, options })
 }
 
-/** Shared by reports on one session and comparisons of two. */
+/**
+ * Returns the provenance facts of a session. Reports on one session and comparisons use these
+ * facts.
+ */
 export function provenance(session: Session): Fact[] {
   const { device, tools, settings, ladder } = session
-  // An import contains only what ncu kept, not how it was compiled and run.
+  // Imports contain only the data that ncu saved, without build and run details.
   const ofRun = (value: Statement): Statement => (can(session.target).knowsRun ? value : unknown)
   const seconds = session.elapsedSeconds.toFixed(1)
   return [
@@ -154,7 +160,7 @@ export function provenance(session: Session): Fact[] {
   ]
 }
 
-/** A fact as printed in reports. */
+/** A fact in the form that reports print. */
 export interface PrintedFact {
   id: string
   label: string

@@ -1,24 +1,24 @@
 /**
- * The report formats, and what each may hold.
+ * The report formats and the sections that each supports.
  *
- * A text format is an entry here, a printer in services/report/printers, and its UI texts.
+ * A new text format needs an entry here, a printer in services/report/printers, and UI texts.
  */
 import { reportSections, type ReportSection } from './frozen-report'
 
 export interface FormatFacts {
   readonly mediaType: string
-  /** Text made only from the session, independent of the machine that produces it. */
+  /** Whether the output is text that depends only on the session, not on the machine. */
   readonly isText: boolean
-  /** The sections that it can have; formats without any are a single table. */
+  /** Supported sections. Formats without sections are a single table. */
   readonly sections: readonly ReportSection[]
-  /** It takes a title and notes of its author's. */
+  /** Whether the author can add a title and notes. */
   readonly isAuthored: boolean
 }
 
-/** LaTeX includes no pictures: a paper places its figures itself. */
+/** LaTeX reports have no pictures, because authors of papers place their own figures. */
 const withoutCharts = reportSections.filter((section) => section !== 'charts')
 
-/** By file extension. */
+/** The formats by file extension. */
 const formats = {
   html: { mediaType: 'text/html', isText: false, sections: reportSections, isAuthored: false },
   pdf: { mediaType: 'application/pdf', isText: false, sections: reportSections, isAuthored: true },
@@ -43,12 +43,12 @@ export const formatFacts = (format: ReportFormat): FormatFacts => formats[format
 
 export const sectionsOf = (format: ReportFormat): readonly ReportSection[] =>
   formats[format].sections
-/** A word for all sections. */
+/** The word that selects all sections. */
 export const allSections = 'all'
 
 /**
- * What a report has if nothing else is asked for: all, but on paper the steps with their source changes, which fill most
- * pages. Two sessions side by side have no other contents.
+ * Returns the default sections of a report. PDF reports omit the steps with source changes, because
+ * they fill most pages. A comparison of two sessions has no other sections, so it keeps them.
  */
 export const usualSections = (
   format: ReportFormat,
@@ -59,6 +59,9 @@ export const usualSections = (
     : sectionsOf(format)
 export const hasSections = (format: ReportFormat): boolean => sectionsOf(format).length > 0
 export const isAuthored = (format: ReportFormat): boolean => formats[format].isAuthored
-/** Its charts can be chosen and have captions; an HTML report has the screens. */
+/**
+ * Returns whether the format lets the author choose charts and captions. HTML reports contain the
+ * interactive screens instead.
+ */
 export const hasChosenCharts = (format: ReportFormat): boolean =>
   isAuthored(format) && sectionsOf(format).includes('charts')

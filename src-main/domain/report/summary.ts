@@ -1,4 +1,7 @@
-/** A session's summary as messages made only from its figures; a list of them is one paragraph. Pure. */
+/**
+ * Summarizes a session as messages derived only from its figures. Each list of messages is one
+ * paragraph. Pure.
+ */
 import { leadWords } from '../analysis/lead-figure'
 import { climbWords } from '../analysis/climb'
 import { claimWords, hasOtherOptions } from '../analysis/library-claim'
@@ -21,7 +24,7 @@ export interface Step {
   why: Why
 }
 
-/** Each rung with the one it is compared with. */
+/** Returns each rung with the rung that it is compared with. */
 export const stepsOf = (session: Session): Step[] =>
   whyOfSteps(session).map(({ a, b, why }) => ({
     from: a,
@@ -30,14 +33,17 @@ export const stepsOf = (session: Session): Step[] =>
     why,
   }))
 
-/** Half of the interquartile range divided by the median, in percent: the figure after ± in tables. */
+/**
+ * Formats half of the interquartile range divided by the median, in percent. Tables show it after
+ * ±.
+ */
 export const halfSpread = (spread: number): string => {
   const percent = spread * 50
   if (percent > 0 && percent < 0.005) return '< 0.01 %'
   return `${percent < 0.1 ? percent.toFixed(2) : percent.toFixed(1)} %`
 }
 
-/** What a session of kernels under ncu is about; undefined of one that has no such times. */
+/** Summarizes a session of profiled kernels. Returns undefined without profiler times. */
 function profiled(session: Session): AnyMessage | undefined {
   const total = totalProfiledMs(session)
   const timed = session.rungs.flatMap(({ title, profiledTime: time }) => {
@@ -55,7 +61,10 @@ function profiled(session: Session): AnyMessage | undefined {
   })
 }
 
-/** What a session without a clock is about; undefined of another. */
+/**
+ * Summarizes a session from an emulated GPU, which has no times. Returns undefined for other
+ * sessions.
+ */
 function emulated({ target, rungs }: Session): AnyMessage | undefined {
   if (!isEmulated(target)) return undefined
   const ok = rungs.filter(({ status }) => status === 'ok').length
@@ -63,7 +72,7 @@ function emulated({ target, rungs }: Session): AnyMessage | undefined {
   return message('summary.emulated', { ok, total: rungs.length, gpu })
 }
 
-/** The rung that is predicted to be the fastest; undefined of a session without predictions. */
+/** Returns the rung with the shortest predicted time, or undefined without predictions. */
 function bestPredicted({ rungs, ladder, target }: Session): AnyMessage | undefined {
   const timed = rungs.flatMap(({ id, title, status, predicted }) =>
     predicted && status === 'ok' && id !== ladder.reference ? [{ id, title, predicted }] : [],
@@ -103,7 +112,8 @@ function best(session: Session): AnyMessage {
   }
   if (ratioToReference === null || reference === null || hasOtherOptions(session, first.id))
     return message('summary.best', figures)
-  // The spreads of both medians affect the ratio. Without the reference's spread, only the rung's is known.
+  // The ratio's spread includes the spreads of both medians. If the reference's spread is unknown,
+  // only the rung's is included.
   const both = spread + (rungOf(session, reference)?.timing?.spread ?? 0)
   const place = Math.abs(ratioToReference - 1) <= both ? 'summary.bestLevel' : 'summary.bestBeside'
   return message(place, {
@@ -114,7 +124,10 @@ function best(session: Session): AnyMessage {
   })
 }
 
-/** Its first cause; without one, what its header predicted and came true. */
+/**
+ * Returns the first cause of a step. Without one, returns a correct prediction from the rung's
+ * header.
+ */
 function explain({ comparison, why }: Step): Statement {
   const [cause] = why.causes
   if (cause) return cause.statement
@@ -177,19 +190,25 @@ function unpaidSteps(session: Session, steps: readonly Step[]): Statement[][] {
 }
 
 interface Summary {
-  /** The best rung or, of kernels under ncu, how much there is and the one that takes the most time. */
+  /** The best rung. For profiled kernels, the total time and the longest kernel. */
   best: AnyMessage
-  /** Whether the fastest rung is faster than the reference, by each way of timing; null without a reference beside it. */
+  /**
+   * Whether the fastest rung is faster than the reference, for each kind of timing. The value is
+   * null without a reference in the session.
+   */
   claim: AnyMessage | null
-  /** The climb: its first and last rung, and the factor between their times; null where nothing was climbed. */
+  /**
+   * The first and last rung of the climb and the factor between their times. The value is null
+   * without a climb.
+   */
   climb: AnyMessage | null
-  /** The three largest, each with its explanation. */
+  /** The three largest steps, each with its explanation. */
   jumps: Statement[][]
-  /** Rungs that are slower than the one before, or not faster, beyond noise. */
+  /** Rungs that are slower than the previous rung, or equal within noise. */
   unpaid: Statement[][]
-  /** There are timed steps, and every one paid off. */
+  /** Whether the session has timed steps and all of them became faster. */
   allPaid: boolean
-  /** The rungs that did not end ok. */
+  /** Rungs with a status other than `ok`. */
   troubles: AnyMessage[]
 }
 
@@ -209,9 +228,9 @@ export function summarize(session: Session, steps: readonly Step[]): Summary {
   }
 }
 
-/** In English, as printed in reports. */
+/** The summary in English, as reports print it. */
 export interface PrintedSummary {
-  /** The best rung, whether it is faster than the reference, and the climb to it. */
+  /** The best rung, its comparison with the reference, and the climb to it. */
   best: Sentence[]
   jumps: Sentence[]
   unpaid: Sentence[]

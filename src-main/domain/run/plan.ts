@@ -1,4 +1,4 @@
-/** What a run is to do, decided before anything is built. */
+/** The complete plan of a run, made before anything is compiled. */
 import type { LadderRung, Ladder } from '../ladder/ladder'
 import type { Parameters } from '../ladder/rung'
 import type { Statement } from '../messages/message'
@@ -10,41 +10,49 @@ import type { Task } from '../task/task'
 export interface PlannedRung {
   rung: LadderRung
   source: string
-  /** The contents of a file that is not text, which `source` then describes. */
+  /** Content of a binary file. `source` then contains a description. */
   bytes?: Uint8Array
-  /** What it is built with in place of the plan's headers. */
+  /** Headers for this rung's build, in place of the plan's headers. */
   headers?: ReadonlyMap<string, string>
 }
 
 export interface RunPlan {
   ladder: Ladder
-  /** The task of its rungs, also in the ladder. */
+  /** The task of the ladder's rungs, also stored in the ladder. */
   task: Task
-  /** The task's headers, text by path; none in a replay, which builds nothing. */
+  /** Headers of the task: text by path. The map is empty in a replay, which compiles nothing. */
   headers: ReadonlyMap<string, string>
   problem: Problem
-  /** The rungs to report, in ladder order. */
+  /** Rungs to report, in ladder order. */
   rungs: PlannedRung[]
-  /** The requested parameters; each is applied to the rungs that allow the value. */
+  /** Requested parameters. Each applies to the rungs that allow its value. */
   requestedParameters?: Parameters
-  /** What to say before anything is done, such as which rungs have such a parameter and do not allow the value. */
+  /**
+   * Messages to show before the run starts, such as rungs that do not allow a requested parameter
+   * value.
+   */
   parametersLeft?: readonly Statement[]
-  /** Timed alternately with each rung; also one of `rungs` if requested. */
+  /** The reference, timed alternately with each rung. If requested, it is also in `rungs`. */
   reference: PlannedRung | null
   profile: ProfileLevel
   timing: TimingWay
-  /** Rungs not to profile, besides those that would take longer than `profileLimitSeconds`. */
+  /** Rungs not to profile, in addition to those that would exceed `profileLimitSeconds`. */
   profileSkip: readonly string[]
   profileLimitSeconds?: number
-  /** The rung that the others are checked against, if there is no reference file; may also be one of `rungs`. */
+  /**
+   * The rung that others are verified against if there is no reference file. It may also be in
+   * `rungs`.
+   */
   trusted: PlannedRung | null
-  /** The folder of the files that fill buffers; null in a replay. */
+  /** Folder of the files for buffer fills; null in a replay. */
   taskFolder: string | null
-  /** Further problems at which these rungs are verified; their times there are discarded. */
+  /** Additional problems at which these rungs are verified. Their times are discarded. */
   alsoVerify?: {
     rungs: readonly string[]
     problems: readonly Problem[]
-    /** A rung that is wrong there counts as wrong and has no time. */
+    /**
+     * Whether a wrong result at an additional problem makes the rung wrong and discards its time.
+     */
     decides: boolean
   }
 }

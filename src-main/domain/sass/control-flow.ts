@@ -6,27 +6,30 @@ type Code = readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[]
 const jumps = new Set(['BRA', 'JMP', 'CALL', 'WARPSYNC'])
 const ends = new Set(['EXIT', 'RET', 'KILL'])
 
-/** A jump's target, as the offset that ends its operands. */
+/** Returns the offset of a jump's target, which is the last operand. */
 const targetOffset = (text: string): number | undefined => {
   const found = /\b0x([0-9a-f]+)\s*;?$/.exec(text)
   return found ? parseInt(found[1]!, 16) : undefined
 }
 
-/** Whether execution may fall through: the jump has a guard or a condition operand. */
+/**
+ * Returns whether execution may continue after the jump, because the jump has a guard or a
+ * condition operand.
+ */
 const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
 
 interface Branch {
-  /** Indices of the jump and of its target. */
+  /** Instruction indices of the jump and of its target. */
   from: number
   to: number
 }
 
 export interface ControlFlow {
-  /** Indices that can follow each instruction. */
+  /** Indices of the instructions that can follow each instruction. */
   successors: readonly (readonly number[])[]
   branches: readonly Branch[]
-  /** False if a jump's target is in a register, so its successors are unknown. */
+  /** Whether all successors are known. It is false if a jump's target is in a register. */
   whole: boolean
 }
 
@@ -50,7 +53,7 @@ export function controlFlow(code: Code): ControlFlow {
     if (!jumps.has(family)) return next
     const to = byOffset.get(targetOffset(text) ?? -1)
     if (to === undefined) {
-      // WARPSYNC has a target only in its collective form; a call may leave the kernel's code.
+      // WARPSYNC has a target only in its collective form. A call may leave the kernel's code.
       if (family === 'BRA' || family === 'JMP') whole = false
       return next
     }
@@ -62,11 +65,11 @@ export function controlFlow(code: Code): ControlFlow {
 }
 
 export interface Arrow extends Branch {
-  /** Column it is drawn in, counted from 0 next to the code. */
+  /** Column of the arrow, counted from 0 next to the code. */
   lane: number
 }
 
-/** Assigns different lanes to arrows that share rows; shorter arrows get lanes closer to the code. */
+/** Assigns different lanes to arrows that share rows. Shorter arrows get lanes closer to the code. */
 export function arrowLanes(branches: readonly Branch[], lanes: number): Arrow[] {
   const span = ({ from, to }: Branch) => Math.abs(to - from)
   const taken: { first: number; last: number }[][] = Array.from({ length: lanes }, () => [])

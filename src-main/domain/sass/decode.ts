@@ -1,4 +1,7 @@
-/** Decodes machine code to instructions. Instructions missing from the table stay unknown, with their address and bits. */
+/**
+ * Decodes machine code to instructions. Instructions missing from the table stay unknown, with
+ * their address and bits.
+ */
 import type { Opcode, Draft } from './parts'
 import { controlOpcodes } from './opcodes/control'
 import { conversionOpcodes, floatOpcodes } from './opcodes/float'
@@ -29,10 +32,13 @@ for (const entry of [
     byCode.set(code, entry)
   }
 
-/** By the low 12 bits of an instruction. */
+/** Returns the opcode with these 12 low bits of an instruction. */
 const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
-/** Texture and surface accesses by the low byte of their opcodes; they are not decoded further. */
+/**
+ * Texture and surface accesses by the low byte of the opcode. These instructions are not decoded
+ * further.
+ */
 const notDecoded: Readonly<Record<number, string>> = {
   0x60: 'TEX',
   0x63: 'TLD4',
@@ -43,12 +49,13 @@ const notDecoded: Readonly<Record<number, string>> = {
 }
 
 /**
- * Returns a name for an undecoded instruction from its first 32 bits: `TEX`, `ATOMS.???` for an opcode of unknown form, otherwise the
- * opcode in hexadecimal. The result never equals the name of a decoded instruction.
+ * Returns a name for an undecoded instruction from its first 32 bits. Examples are `TEX`, and
+ * `ATOMS.???` for an opcode of unknown form. Other names are the opcode in hexadecimal. The result
+ * never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff
-  // 0xf.. on sm_90, 0xb.. before.
+  // These opcodes start with 0xf on sm_90, and with 0xb on older GPUs.
   const access = (code & 0xb00) === 0xb00 ? notDecoded[code & 0xff] : undefined
   const known = opcodeOf(code)
   return known ? `${known.mnemonic}.???` : (access ?? `0x${code.toString(16)}`)
@@ -93,7 +100,7 @@ export function decodeInstruction(
   return { address, words, guard, mnemonic, modifiers, operands, control }
 }
 
-/** All instructions of a function, in order. */
+/** Returns all instructions of a function in order. */
 export function decodeKernel(
   code: Uint8Array,
   architecture: number,

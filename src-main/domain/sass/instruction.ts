@@ -1,17 +1,20 @@
 /**
- * One decoded machine instruction of sm_75 to sm_90, complete enough to execute it and to print it as NVIDIA's disassembler does. Operands
- * are in printed order, destinations first. Facts that are fixed per opcode (such as which operands it writes) follow from the mnemonic,
- * its modifiers and the operand positions.
+ * A decoded machine instruction of sm_75 to sm_90. It has enough information to execute it and to
+ * print it as NVIDIA's disassembler does.
+ *
+ * Operands are in printed order, destinations first. Some facts are fixed per opcode, such as which
+ * operands it writes. These facts follow from the mnemonic, its modifiers and the operand
+ * positions.
  */
 
-/** RZ reads as zero and discards writes. */
+/** Index of RZ, which reads as zero and discards writes. */
 export const zeroRegister = 255
-/** URZ of sm_75 to sm_90. */
+/** Index of URZ on sm_75 to sm_90. */
 export const zeroUniformRegister = 63
-/** PT, and UPT in the uniform file: always true. */
+/** Index of PT, and of UPT among the uniform predicates. Both are always true. */
 export const truePredicate = 7
 
-/** `-` before an operand, `|…|` around it, `~` before it. */
+/** Modifiers of a source operand: `-` or `~` before the operand, or `|…|` around it. */
 export interface SourceModifiers {
   readonly negated: boolean
   readonly absolute: boolean
@@ -20,36 +23,42 @@ export interface SourceModifiers {
 
 export interface RegisterOperand extends SourceModifiers {
   readonly kind: 'register'
-  /** 255 is RZ. */
+  /** Register number. 255 is RZ. */
   readonly index: number
-  /** In the operand cache for the next instruction; no effect on the value. */
+  /**
+   * Whether the register stays in the operand cache for the next instruction. It does not affect
+   * the value.
+   */
   readonly reuse: boolean
-  /** As printed after the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`; `ROW`, `COL`. */
+  /**
+   * Suffixes printed after the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`;
+   * `ROW`, `COL`.
+   */
   readonly suffixes: readonly string[]
 }
 
 export interface UniformRegisterOperand extends SourceModifiers {
   readonly kind: 'uniform-register'
-  /** 63 is URZ. */
+  /** Uniform register number. 63 is URZ. */
   readonly index: number
   readonly suffixes: readonly string[]
 }
 
 export interface PredicateOperand {
   readonly kind: 'predicate'
-  /** 7 is PT. */
+  /** Predicate number. 7 is PT. */
   readonly index: number
   readonly negated: boolean
 }
 
 export interface UniformPredicateOperand {
   readonly kind: 'uniform-predicate'
-  /** 7 is UPT. */
+  /** Uniform predicate number. 7 is UPT. */
   readonly index: number
   readonly negated: boolean
 }
 
-/** The whole predicate file, `PR` or `UPR`, which P2R and R2P move. */
+/** All predicates together, `PR` or `UPR`, which P2R and R2P move. */
 interface PredicateFileOperand {
   readonly kind: 'predicate-file'
   readonly uniform: boolean
@@ -58,73 +67,84 @@ interface PredicateFileOperand {
 export interface ImmediateOperand {
   readonly kind: 'immediate'
   /**
-   * The value as the instruction uses it. `f32`: the 32 bits of a float. `f64`: the high 32 bits of a double whose low bits are zero.
-   * `f16x2`, `bf16x2`: two halves, the first printed one in the high 16 bits. Integers: the field, sign-extended to 32 bits if it is
-   * signed.
+   * The value as the instruction uses it.
+   *
+   * `f32` has the 32 bits of a float. `f64` has the high 32 bits of a double whose low bits are
+   * zero. `f16x2` and `bf16x2` have two halves, the first printed one in the high 16 bits. Integers
+   * have the field's bits, and signed fields are sign-extended to 32 bits.
    */
   readonly bits: number
   readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'
-  /** A signed field: printed as `-0x10`. */
+  /** Whether the field is signed and printed as `-0x10`. */
   readonly signed: boolean
 }
 
 export interface ConstantOperand extends SourceModifiers {
   readonly kind: 'constant'
-  /** The bank of `c[0x3][0x10]`, or the uniform register pair that holds its handle in `cx[UR4][0x10]`. */
+  /**
+   * Bank number of `c[0x3][0x10]`, or the uniform register pair that holds the bank's handle in
+   * `cx[UR4][0x10]`.
+   */
   readonly bank: number | { readonly uniform: number }
-  /** In bytes. */
+  /** Byte offset in the bank. */
   readonly offset: number
-  /** Register added to the offset: `c[0x0][R4+0x8]` in LDC, `c[0x0][UR4+0x8]` in ULDC; null if there is none. */
+  /**
+   * Register added to the offset, or null. Examples are `c[0x0][R4+0x8]` in LDC and
+   * `c[0x0][UR4+0x8]` in ULDC.
+   */
   readonly register: number | null
   readonly uniform: number | null
-  /** Halves of a packed pair, as for a register. */
+  /** Suffixes for the halves of a packed pair, as for a register. */
   readonly suffixes: readonly string[]
 }
 
 export interface MemoryOperand {
   readonly kind: 'memory'
-  /** null if the form has no register; RZ if the register is zero. */
+  /** Address register. It is null if the form has no register, and RZ if the register is zero. */
   readonly register: number | null
-  /** `R2.64`: a register pair. `R2.U32`: zero-extended, with a uniform base. `.X4`, `.X8`, `.X16`: scale factors. */
+  /**
+   * Width of the address register. `R2.64` is a register pair. `R2.U32` is zero-extended and has a
+   * uniform base. Scale factors are `.X4`, `.X8` and `.X16`.
+   */
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16
-  /** Uniform base added to the address: a pair in global memory. */
+  /** Uniform base added to the address. It is a register pair in global memory. */
   readonly uniform: number | null
-  /** Uniform register pair that holds the memory descriptor: `desc[UR4]`. */
+  /** Uniform register pair that holds the memory descriptor in `desc[UR4]`. */
   readonly descriptor: number | null
-  /** Signed, in bytes. */
+  /** Signed byte offset. */
   readonly offset: number
 }
 
-/** `gdesc[UR8]` of WGMMA: the pair of uniform registers with the matrix descriptor. */
+/** `gdesc[UR8]` of WGMMA: a pair of uniform registers with the matrix descriptor. */
 interface MatrixDescriptorOperand {
   readonly kind: 'matrix-descriptor'
   readonly uniform: number
-  /** `tnspA`, `tnspB`. */
+  /** Suffixes such as `tnspA` and `tnspB`. */
   readonly suffixes: readonly string[]
 }
 
 interface SpecialRegisterOperand {
   readonly kind: 'special-register'
   readonly index: number
-  /** `SR_TID.X`. */
+  /** Name of the special register, such as `SR_TID.X`. */
   readonly name: string
 }
 
-/** `B0` to `B15`: where diverged threads reconverge. */
+/** A convergence barrier, `B0` to `B15`, at which diverged threads reconverge. */
 interface ConvergenceBarrierOperand {
   readonly kind: 'convergence-barrier'
   readonly index: number
 }
 
-/** `SB0` of DEPBAR, `gsb0` of WARPGROUP.DEPBAR. */
+/** A scoreboard, such as `SB0` of DEPBAR and `gsb0` of WARPGROUP.DEPBAR. */
 interface ScoreboardOperand {
   readonly kind: 'scoreboard'
   readonly index: number
   readonly group: boolean
 }
 
-/** `{3,2}`: additional scoreboards that DEPBAR waits for. */
+/** Additional scoreboards that DEPBAR waits for, such as `{3,2}`. */
 interface ScoreboardSetOperand {
   readonly kind: 'scoreboard-set'
   readonly indices: readonly number[]
@@ -132,11 +152,11 @@ interface ScoreboardSetOperand {
 
 interface TargetOperand {
   readonly kind: 'target'
-  /** Bytes from the first instruction of the function. */
+  /** Byte offset from the first instruction of the function. */
   readonly address: number
 }
 
-/** A word that is an operand by position: `ARRIVE`, `.noinc`, `RZ_MASK`. */
+/** An operand that is a fixed word, such as `ARRIVE`, `.noinc` or `RZ_MASK`. */
 interface WordOperand {
   readonly kind: 'word'
   readonly text: string
@@ -159,45 +179,55 @@ export type Operand =
   | TargetOperand
   | WordOperand
 
-/** Scheduling information from the compiler: bits 105 to 125. It affects when an instruction issues, never what it computes. */
+/**
+ * Scheduling information from the compiler, in bits 105 to 125. It affects only when an instruction
+ * issues.
+ */
 export interface Control {
-  /** Cycles before the next instruction may issue, 0 to 15. */
+  /** Cycles before the next instruction may issue, from 0 to 15. */
   readonly stall: number
   readonly yield: boolean
-  /** Scoreboard released when the result is written, and when the sources have been read; null for none. */
+  /**
+   * Scoreboards released when the result is written and when the sources have been read. They are
+   * null for none.
+   */
   readonly writeBarrier: number | null
   readonly readBarrier: number | null
-  /** Bit i: waits for scoreboard i. */
+  /** Mask of scoreboards to wait for. Bit i is scoreboard i. */
   readonly waitMask: number
 }
 
 export interface Instruction {
-  /** Bytes from the first instruction of the function. */
+  /** Byte offset from the first instruction of the function. */
   readonly address: number
-  /** The 128 bits, least significant word first, each an unsigned number. */
+  /** The 128 bits as four unsigned words, least significant word first. */
   readonly words: readonly [number, number, number, number]
-  /** `P0` or `!P0` before the instruction; PT if it is unconditional. */
+  /**
+   * Guard printed before the instruction, such as `P0` or `!P0`. It is PT if the instruction is
+   * unconditional.
+   */
   readonly guard: PredicateOperand | UniformPredicateOperand
-  /** `LDG` of `LDG.E.128.CONSTANT`. */
+  /** Name of the opcode without modifiers, such as `LDG` for `LDG.E.128.CONSTANT`. */
   readonly mnemonic: string
-  /** `E`, `128`, `CONSTANT`, in printed order. */
+  /** Modifiers in printed order, such as `E`, `128` and `CONSTANT`. */
   readonly modifiers: readonly string[]
   readonly operands: readonly Operand[]
   readonly control: Control
 }
 
 /**
- * The 128 bits of an instruction. It tracks which bits were read: a set bit that no field of the opcode covers makes the instruction
- * unknown, so it is never printed or executed as something else.
+ * The 128 bits of an instruction. Tracks which bits were read. If no field of the opcode covers a
+ * set bit, the instruction is unknown. It is therefore never printed or executed as a different
+ * instruction.
  */
 export class Encoding {
   readonly #read = new Uint32Array(4)
-  /** False once a field has a value without a known meaning. */
+  /** Whether all fields so far have a value with a known meaning. */
   known = true
 
   constructor(readonly words: readonly [number, number, number, number]) {}
 
-  /** Up to 32 bits, unsigned. */
+  /** Returns up to 32 bits as an unsigned number. */
   bits(at: number, width: number): number {
     let value = 0
     for (let done = 0; done < width;) {
@@ -225,7 +255,9 @@ export class Encoding {
   }
 }
 
-/** Special registers read by S2R, S2UR and CS2R, by number; pairs have the name of their low half. */
+/**
+ * Special registers by number, as read by S2R, S2UR and CS2R. A pair has the name of its low half.
+ */
 export const specialRegisters: Readonly<Record<number, string>> = {
   0x00: 'SR_LANEID',
   0x02: 'SR_VIRTCFG',

@@ -1,19 +1,25 @@
-/** The line table of machine code: the source line of each instruction, through inlining. */
+/**
+ * The line table of machine code. It maps each instruction to its source line, including inlined
+ * code.
+ */
 
-/** Valid from `address` up to the next row. */
+/** A row of the line table. It is valid from `address` up to the next row. */
 export interface LineRow {
   readonly address: number
-  /** As passed to the compiler, including its folder. */
+  /** Path of the source file as passed to the compiler, including its folder. */
   readonly file: string
   readonly line: number
-  /** For inlined code: its function, and the place where it was inlined. */
+  /** The function of inlined code and the place where it was inlined. It is null for other code. */
   readonly inlined: { readonly function: string; readonly at: LineRow } | null
 }
 
-/** Much deeper than templates nest; a damaged table can be deeper. */
+/** Maximum inlining depth. Templates nest much less deeply, but a damaged table can be deeper. */
 const deepestInlining = 100
 
-/** Returns the source places of an instruction, innermost first; empty if unknown. */
+/**
+ * Returns the source places of an instruction, innermost first. The list is empty if they are
+ * unknown.
+ */
 export function placesOf(
   rows: readonly LineRow[],
   address: number,
@@ -29,11 +35,14 @@ const inBuild = /[\\/]build[\\/][0-9a-f]{32}[\\/]src[\\/]/
 
 const inToolkit = /(^|[\\/])(usr|targets|nvidia|cuda[^\\/]*)[\\/](.*[\\/])?include[\\/]/
 
-/** Whether a path is a header of CUDA or of the system. */
+/** Returns whether a path is a header of CUDA or of the system. */
 export const isToolkitHeader = (path: string): boolean =>
   !inBuild.test(path) && inToolkit.test(path)
 
-/** Returns the innermost place in the user's code; a CUDA header only if there is no other. */
+/**
+ * Returns the innermost place in the user's code. Returns a place in a CUDA header only if there is
+ * no other.
+ */
 export function userPlace(
   rows: readonly LineRow[],
   address: number,

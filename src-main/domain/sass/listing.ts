@@ -1,4 +1,4 @@
-/** Lists a function's machine code as ncu does: text without operand-cache flags, and source lines. */
+/** Lists a function's machine code as ncu does, with source lines and without operand-cache flags. */
 import { message, type Statement } from '../messages/message'
 import type { Place } from '../session/deep'
 import { decodeKernel, type UnknownInstruction } from './decode'
@@ -9,24 +9,26 @@ import type { MachineFunction } from './machine-code'
 interface ListedInstruction {
   offset: number
   text: string
-  /** With its modifiers. */
+  /** Opcode with its modifiers. */
   opcode: string
-  /** Innermost first; the others are the places where it was inlined. */
+  /**
+   * Source places, innermost first. The places after the first one are call sites of inlined code.
+   */
   places: Place[]
 }
 
 export interface Listing {
   instructions: ListedInstruction[]
-  /** Unknown instructions; their text contains no more detail. */
+  /** Descriptions of unknown instructions, whose text contains no more detail. */
   unknown: Statement[]
 }
 
 const unknownText = 'UNKNOWN'
 
-/** Maximum number of unknown instructions reported. */
+/** Maximum number of unknown instructions that are reported. */
 const mostUnknown = 3
 
-/** Lists a function. `nameOf` maps a compiler path to the session's file name. */
+/** Returns the listing of a function. `nameOf` maps a compiler path to the session's file name. */
 export function listingOf(
   { code, lines }: Pick<MachineFunction, 'code' | 'lines'>,
   architecture: number,

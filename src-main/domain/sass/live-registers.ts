@@ -1,18 +1,21 @@
-/** Live registers at each instruction, by data-flow analysis of a kernel's SASS. */
+/** Computes the live registers at each instruction by data-flow analysis of a kernel's SASS. */
 import type { Instruction } from '../session/deep'
 import { registerFiles, registersOf, type RegisterFile } from './operands'
 import { controlFlow, type ControlFlow } from './control-flow'
 
 export interface Live {
-  /** General registers, R. */
+  /** Number of live general registers, R. */
   general: number
-  /** Uniform registers, UR. */
+  /** Number of live uniform registers, UR. */
   uniform: number
-  /** Predicates, P and UP. */
+  /** Number of live predicates, P and UP. */
   predicate: number
 }
 
-/** A set of bits per instruction: the registers that the kernel names, numbered without gaps. */
+/**
+ * A set of registers per instruction. Bits are the registers that the kernel names, numbered
+ * without gaps.
+ */
 interface Sets {
   words: number
   bits: Uint32Array
@@ -27,8 +30,9 @@ function ones(word: number): number {
 }
 
 /**
- * Returns, per instruction, how many registers hold a value that it or a later instruction reads, including its own results. Returns null
- * if a jump's target is not in the code, because liveness is then unknown.
+ * Returns the number of live registers at each instruction. A live register holds a result of the
+ * instruction, or a value that it or a later instruction reads. Returns null if a jump's target is
+ * not in the code, because liveness is then unknown.
  */
 export function liveRegisters(
   code: readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[],
@@ -52,7 +56,7 @@ export function liveRegisters(
   for (const [index, use] of uses.entries()) {
     add(reads, index, use.reads)
     add(writes, index, use.writes)
-    // Threads excluded by the guard keep the old value.
+    // Threads that the guard excludes keep the old value.
     if (!use.guarded) add(kills, index, use.writes)
   }
   const needed = neededBefore(flow, reads, kills)
@@ -77,7 +81,8 @@ export function liveRegisters(
       let sum = 0
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
-        // Needed but never assigned: written under a guard, and read under the same one.
+        // A register can be needed but never assigned if it is written and read under the same
+        // guard.
         const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
         sum += ones(liveBits & mask[word]!)
       }

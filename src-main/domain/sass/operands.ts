@@ -1,9 +1,14 @@
 /**
- * Determines which registers an instruction reads and writes from its SASS text. NVIDIA documents opcodes but not their operands. The rules
- * here follow how sm_70 to sm_120 print them; exceptions per opcode are in the tables below.
+ * Determines which registers an instruction reads and writes from its SASS text.
+ *
+ * NVIDIA documents opcodes but not their operands. The rules follow how sm_70 to sm_120 print
+ * operands. The tables below list exceptions per opcode.
  */
 
-/** Registers as numbers: R0 to R254, then UR0 to UR254, P0 to P6 and UP0 to UP6. RZ, URZ, PT and UPT hold nothing. */
+/**
+ * Register numbers in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ, URZ, PT and
+ * UPT have no numbers, because they store nothing.
+ */
 export const registerFiles = {
   general: { from: 0, count: 255 },
   uniform: { from: 255, count: 255 },
@@ -15,7 +20,10 @@ export type RegisterFile = keyof typeof registerFiles
 interface RegisterUse {
   reads: readonly number[]
   writes: readonly number[]
-  /** Only some threads may execute it, so the others keep their register values. */
+  /**
+   * Whether only some threads may execute the instruction. Other threads then keep their register
+   * values.
+   */
   guarded: boolean
 }
 
@@ -36,7 +44,10 @@ function parse(text: string): Parsed | undefined {
 
 const prefixes = { R: 'general', UR: 'uniform', P: 'predicate', UP: 'uniformPredicate' } as const
 
-/** Returns a register and those after it that a wide value uses; empty for RZ and similar. */
+/**
+ * Returns the registers of a wide value, starting at the given register. RZ and similar registers
+ * are omitted.
+ */
 function range(kind: keyof typeof prefixes, index: string, width: number): number[] {
   const file = registerFiles[prefixes[kind]]
   const first = Number(index)
@@ -60,7 +71,10 @@ function registers(operand: string, width: number): number[] {
   return range(found[1] as 'R' | 'UR', found[2]!, /\.64\b/.test(operand) ? 2 : width)
 }
 
-/** Returns the registers inside the brackets of addresses and constant banks; pairs are written `R24.64` or as a descriptor. */
+/**
+ * Returns the registers inside the brackets of addresses and constant banks. Pairs are written as
+ * `R24.64` or as a descriptor.
+ */
 function registersWithin(operand: string): number[] {
   const found: number[] = []
   for (const [, before = '', inner = ''] of operand.matchAll(/(\w*)\[([^\]]*)\]/g))
@@ -89,7 +103,7 @@ const setsPredicate = new Set(['FCHK'])
 /** Opcodes that may have two carry outputs. */
 const twoCarries = new Set(['IADD3', 'UIADD3'])
 
-/** Registers of the matrix operands D, A, B and C of a tensor instruction, by its modifiers. */
+/** Returns the number of registers of each matrix operand D, A, B and C of a tensor instruction. */
 function tensorWidths(family: string, modifiers: readonly string[]): number[] | undefined {
   const has = (modifier: string) => modifiers.includes(modifier)
   const wide = has('F32') || has('S32')
@@ -103,7 +117,8 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
     return has('16816') || has('16832') === has('S4') ? [4, 2, 1, 4] : [4, 4, 2, 4]
   }
   if (family === 'DMMA') return [4, 2, 2, 4]
-  // In a warpgroup, a warp holds 16 of the 64 rows, a thread a 32nd of them.
+  // In a warpgroup, each warp holds 16 of the 64 rows. Each thread of the warp holds a 32nd of
+  // these rows.
   const columns = /^64x(\d+)x/.exec(modifiers.find((one) => one.startsWith('64x')) ?? '')?.[1]
   if (columns === undefined) return undefined
   const sum = Number(columns) / (wide ? 2 : 4)

@@ -1,6 +1,6 @@
 /**
- * The vocabulary for describing opcodes. A table entry is a list of parts; each part reads a few bits and adds a modifier or an operand to
- * the instruction. Parts are in printed order.
+ * The vocabulary for describing opcodes. A table entry is a list of parts in printed order. Each
+ * part reads a few bits and adds a modifier or an operand to the instruction.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
@@ -9,7 +9,7 @@ export interface Draft {
   readonly address: number
   readonly architecture: number
   mnemonic: string
-  /** Whether the guard is a uniform predicate, `@UP0`, as in the uniform datapath. */
+  /** Whether the guard is a uniform predicate, such as `@UP0` in the uniform datapath. */
   uniformGuard: boolean
   readonly modifiers: string[]
   readonly operands: Operand[]
@@ -18,7 +18,7 @@ export interface Draft {
 export type Part = (draft: Draft) => void
 
 export interface Opcode {
-  /** The low 12 bits: one code per source form. */
+  /** Low 12 bits of the opcode, one code per source form. */
   readonly codes: readonly number[]
   readonly mnemonic: string
   readonly parts: readonly Part[]
@@ -35,17 +35,17 @@ export const opcode = (
 })
 
 /*
- * Arithmetic opcodes have 9 bits. Bits 9 to 11 say what the 32 bits from bit 32 on contain, and which source that is:
+ * Source forms of arithmetic opcodes. These opcodes have 9 bits. Bits 9 to 11 hold the form, which
+ * says what the 32 bits from bit 32 contain. The other source is a register at bit 64.
  *
- *       1 2 3 4 5 6 7
- *   b = reg reg at 64 at 64 immediate constant uniform reg at 64
- *   c = at 64 immediate constant at 64 at 64 at 64 uniform
+ * Forms 1, 4, 5 and 6: source b is a register, an immediate, a constant or a uniform register.
+ * Forms 2, 3 and 7: source c is an immediate, a constant or a uniform register.
  */
 type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
 export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
-/** One or two sources: the second one is at bit 32. */
+/** Forms with one or two sources. The second source is at bit 32. */
 export const ab: readonly Form[] = [1, 4, 5, 6]
-/** Two sources, where the second one is encoded as a third. */
+/** Forms with two sources in which the second source is encoded as a third source. */
 export const ac: readonly Form[] = [1, 2, 3, 7]
 
 export const alu = (
@@ -62,12 +62,12 @@ export const alu = (
 
 const formOf = ({ encoding }: Draft): Form => encoding.bits(9, 3) as Form
 
-/** Bits of a uniform register number; all ones is URZ. */
+/** Number of bits in a uniform register number. URZ has all bits set. */
 const uniformBits = 6
 
 /* Modifiers */
 
-/** Printed if the bit is set, or `otherwise` if not. */
+/** Modifier that is printed if the bit is set. Otherwise, `otherwise` is printed. */
 export const flag =
   (at: number, name: string, otherwise = ''): Part =>
   ({ encoding, modifiers }) => {
@@ -75,7 +75,10 @@ export const flag =
     if (text) modifiers.push(text)
   }
 
-/** By value: an empty name prints nothing, a missing one is unknown. */
+/**
+ * Modifier that depends on the value of a field. An empty name prints nothing, and a missing name
+ * is unknown.
+ */
 export const choice =
   (
     at: number,
@@ -88,7 +91,7 @@ export const choice =
     else if (name) modifiers.push(...name.split('.'))
   }
 
-/** Printed regardless of the bits. */
+/** Modifier that is printed regardless of the bits. */
 export const always =
   (name: string): Part =>
   ({ modifiers }) => {
@@ -102,14 +105,14 @@ export const fixed =
     if (encoding.bits(at, width) !== value) encoding.known = false
   }
 
-/** The name or encoding of an opcode before a given architecture. */
+/** Parts that apply before a given architecture, and other parts from then on. */
 export const before =
   (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>
   (draft) => {
     for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
   }
 
-/** The guard is uniform although the name does not begin with U. */
+/** Marks the guard as uniform. It is used where the name does not begin with U. */
 export const uniformGuard: Part = (draft) => {
   draft.uniformGuard = true
 }
@@ -120,7 +123,7 @@ export const named =
     draft.mnemonic = mnemonic
   }
 
-/** Uses other parts if a bit field has a given value. */
+/** Uses different parts if a bit field has a given value. */
 export const when =
   (
     at: number,
@@ -138,22 +141,25 @@ export const when =
 /* Operands */
 
 export interface SourceOptions {
-  /** Whether it can be negated, absolute or inverted, by the slot's own bits. */
+  /** Whether the source can be negated, absolute or inverted, using the bits of its position. */
   neg?: boolean
   abs?: boolean
-  /** The `neg` bit inverts instead. */
+  /** Whether the `neg` bit inverts the source instead. */
   not?: boolean
-  /** How an immediate is printed. */
+  /** Print format of an immediate. */
   imm?: ImmediateOperand['type'] | 'signed'
-  /** Printed after it. */
+  /** Returns the suffixes printed after the source. */
   suffixes?: (draft: Draft, at: number) => string[]
-  /** The bits of `neg` and `abs` at 64, if they differ from the usual ones. */
+  /**
+   * Bit positions of `neg` and `abs` for a source at bit 64, if they differ from the usual
+   * positions.
+   */
   at64?: readonly [neg: number, abs: number]
-  /** The bit that selects BF16 for packed halves. */
+  /** Position of the bit that selects BF16 for packed halves. */
   bf16At?: number
 }
 
-/** Operand-cache bits: one per source in order, wherever it is encoded. */
+/** Operand-cache bits of the sources in order, regardless of where a source is encoded. */
 const reuseBits = { a: 122, b: 123, c: 124 } as const
 type Reuse = keyof typeof reuseBits
 
@@ -208,7 +214,7 @@ function immediate({ encoding }: Draft, { imm = 'integer', bf16At }: SourceOptio
     : { kind: 'immediate', bits, type: imm, signed: false }
 }
 
-/** Returns `c[0x0][0x160]`, or `cx[UR4][0x160]` if bit 91 is set. */
+/** Returns a constant such as `c[0x0][0x160]`. If bit 91 is set, it has the form `cx[UR4][0x160]`. */
 function constant(draft: Draft, options: SourceOptions): Operand {
   const { encoding } = draft
   const [neg, abs] = slotBits[32]!
@@ -247,13 +253,13 @@ const source =
     draft.operands.push(read(draft))
   }
 
-/** A register at any position. */
+/** A register at any bit position. */
 export const reg = (at: number, options: SourceOptions = {}, reuse?: Reuse): Part =>
   source((draft) => register(draft, at, options, reuse))
 export const ureg = (at: number, options: SourceOptions = {}): Part =>
   source((draft) => uniformRegister(draft, at, options))
 
-/** The destination. */
+/** The destination register. */
 export const d = reg(16)
 export const ud = ureg(16)
 
@@ -267,11 +273,11 @@ export const c = (options: SourceOptions = {}): Part =>
   source((draft) =>
     ab.includes(formOf(draft)) ? register(draft, 64, options, 'c') : at32(draft, options, 'c'),
   )
-/** The third source, if it is always at bit 32. */
+/** A third source that is always at bit 32. */
 export const c32 = (options: SourceOptions = {}): Part =>
   source((draft) => at32(draft, options, 'c'))
 
-/** The same for uniform opcodes: bit 91 is set, and registers are uniform. */
+/** Marks a uniform opcode, in which bit 91 is set and registers are uniform. */
 export const uniform = fixed(91, 1, 1)
 export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
 const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>
@@ -285,7 +291,7 @@ export const uc = (options: SourceOptions = {}): Part =>
     formOf(draft) === 2 ? uniformAt32(draft, options) : uniformRegister(draft, 64, options),
   )
 
-/** A written predicate. */
+/** A predicate that the instruction writes. */
 export const pd = (at: number): Part =>
   source(({ encoding }) => ({ kind: 'predicate', index: encoding.bits(at, 3), negated: false }))
 export const upd = (at: number): Part =>
@@ -295,7 +301,7 @@ export const upd = (at: number): Part =>
     negated: false,
   }))
 
-/** A predicate that is read: its number, followed by its negation bit. */
+/** A predicate that the instruction reads: its number, followed by its negation bit. */
 export const ps = (at: number, negAt = at + 3): Part =>
   source(({ encoding }) => ({
     kind: 'predicate',
@@ -309,7 +315,7 @@ export const ups = (at: number, negAt = at + 3): Part =>
     negated: encoding.bit(negAt),
   }))
 
-/** The operand of a part, omitted if it is PT. */
+/** The operand of a part. It is omitted if it is PT. */
 export const unlessTrue =
   (part: Part): Part =>
   (draft) => {
@@ -333,12 +339,13 @@ export const int = (at: number, width: number): Part =>
 
 export const word = (text: string): Part => source(() => ({ kind: 'word', text }))
 
-/** A code address, relative to the next instruction. */
+/** A code address relative to the next instruction. */
 export const target =
   (read: (encoding: Encoding) => number): Part =>
   (draft) => {
     const distance = read(draft.encoding)
-    // Beyond exact integers two encodings could have the same target; no kernel is that long.
+    // Two encodings could have the same target if the distance exceeds exact integers. No kernel is
+    // that long.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }
@@ -346,10 +353,10 @@ export const target =
 /* Memory */
 
 interface MemoryOptions {
-  /** The bits of the offset: 24 bits from bit 40 on. */
+  /** Position and width of the offset. By default, it has 24 bits from bit 40. */
   offset?: readonly [at: number, width: number]
   register?: number | null
-  /** The uniform base, if a bit indicates one. */
+  /** Number of the uniform base register, if a bit indicates one. */
   uniform?: number | null
   descriptor?: number | null
   wide?: boolean

@@ -24,7 +24,10 @@ export function printInstruction(
   return `${before}${printOpcode(instruction)} ${printOperands(instruction, options)}`.trimEnd()
 }
 
-/** Prints the operands; a target relative to a register follows it without a comma. */
+/**
+ * Returns the printed operands. A target relative to a register follows the register without a
+ * comma.
+ */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
   const texts = operands.map((operand) =>
     printOperand(operand.kind === 'register' && !reuse ? { ...operand, reuse } : operand),
@@ -34,7 +37,7 @@ function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOpti
   return texts.join(', ')
 }
 
-/** `LDG.E.128.CONSTANT`. */
+/** Returns the opcode with its modifiers, such as `LDG.E.128.CONSTANT`. */
 export const printOpcode = ({ mnemonic, modifiers }: Instruction): string =>
   [mnemonic, ...modifiers].join('.')
 
@@ -133,7 +136,7 @@ function printImmediate({ bits, type }: ImmediateOperand): string {
   }
 }
 
-/** Prints 20 significant digits, or an exponent. */
+/** Returns a float with 20 significant digits, or with an exponent. */
 function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {
     return `${negative ? '-' : '+'}${quiet ? 'Q' : 'S'}NAN `
@@ -147,7 +150,7 @@ function printFloat(value: number, negative: boolean, quiet: boolean): string {
   return withoutZeros(shifted(digits, exponent))
 }
 
-/** Returns one digit, the point, and `count` more, rounded as in C: ties to even. */
+/** Returns one digit, the point, and `count` more digits. As in C, ties are rounded to even. */
 function digitsOf(value: number, count: number): string {
   const [exact, power] = value.toExponential(100).split('e') as [string, string]
   const end = exact.indexOf('.') + 1 + count
@@ -156,7 +159,7 @@ function digitsOf(value: number, count: number): string {
   return `${kept}e${power}`
 }
 
-/** Shifts the decimal point: `1.25` and 1 give `12.5`. */
+/** Returns the digits with the decimal point shifted right. For `1.25` and 1, it returns `12.5`. */
 function shifted(digits: string, exponent: number): string {
   const sign = digits.startsWith('-') ? '-' : ''
   const plain = digits.replace(/[-.]/g, '')
@@ -165,13 +168,13 @@ function shifted(digits: string, exponent: number): string {
     : `${sign}${plain.slice(0, exponent + 1)}.${plain.slice(exponent + 1)}`
 }
 
-/** From this value on, 20 decimals are printed. */
+/** Numbers from this value on are printed with 20 decimals and an exponent. */
 const integersBelow = 2 ** 31
 
 const withoutZeros = (digits: string): string =>
   digits.includes('.') ? digits.replace(/\.?0+$/, '') : digits
 
-/** Pads the exponent to two digits: `1.5e-08`. */
+/** Pads the exponent to two digits, as in `1.5e-08`. */
 const withExponent = (text: string): string => text.replace(/e([+-])(\d)$/, 'e$10$2')
 
 const view = new DataView(new ArrayBuffer(8))

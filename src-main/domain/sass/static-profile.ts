@@ -1,4 +1,7 @@
-/** The profile of a rung that was built but not run: instructions and source lines without counters. */
+/**
+ * The profile of a rung that was built but not run. It has instructions and source lines without
+ * counters.
+ */
 import { message, type Statement } from '../messages/message'
 import {
   deepSchemaVersion,
@@ -12,13 +15,13 @@ import { listingOf } from './listing'
 import type { MachineKernel } from './machine-code'
 
 export interface BuiltKernel {
-  /** As in the launch. */
+  /** Name of the kernel as in the launch. */
   readonly name: string
   readonly code: MachineKernel
   readonly architecture: number
 }
 
-/** Makes the profile. `nameOf` maps a compiler path to the session's file name. */
+/** Returns the profile of a rung. `nameOf` maps a compiler path to the session's file name. */
 export function staticProfile(
   rung: string,
   launched: readonly BuiltKernel[],

@@ -1,4 +1,6 @@
-/** The commands that run a session's rungs again: the same, at other sizes, or with a cold L2. Pure. */
+/**
+ * Commands that run a session's rungs again: unchanged, at other sizes, or with a cold L2. Pure.
+ */
 import type { ProfileLevel } from '../metrics/metric-definition'
 import { can, kindOf } from '../targets/targets'
 import { sameSizes, type Problem, type Sizes } from '../task/problem'
@@ -11,8 +13,9 @@ const quoted = (word: string): string =>
   plainWord.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
 /**
- * Parameters that differ from a header's default. `--param` applies to every rung that declares the name and
- * allows the value, so a parameter is listed only if it would not change other rungs.
+ * Returns options for parameters that differ from their defaults. `--param` applies to every rung
+ * that declares the name and allows the value. A parameter is therefore omitted if it would change
+ * other rungs.
  */
 function parameterWords({ ladder }: Session): string[] {
   const names = new Set(ladder.rungs.flatMap(({ params }) => Object.keys(params)))
@@ -31,10 +34,13 @@ function parameterWords({ ladder }: Session): string[] {
   })
 }
 
-/** Formats a size as an option. `--at` works for every task; only shipped tasks have options for their size names. */
+/**
+ * Formats a size as an option. `--at` works for every task; named size options exist only for
+ * built-in tasks.
+ */
 const at = (name: string, value: number | string): string[] => ['--at', `${name}=${value}`]
 
-/** The sizes as command-line options. */
+/** Returns the sizes as command-line options. */
 function sizeOptions(task: Task, sizes: Sizes): string[] {
   const names = sizeNames(task)
   return names.length > 1 && new Set(Object.values(sizes)).size === 1
@@ -42,7 +48,7 @@ function sizeOptions(task: Task, sizes: Sizes): string[] {
     : names.flatMap((name) => at(name, sizes[name]!))
 }
 
-/** The command-line options for everything that differs from the ladder's defaults. */
+/** Returns command-line options for all values that differ from the ladder's defaults. */
 function problemOptions({ ladder }: Session, task: Task, problem: Problem): string[] {
   const { sizes, scalars, options } = problem
   const own: Record<string, number | string> = { ...ladder.scalars, ...ladder.options }
@@ -64,7 +70,7 @@ export function runCommand(session: Session, sizes: Sizes | null, profile: Profi
   return words.map(quoted).join(' ')
 }
 
-/** Returns another of the ladder's sizes, or half of this problem's sizes if there is none. */
+/** Returns another of the ladder's sizes, or half of the problem's sizes if there is no other. */
 export function otherSizes({ ladder, problem }: Session): Sizes | null {
   if (!problem) return null
   const half = Object.entries(problem.sizes).map(([name, size]) => [name, Math.ceil(size / 2)])
@@ -88,8 +94,8 @@ function profileCommand({ command, filters }: Program, level: string): string {
 }
 
 /**
- * Returns the command that reproduces the session: a run on the same kind of GPU, a profile of the same program, or an import of the same
- * file.
+ * Returns the command that reproduces the session. The command runs on the same kind of GPU,
+ * profiles the same program, or imports the same file.
  */
 export function reproduceCommand(session: Session): string {
   if (session.program) return profileCommand(session.program, session.settings.profile)
@@ -101,7 +107,7 @@ export function reproduceCommand(session: Session): string {
     'kernel-ladder',
     'run',
     ...ladderWords(session),
-    // Rungs are listed, so that the same ones run even if the ladder has grown.
+    // Lists the rungs explicitly, because the ladder may have gained rungs.
     '--rungs',
     session.rungs.map(({ id }) => id).join(','),
     ...(task && problem ? problemOptions(session, task, problem) : []),

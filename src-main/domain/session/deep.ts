@@ -1,7 +1,8 @@
 /**
- * The deep profile of one rung: counters per instruction and source line, and ncu's advice. `deep/<rung>.json` of a session has this shape;
- * docs/reference/session-format.md describes its origin. For a rung that was built but not run, the instructions come from the machine code and have
- * no counters. null means not collected; 0 means counted and zero.
+ * The deep profile of one rung: counters per instruction and source line, and ncu's advice.
+ * Sessions store it in `deep/<rung>.json`. docs/reference/session-format.md describes its origin.
+ * For a rung that was built but not run, instructions are derived from the machine code and have no
+ * counters. Null means not collected; 0 is a measured zero.
  */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
@@ -12,30 +13,36 @@ const count = z.number().nonnegative().nullable()
 
 /** Counters of one instruction, or of one source line as the sum over its instructions. */
 export const Work = z.object({
-  /** Times a warp executed it. */
+  /** Number of times that warps executed the instruction. */
   executed: count,
-  /** Times a thread executed it, including predicated-off threads. */
+  /** Number of times that threads executed the instruction, including predicated-off threads. */
   threadExecuted: count,
-  /** Warp samples that found a warp here, whatever it was doing. */
+  /** Number of samples in which a warp was at this instruction, in any state. */
   samples: count,
-  /** Samples taken in cycles in which the scheduler issued nothing. */
+  /** Number of samples in cycles without an issue by the scheduler. */
   notIssuedSamples: count,
-  /** Samples by ncu's reason (`long_sb`, `mio`, `selected`…); reasons without samples are omitted. */
+  /**
+   * Number of samples per stall reason, by ncu's names (`long_sb`, `mio`, `selected`…). Reasons
+   * without samples are omitted.
+   */
   stalls: z.record(z.string(), z.number().positive()).nullable(),
-  /** Passes through shared memory: actual, ideal, and the difference. */
+  /** Shared-memory wavefronts: actual, ideal, and the difference. */
   sharedWavefronts: count,
   sharedWavefrontsIdeal: count,
   sharedWavefrontsExcess: count,
-  /** Tag lookups in L1 for global memory; ncu gives no ideal for them. */
+  /** L1 tag lookups for global memory. ncu reports no ideal count. */
   globalL1Requests: count,
-  /** Theoretical 32-byte sectors requested from L2 for global memory: actual, ideal, and the difference. */
+  /**
+   * Theoretical number of 32-byte sectors requested from L2 for global memory: actual, ideal, and
+   * the difference.
+   */
   globalL2Sectors: count,
   globalL2SectorsIdeal: count,
   globalL2SectorsExcess: count,
 })
 export type Work = z.infer<typeof Work>
 
-/** The counters of code that was not profiled. */
+/** Counters for code that was not profiled; all null. */
 export const notCounted: Work = {
   executed: null,
   threadExecuted: null,
@@ -55,20 +62,26 @@ const Place = z.object({ file: z.string(), line: z.number().int().positive() })
 export type Place = z.infer<typeof Place>
 
 export const Instruction = Work.extend({
-  /** Its index in the kernel, from 0. */
+  /** Index of the instruction in the kernel, from 0. */
   index: z.number().int().nonnegative(),
-  /** Bytes from the kernel's first instruction, independent of the load address. */
+  /** Offset in bytes from the kernel's first instruction, independent of the load address. */
   offset: z.number().int().nonnegative(),
-  /** SASS as ncu prints it, jump targets as offsets. */
+  /** SASS as ncu prints it, with jump targets as offsets. */
   text: z.string(),
-  /** Including modifiers: `LDS.128`, `FFMA`. */
+  /** Opcode with modifiers, such as `LDS.128` or `FFMA`. */
   opcode: z.string(),
-  /** Path under the session's `sources/`, or a bare file name of another source; null without line information. */
+  /**
+   * Path under the session's `sources/`, or a bare file name for other sources. The value is null
+   * without line information.
+   */
   file: z.string().nullable(),
   line: z.number().int().positive().nullable(),
-  /** Additional lines that ncu lists for it after inlining. Its work counts for each of them. */
+  /**
+   * Additional lines that ncu lists for an inlined instruction. Each line counts the instruction's
+   * work.
+   */
   inlinedFrom: z.array(Place).optional(),
-  /** Set on the target `predicted`. */
+  /** The model's prediction; only on the target `predicted`. */
   predicted: InstructionPrediction.optional(),
 })
 export type Instruction = z.infer<typeof Instruction>
@@ -76,26 +89,32 @@ export type Instruction = z.infer<typeof Instruction>
 export const SourceLine = Work.extend({
   file: z.string(),
   line: z.number().int().positive(),
-  /** Null if ncu had no source. */
+  /** Source text; null if ncu had no source. */
   text: z.string().nullable(),
 })
 export type SourceLine = z.infer<typeof SourceLine>
 
-/** A piece of ncu's own advice. */
+/** One recommendation from ncu. */
 export const Rule = z.object({
-  /** ncu's names of the section and rule, such as `MemoryWorkloadAnalysis_Tables` and `SharedMemoryConflicts`. */
+  /**
+   * ncu's names of the section and the rule, such as `MemoryWorkloadAnalysis_Tables` and
+   * `SharedMemoryConflicts`.
+   */
   section: z.string(),
   name: z.string(),
   kind: z.enum(['optimization', 'warning', 'info', 'error']),
   text: z.string(),
-  /** ncu's estimate of the maximum speedup, in percent; null if it gives none. */
+  /** ncu's estimate of the maximum speedup in percent; null without one. */
   estimatedSpeedup: z.number().nullable(),
-  /** Whether it applies to the whole kernel or to one limiting unit. */
+  /** Whether the recommendation applies to the whole kernel or to one limiting unit. */
   speedupType: z.enum(['global', 'local']).nullable(),
 })
 export type Rule = z.infer<typeof Rule>
 
-/** Which samples have stall reasons: all of them, or only those in cycles without an issue, as in ncu 2025.4 and later. */
+/**
+ * The samples that have stall reasons: all samples, or only samples in cycles without an issue (ncu
+ * 2025.4 and later).
+ */
 const StallSamples = z.enum(['all', 'notIssued'])
 export type StallSamples = z.infer<typeof StallSamples>
 
@@ -103,12 +122,15 @@ export const DeepKernel = z.object({
   name: z.string(),
   instructions: z.array(Instruction),
   lines: z.array(SourceLine),
-  /** Warp-level instructions executed, by opcode; null if they were not counted. */
+  /** Executed warp-level instructions by opcode; null if not counted. */
   opcodes: z.record(z.string(), z.number().nonnegative()).nullable(),
   rules: z.array(Rule),
-  /** Absent without samples. Also absent in older sessions, whose samples all have stall reasons. */
+  /**
+   * The samples that have stall reasons. The field is absent without samples. Older sessions also
+   * lack it, because all their samples have stall reasons.
+   */
   stallSamples: StallSamples.optional(),
-  /** Set on the target `predicted`. */
+  /** The model's prediction; only on the target `predicted`. */
   predicted: LaunchPrediction.optional(),
 })
 export type DeepKernel = z.infer<typeof DeepKernel>
@@ -118,17 +140,17 @@ export const deepSchemaVersion = 2
 export const DeepProfile = z.object({
   schema: z.literal(deepSchemaVersion),
   rung: Identifier,
-  /** One per launch, in launch order. */
+  /** One entry per launch, in launch order. */
   kernels: z.array(DeepKernel),
-  /** What is missing and why. */
+  /** Missing parts and the reasons. */
   notes: z.array(Statement),
 })
 export type DeepProfile = z.infer<typeof DeepProfile>
 
-/** Profiles by rung, which may be created on demand. */
+/** Deep profiles by rung. An implementation may create them on demand. */
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
-/** The counters that are counted per instruction rather than sampled, so the emulator provides them too. */
+/** Counters that are counted per instruction instead of sampled. The emulator provides them too. */
 export const counted = [
   'executed',
   'threadExecuted',
@@ -141,7 +163,7 @@ export const counted = [
   'globalL2SectorsExcess',
 ] as const satisfies readonly (keyof Work)[]
 
-/** The counters that a heat map can show. */
+/** Counters that a heat map can show. */
 export const heatKinds = [
   'executed',
   'samples',
@@ -155,13 +177,14 @@ export type HeatKind = (typeof heatKinds)[number]
 
 export interface LineHeat extends Pick<SourceLine, 'file' | 'line' | 'text'> {
   value: number
-  /** Share of the rung's total, from 0 to 1. */
+  /** Fraction of the rung's total, 0 to 1. */
   share: number
 }
 
 /**
- * Returns source lines by their share of a counter, hottest first, without lines of share zero. Inlined code counts for both its own line
- * and the call site, so shares can add up to more than 1.
+ * Returns source lines by their share of a counter, hottest first. Lines with a share of zero are
+ * omitted. Inlined code counts for its own line and for the calling line, so shares can add up to
+ * more than 1.
  */
 export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
   const lines = new Map<string, LineHeat>()
@@ -173,7 +196,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     if (known) known.value += value
     else lines.set(`${file}:${line}`, { file, line, text, value, share: 0 })
   }
-  // Not summed over lines, because inlined code counts for two of them.
+  // The total is summed over instructions, because lines count inlined code twice.
   const counted = profile.kernels
     .flatMap((kernel) => kernel.instructions)
     .reduce((sum, { [kind]: value }) => sum + (value ?? 0), 0)
@@ -183,7 +206,7 @@ export function lineHeat(profile: DeepProfile, kind: HeatKind): LineHeat[] {
     .sort((a, b) => b.value - a.value)
 }
 
-/** Returns the instructions that a source line compiled to, each with its kernel. */
+/** Returns the instructions compiled from a source line, each with its kernel. */
 export const sassOfLine = (
   profile: DeepProfile,
   file: string,
@@ -199,10 +222,13 @@ export const sassOfLine = (
       .map((instruction) => ({ kernel, instruction })),
   )
 
-/** `LDS.128` → `LDS`. */
+/** Returns the opcode without modifiers: `LDS.128` becomes `LDS`. */
 export const opcodeFamily = (opcode: string): string => opcode.split('.')[0]!
 
-/** Returns a rung's executed instructions by opcode, summed over its kernels; null if one was not counted. */
+/**
+ * Returns executed instructions by opcode, summed over a rung's kernels. Returns null if any kernel
+ * was not counted.
+ */
 export function opcodeHistogram(profile: DeepProfile): Record<string, number> | null {
   const sum: Record<string, number> = {}
   for (const { opcodes } of profile.kernels) {
@@ -213,7 +239,10 @@ export function opcodeHistogram(profile: DeepProfile): Record<string, number> | 
   return profile.kernels.length === 0 ? null : sum
 }
 
-/** Returns a rung's samples by stall reason, summed over its kernels; null if one was not sampled. */
+/**
+ * Returns samples by stall reason, summed over a rung's kernels. Returns null if any kernel was not
+ * sampled.
+ */
 export function stallHistogram(
   profile: Pick<DeepProfile, 'kernels'>,
 ): Record<string, number> | null {
@@ -227,13 +256,13 @@ export function stallHistogram(
 }
 
 export const HistogramDelta = z.object({
-  /** The opcode or the stall reason. */
+  /** Opcode or stall reason. */
   key: z.string(),
   a: z.number(),
   b: z.number(),
-  /** b − a. */
+  /** Difference b − a. */
   delta: z.number(),
-  /** Each as a share of its rung's total, from 0 to 1. */
+  /** Values as fractions of their rung's total, 0 to 1. */
   shareA: z.number(),
   shareB: z.number(),
 })
@@ -241,7 +270,7 @@ export type HistogramDelta = z.infer<typeof HistogramDelta>
 
 const largestMove = ({ delta }: HistogramDelta): number => Math.abs(delta)
 
-/** Merges two histograms by key, sorted by `order`, largest first. */
+/** Merges two histograms by key. The result is sorted by `order`, largest first. */
 export function histogramDeltas(
   a: ReadonlyMap<string, number>,
   b: ReadonlyMap<string, number>,
@@ -282,7 +311,10 @@ const stallSamplesOf = ({ kernels }: DeepProfile): StallSamples | null =>
       ? 'notIssued'
       : 'all'
 
-/** Returns why the stall reasons of two rungs cannot be compared; null if they can be, or if one has none. */
+/**
+ * Returns why the stall reasons of two rungs cannot be compared. Returns null if they can be, or if
+ * a rung has none.
+ */
 export function stallObstacle(
   a: DeepProfile | null | undefined,
   b: DeepProfile | null | undefined,
@@ -297,8 +329,8 @@ export function stallObstacle(
 }
 
 /**
- * Returns stall samples, largest change of share first. Samples are taken at a fixed interval, so their number is proportional to the time;
- * compare the shares.
+ * Returns stall samples by reason, largest change of share first. Samples are taken at a fixed
+ * interval, so their number grows with the time. Compare the shares instead.
  */
 export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | null =>
   stallObstacle(a, b)
@@ -307,7 +339,7 @@ export const stallDelta = (a: DeepProfile, b: DeepProfile): HistogramDelta[] | n
         Math.abs(shareB - shareA),
       )
 
-/** Whether two rungs ran the same machine code; null if either is unknown. */
+/** Returns whether two rungs ran the same machine code, or null if either code is unknown. */
 export function identicalSass(a: DeepProfile, b: DeepProfile): boolean | null {
   const texts = ({ kernels }: DeepProfile): string[][] =>
     kernels.map(({ instructions }) => instructions.map(({ text }) => text))

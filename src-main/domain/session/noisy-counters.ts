@@ -5,8 +5,9 @@ import type { RungResult } from './session'
 type Measured = Pick<RungResult, 'metrics'>
 
 /**
- * Returns the metric to show and judge a counter by. If every rung has the structural counter, that one is used, because the hardware
- * counter of bank conflicts is nonzero even for conflict-free code.
+ * Returns the metric that should replace a noisy counter. The hardware counter of bank conflicts is
+ * nonzero even for conflict-free code. If every rung has the structural counter, that counter is
+ * used instead.
  */
 export function withoutNoise(
   metric: string,
@@ -20,7 +21,10 @@ export function withoutNoise(
     : metric
 }
 
-/** The same, for the rungs of a list that have the counter: failed rungs have none. */
+/**
+ * Returns the metric for a table column. Rungs without the counter, such as failed ones, are
+ * ignored.
+ */
 export const columnFor = (metric: string, rungs: readonly Measured[]): string =>
   withoutNoise(
     metric,

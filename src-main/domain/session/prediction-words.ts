@@ -1,6 +1,6 @@
-/** The vocabulary of predictions that sessions store: limiters, stall reasons, classes of predictions. */
+/** Names used in stored predictions: limiters, stall reasons and prediction classes. */
 
-/** What can limit a launch. */
+/** Possible limits of a launch. */
 export const limiters = [
   'dram',
   'l2',
@@ -20,7 +20,10 @@ export const limiters = [
 ] as const
 export type Limiter = (typeof limiters)[number]
 
-/** Classes of predictions, derived from the prediction alone. The class determines the width of the range. */
+/**
+ * Classes of predictions, derived from the prediction alone. The class determines the width of the
+ * range.
+ */
 export const predictionClasses = [
   'compute',
   'memory',
@@ -32,7 +35,7 @@ export const predictionClasses = [
 ] as const
 export type PredictionClass = (typeof predictionClasses)[number]
 
-/** Why a warp could not issue; the names match ncu's stall reasons. */
+/** Reasons that a warp could not issue. The names match ncu's stall reasons. */
 export const stallReasons = [
   'barrier',
   'branch_resolving',
@@ -51,7 +54,10 @@ export const stallReasons = [
 ] as const
 export type StallReason = (typeof stallReasons)[number]
 
-/** Causes that a launch is simulated again without: the time left bounds what their removal can gain. */
+/**
+ * Causes that the model can remove in a second simulation. The remaining time bounds the possible
+ * gain.
+ */
 export const removals = ['conflicts', 'sectors', 'latency', 'barriers'] as const
 export type Removal = (typeof removals)[number]
 
@@ -64,6 +70,6 @@ export const predictionWarnings = [
 ] as const
 export type PredictionWarning = (typeof predictionWarnings)[number]
 
-/** Why the model cannot predict a rung. */
+/** Reasons that the model cannot predict a rung. */
 export const refusals = ['spins', 'uneven', 'distributed-shared', 'too-long', 'halted'] as const
 export type Refusal = (typeof refusals)[number]

@@ -1,6 +1,6 @@
 /**
- * Completes a rung's metrics: computes derived metrics, and marks metrics that a session lacks because it is older than the registry entry.
- * Pure.
+ * Completes a rung's metrics. Computes derived metrics, and marks metrics that an older session
+ * lacks because they were added later. Pure.
  */
 import { message, says, type Statement } from '../messages/message'
 import type { MetricDefinition, ProfileLevel } from '../metrics/metric-definition'
@@ -24,7 +24,7 @@ function derive({ unit, derived }: MetricDefinition, figures: Figures): MetricVa
     : { value, unit, evidence: 'derived', reason: message(how) }
 }
 
-/** Adds the derived metrics of the level; existing values are kept. */
+/** Returns the metrics with the level's derived metrics added. Existing values are kept. */
 export const withDerived = (
   level: ProfileLevel,
   figures: Figures,
@@ -39,7 +39,7 @@ export const withDerived = (
   ),
 })
 
-/** Returns the value of a metric that was not requested from ncu. */
+/** Returns the unavailable value of a metric that was not requested from ncu. */
 export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): MetricValue =>
   unavailable(
     unit,
@@ -48,10 +48,13 @@ export const notAsked = ({ unit, ncu, perInstruction }: MetricDefinition): Metri
       : message('records.notAsked', { names: ncu.join(' or ') }),
   )
 
-/** The fields of an instruction that sums need. */
+/** Fields of an instruction that the sums use. */
 export type Counted = Pick<Instruction, 'opcode' | 'executed' | 'sharedWavefrontsExcess'>
 
-/** Returns the level's metrics that are sums over instructions; unavailable if the instructions have no counters. */
+/**
+ * Returns the level's metrics that are sums over instructions. They are unavailable if the
+ * instructions have no counters.
+ */
 export function instructionFigures(
   level: ProfileLevel,
   instructions: readonly Counted[],
@@ -85,7 +88,10 @@ export function instructionFigures(
   )
 }
 
-/** Returns the instructions of a rung's kernels; empty if one has no listing, because a partial sum would be too small. */
+/**
+ * Returns the instructions of all kernels of a rung. Returns an empty list if any kernel has no
+ * listing, because a partial sum would be too small.
+ */
 export const listedInAll = <T>(kernels: readonly (readonly T[])[]): readonly T[] =>
   kernels.every(({ length }) => length > 0) ? kernels.flat() : []
 
@@ -95,11 +101,14 @@ export const instructionsOf = (profile: DeepProfile | null | undefined): readonl
 const lacksSums = ({ metrics }: RungResult): boolean =>
   Object.values(metrics).some(({ reason }) => says(reason, 'figures.noInstructions'))
 
-/** Returns rungs of a deep session that predates sums over instructions: their deep profiles have the counters. */
+/**
+ * Returns the rungs of an older deep session that lack sums over instructions. Their deep profiles
+ * contain the counters.
+ */
 export const rungsWithoutSums = ({ settings, rungs }: Session): RungResult[] =>
   settings.profile === 'deep' ? rungs.filter((rung) => rung.profile && lacksSums(rung)) : []
 
-/** Returns a rung with the metrics summed from its deep profile. */
+/** Returns a rung with metrics summed from its deep profile. */
 export function withSums(rung: RungResult, profile: DeepProfile | null): RungResult {
   const sums = instructionFigures('deep', instructionsOf(profile))
   const follows = metricsAtLevel('deep').filter(({ derived }) =>
@@ -110,8 +119,8 @@ export function withSums(rung: RungResult, profile: DeepProfile | null): RungRes
 }
 
 /**
- * Returns why a rung that was not profiled has no counters. Time-dependent metrics come only from the profiler; the others may have a
- * specific reason.
+ * Returns the specific reason that an unprofiled rung has no counters. Only time-dependent metrics
+ * show it, because they always require the profiler.
  */
 const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Statement | undefined =>
   profile === null && can(target).times
@@ -121,11 +130,11 @@ const whyNone = ({ target }: Session, { profile, metrics }: RungResult): Stateme
       )?.[1].reason
     : undefined
 
-/** Returns the value of a metric that this version of the emulator did not count. */
+/** Returns the unavailable value of a metric that this version of the emulator did not count. */
 const notCollected = ({ unit }: MetricDefinition): MetricValue =>
   unavailable(unit, message('records.notCollected'))
 
-/** Metrics that may have been added to a level later; the card level has never changed. */
+/** Metrics that may have been added to a level later. The card level has never changed. */
 const added = (level: ProfileLevel): MetricDefinition[] =>
   metricsAtLevel(level).filter((metric) => metric.level !== 'card')
 
@@ -147,7 +156,10 @@ function complete(session: Session, rung: RungResult): Record<string, MetricValu
   })
 }
 
-/** Returns a session with every metric of its level. An import keeps only what its file contained, since it requested nothing. */
+/**
+ * Returns a session with every metric of its level. Imports are unchanged, because they requested
+ * no metrics.
+ */
 export function withRegistry(session: Session): Session {
   const { target, settings } = session
   if (!can(target).knowsRun || settings.profile === 'none') return session

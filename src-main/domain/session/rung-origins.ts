@@ -1,7 +1,7 @@
-/** What the rungs of two sessions were built from. */
+/** Sources and parameters of the rungs in two sessions. */
 import { RungResult, Session, rungOf } from './session'
 
-/** `TM=8 TN=8`; `none` for a rung without parameters. */
+/** Formats a rung's parameters, such as `TM=8 TN=8`. Returns `none` without parameters. */
 export const paramWords = ({ params }: RungResult): string =>
   Object.entries(params)
     .map(([name, value]) => `${name}=${value}`)
@@ -13,11 +13,14 @@ interface RungOrigin {
   which: 'both' | 'first' | 'second'
   file: string
   sourceHash: string
-  /** `TM=8 TN=8`. */
+  /** Parameters, such as `TM=8 TN=8`. */
   params: string
 }
 
-/** Returns what each rung was built from; one entry for both sessions if they built the same. */
+/**
+ * Returns the source and parameters of each rung. A rung that is equal in both sessions has one
+ * entry.
+ */
 export function rungOrigins(a: Session, b: Session): RungOrigin[] {
   const origin = (rung: RungResult, which: RungOrigin['which']): RungOrigin => {
     const { id, file, sourceHash } = rung

@@ -1,20 +1,28 @@
-/** compute-sanitizer's findings for a rung, each with its source location, identical ones merged. */
+/**
+ * compute-sanitizer's findings for a rung, with source locations. Identical findings are merged.
+ */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
 import { Problem } from '../task/problem'
 import { Identifier } from '../ladder/rung'
 
-/** compute-sanitizer's tools, in the order they are run. */
+/** compute-sanitizer's tools in the order that they run. */
 export const sanitizerTools = ['memcheck', 'racecheck', 'initcheck', 'synccheck'] as const
 export const SanitizerTool = z.enum(sanitizerTools)
 export type SanitizerTool = z.infer<typeof SanitizerTool>
 
-/** Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more; a rung at the default size takes seconds. */
+/**
+ * Time limit per rung in seconds. racecheck slows kernels down a hundredfold or more; a rung at the
+ * default size takes seconds.
+ */
 export const defaultSecondsARung = 120
 
 const triple = z.tuple([z.number().int(), z.number().int(), z.number().int()])
 
-/** A source location; parts that the tool did not report are null (host code, code without line information). */
+/**
+ * A source location. Parts that the tool did not report are null, as for host code or code without
+ * line information.
+ */
 export const SourcePlace = z.object({
   file: z.string().nullable(),
   line: z.number().int().nullable(),
@@ -22,29 +30,32 @@ export const SourcePlace = z.object({
 })
 export type SourcePlace = z.infer<typeof SourcePlace>
 
-/** One record of the tool's report. */
+/** One record of a compute-sanitizer report. */
 export const SanitizerRecord = z.object({
-  /** The tool's own word: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
+  /** The tool's name for the finding: `Precise`, `Api`, `Analysis`, `Initcheck`, … */
   kind: z.string(),
   severity: z.enum(['error', 'warning', 'info']),
   message: z.string(),
   place: SourcePlace,
-  /** The second access of a race, and the kinds of both: `Write`, `Read`. */
+  /** For a race, the second access and the kinds of both accesses (`Write`, `Read`). */
   conflict: z.object({ place: SourcePlace, first: z.string(), second: z.string() }).nullable(),
-  /** The number of hazards for a race, otherwise 1. */
+  /** Number of hazards for a race, otherwise 1. */
   count: z.number().int().min(1),
   thread: triple.nullable(),
   block: triple.nullable(),
-  /** As written by the tool, `0x7f81a5400100`. */
+  /** Address as printed by the tool, such as `0x7f81a5400100`. */
   address: z.string().nullable(),
 })
 export type SanitizerRecord = z.infer<typeof SanitizerRecord>
 
-/** Source lines around a finding; `from` is the number of the first. */
+/** Source lines around a finding. `from` is the first line number. */
 export const SourceExcerpt = z.object({ from: z.number().int(), lines: z.array(z.string()) })
 export type SourceExcerpt = z.infer<typeof SourceExcerpt>
 
-/** Records with the same message at the same line, counted; thread, block and address are those of the first. */
+/**
+ * Merged records with the same message on the same line. Thread, block and address are from the
+ * first record.
+ */
 export const SanitizerFinding = SanitizerRecord.extend({
   excerpt: SourceExcerpt.nullable(),
 })
@@ -52,12 +63,15 @@ export type SanitizerFinding = z.infer<typeof SanitizerFinding>
 
 export const SanitizerCheck = z.object({
   tool: SanitizerTool,
-  /** `failed`: the tool reached no verdict, which is not the same as finding nothing. */
+  /** `failed` means that the tool reached no verdict, which differs from finding nothing. */
   status: z.enum(['clean', 'found', 'failed', 'unsupported', 'not-run']),
   reason: Statement.optional(),
-  /** The count in the tool's own summary: errors and warnings, or hazards; null if it printed none. */
+  /**
+   * Number of errors and warnings, or hazards, from the tool's summary. The value is null if the
+   * tool printed none.
+   */
   total: z.number().int().nullable(),
-  /** How many of these its report omits. */
+  /** Number of records that the tool's report omits. */
   notPrinted: z.number().int(),
   findings: z.array(SanitizerFinding),
 })
@@ -68,7 +82,10 @@ export const SanitizedRung = z.object({
   title: z.string(),
   file: z.string(),
   checks: z.array(SanitizerCheck),
-  /** printf output of its kernels, one sentence per call; only present for emulated kernels that print. */
+  /**
+   * printf output of the kernels, one sentence per call. The field is present only for emulated
+   * kernels that print.
+   */
   printed: z.array(Statement).min(1).optional(),
 })
 export type SanitizedRung = z.infer<typeof SanitizedRung>
@@ -79,9 +96,11 @@ export const SanitizeReport = z.object({
   ladder: Identifier,
   problem: Problem,
   device: z.object({ name: z.string(), computeCapability: z.string() }),
-  /** compute-sanitizer's version; null if it does not report one. */
+  /** compute-sanitizer version; null if the tool does not report one. */
   sanitizer: z.string().nullable(),
-  /** true if the emulator did the checks instead of compute-sanitizer on a GPU; absent otherwise. */
+  /**
+   * True if the emulator ran the checks instead of compute-sanitizer on a GPU. Otherwise absent.
+   */
   emulated: z.literal(true).optional(),
   completion: z.enum(['complete', 'cancelled']),
   rungs: z.array(SanitizedRung),
@@ -109,6 +128,6 @@ export function groupRecords(records: readonly SanitizerRecord[]): SanitizerReco
   return [...groups.values()]
 }
 
-/** Returns a place such as `gemm/05_tile.cu:31`, or as much of it as is known. */
+/** Formats a source location such as `gemm/05_tile.cu:31`, without unknown parts. */
 export const placeLabel = ({ file, line, function: name }: SourcePlace): string =>
   file === null ? (name ?? '') : line === null ? file : `${file}:${line}`

@@ -1,4 +1,4 @@
-/** A session's entry in a list; the same for a folder and a report. */
+/** A session's entry in a list. Folders and reports use the same form. */
 import { z } from 'zod'
 import { gpuOfTarget, kindOf, Target } from '../targets/targets'
 import { CacheState, type Session } from './session'
@@ -11,22 +11,24 @@ export const SessionSummary = z.object({
   ref: SessionRef,
   kind: z.enum(['live', 'recorded', 'imported']),
   name: z.string(),
-  /** The user's name for it; null if none was given. */
+  /** The user's name for the session; null without one. */
   title: z.string().nullable(),
   createdAt: z.string(),
   ladder: z.object({ id: z.string(), title: z.string() }),
-  /** null if unknown, as for counters imported from ncu. */
+  /** The problem; null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
-  /** Scalars of the problem that differ from the task's; absent if none do. */
+  /** Scalars that differ from the task's defaults; absent without any. */
   unusual: Scalars.optional(),
   deviceName: z.string().nullable(),
-  /** Set for a session without a device that is for a GPU of the built-in table. */
+  /** The target; only for sessions without a device that name a built-in GPU. */
   target: Target.optional(),
   profile: ProfileLevel,
-  /** L2 contents when its launches were timed; absent if nothing was timed. */
+  /** L2 state when the launches were timed; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   rungCount: z.number().int(),
-  /** Set if the folder cannot be read; the other fields are then guessed from its name. */
+  /**
+   * Reason that the folder cannot be read. The other fields are then guessed from the folder name.
+   */
   damaged: Statement.optional(),
 })
 
@@ -37,13 +39,13 @@ export const listedKind = ({ target }: Session): SessionSummary['kind'] => kindO
 
 type Listed = Pick<SessionSummary, 'kind'>
 
-/** Whether it was made by a run on this machine. */
+/** Returns whether a run on this machine created the session. */
 export const isOwnRun = ({ kind }: Listed): boolean => kind === 'live'
 
-/** Whether it ships with the program. */
+/** Returns whether the session is built into the program. */
 export const isRecording = ({ kind }: Listed): boolean => kind === 'recorded'
 
-/** Whether it came from a file: an ncu report or one of ours. */
+/** Returns whether the session was imported from a file: an ncu report or one of our reports. */
 export const isImport = ({ kind }: Listed): boolean => kind === 'imported'
 
 export const summaryOf = (

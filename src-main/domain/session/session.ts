@@ -1,6 +1,7 @@
 /**
- * A session: what one run built, verified, timed and profiled. Immutable; a new run makes a new one.
- * `session.json` holds this shape. Its history is in docs/reference/session-format.md.
+ * A session: all rungs that one run built, verified, timed and profiled. Immutable; a new run
+ * creates a new session. `session.json` has this form. docs/reference/session-format.md describes
+ * its history.
  */
 import { z } from 'zod'
 import { Ceilings } from '../gpu/ceilings'
@@ -32,7 +33,10 @@ export const Diagnostic = z.object({
 export type Diagnostic = z.infer<typeof Diagnostic>
 
 export const Build = z.object({
-  /** The maximum over the rung's kernels; null if ptxas reported none (a library call). */
+  /**
+   * Registers per thread, the maximum over the rung's kernels. The value is null if ptxas reported
+   * none, as for a library call.
+   */
   registersPerThread: z.number().nullable(),
   staticSharedBytes: z.number().nullable(),
   spillStoreBytes: z.number().nullable(),
@@ -43,9 +47,11 @@ export const Build = z.object({
 })
 export type Build = z.infer<typeof Build>
 
-/** An element that differs from the expected value; null stands for NaN and infinity. */
-/** An element of a result. JSON has no infinities or NaN; NaN is null. */
-/** Strings represent infinities, integers beyond 2^53, and NaN with its bits where an exact check compares them. */
+/** An element of a result. JSON cannot represent NaN and infinity, so NaN is null. */
+/**
+ * Strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, a
+ * string represents NaN too.
+ */
 const Element = z
   .union([
     z.number(),
@@ -55,7 +61,7 @@ const Element = z
   .nullable()
 
 export const Mismatch = z.object({
-  /** Its name in the task. */
+  /** Name of the buffer in the task. */
   buffer: z.string(),
   index: z.array(z.number().int()),
   expected: Element,
@@ -65,150 +71,184 @@ export type Mismatch = z.infer<typeof Mismatch>
 
 export const Verify = z.object({
   passed: z.boolean(),
-  /** The largest |error| divided by the scale of the task's check; null if a NaN or Inf was found. */
+  /**
+   * The largest error divided by the scale of the task's check. The value is null if a NaN or Inf
+   * was found.
+   */
   worstRelativeError: z.number().nullable(),
   mismatches: z.number().int(),
   firstMismatch: Mismatch.nullable(),
   /** Buffers with out-of-bounds writes, by their names in the task. */
   outOfBounds: z.array(z.string()),
-  /** Read-only buffers that it wrote to. */
+  /** Read-only buffers that the rung wrote to. */
   changedInputs: z.array(z.string()),
 })
 export type Verify = z.infer<typeof Verify>
 
 /**
- * L2 contents when a launch was timed. `cold`: no line of the rung's buffers, and no dirty line. `warm`: whatever the previous launch left.
- * Only upgraded and imported sessions have the others: `cold-dirty` (filled with dirty lines) and `unknown`.
+ * L2 state when a launch was timed. `cold` means that L2 has no line of the rung's buffers and no
+ * dirty line. `warm` means that L2 is as the previous launch left it. Only upgraded and imported
+ * sessions have `cold-dirty` (filled with dirty lines) or `unknown`.
  */
 const cacheStates = ['cold', 'warm', 'cold-dirty', 'unknown'] as const
 export const CacheState = z.enum(cacheStates)
 export type CacheState = z.infer<typeof CacheState>
 
-/** Timing of bursts: consecutive launches on a rested GPU. Its clock is higher than between alternating single launches. */
+/**
+ * Timing of bursts: consecutive launches after an idle period. The clock is higher than for
+ * alternating single launches.
+ */
 export const BurstTiming = z.object({
   cacheState: CacheState,
   /** Launches per burst. */
   launches: z.number().int().positive(),
   /** Idle time before each burst. */
   restSeconds: z.number().nonnegative(),
-  /** Per launch: the burst's time divided by its launches. */
+  /** Median time per launch, computed as the burst's time divided by its number of launches. */
   medianMs: z.number(),
   samplesMs: z.array(z.number()),
   gflops: z.number().nullable(),
-  /** Relative to bursts of the reference, which alternate with the rung's; null without a reference. */
+  /**
+   * Ratio to bursts of the reference, which alternate with the rung's bursts. The value is null
+   * without a reference.
+   */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
 })
 export type BurstTiming = z.infer<typeof BurstTiming>
 
-/** Timing of one rung alone, launched repeatedly for seconds, after one second of warm-up. Its clock is what its own power draw allows. */
+/**
+ * Timing of one rung launched repeatedly for seconds, after one second of warm-up. The rung's own
+ * power draw determines the clock.
+ */
 export const SustainedTiming = z.object({
   cacheState: CacheState,
   seconds: z.number().positive(),
-  /** Per launch: the time of consecutive launches divided by their number. */
+  /**
+   * Median time per launch, computed as the time of consecutive launches divided by their number.
+   */
   medianMs: z.number(),
-  /** Interquartile range over the median. */
+  /** Interquartile range divided by the median. */
   spread: z.number(),
   gflops: z.number().nullable(),
-  /** Relative to the reference's own sustained time; null without a reference. */
+  /** Ratio to the reference's own sustained time; null without a reference. */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Medians over these seconds; null if the driver does not report them. */
+  /** Median values during the timed seconds; null if the driver does not report them. */
   smClockMHz: z.number().nullable(),
   powerW: z.number().nullable(),
   gpu: GpuState,
 })
 export type SustainedTiming = z.infer<typeof SustainedTiming>
 
-/** What is timed in addition to single launches. `all`: bursts and sustained launches. */
+/** Timing in addition to single launches. `all` includes bursts and sustained launches. */
 export const timingWays = ['single', 'burst', 'sustained', 'all'] as const
 export const TimingWay = z.enum(timingWays)
 export type TimingWay = z.infer<typeof TimingWay>
 
-/** Timing of single launches, interleaved with the reference's. `burst` and `sustained` hold the other kinds. */
+/**
+ * Timing of single launches, interleaved with the reference's launches. `burst` and `sustained`
+ * contain the other kinds of timing.
+ */
 export const Timing = z.object({
   cacheState: CacheState,
   medianMs: z.number(),
-  /** Interquartile range over the median. */
+  /** Interquartile range divided by the median. */
   spread: z.number(),
   samples: z.number().int(),
   samplesMs: z.array(z.number()),
-  /** The 95% confidence interval of the median came within 0.5% before the sample limit was reached. */
+  /** Whether the median's 95 % confidence interval narrowed to 0.5 % before the sample limit. */
   settled: z.boolean(),
-  /** null if the task does not count operations. */
+  /** Throughput; null if the task does not count operations. */
   gflops: z.number().nullable(),
-  /** Reference time divided by this rung's time, sampled alternately in one process; null without a reference. */
+  /**
+   * Reference time divided by this rung's time, sampled alternately in one process. The value is
+   * null without a reference.
+   */
   ratioToReference: z.number().nullable(),
   referenceMedianMs: z.number().nullable(),
-  /** Launches that reached the GPU late because of the host, and were left out; absent in sessions that predate it. */
+  /**
+   * Number of excluded launches that the host submitted too late. The field is absent in older
+   * sessions.
+   */
   late: z.number().int().nonnegative().optional(),
-  /** Its launch waits for the GPU, so the time includes the host's; absent in sessions that predate it. */
+  /**
+   * Whether the launch waits for the GPU, so that the time includes host time. The field is absent
+   * in older sessions.
+   */
   includesHost: z.boolean().optional(),
-  /** Time between two events with no work in between: the part of a time that belongs to no kernel. */
+  /**
+   * Time between two events without work in between. This part of a measured time belongs to no
+   * kernel.
+   */
   emptyMs: z.number().nullable().optional(),
-  /** Time that the GPU worked on a launch, from CUPTI's activity records; null without CUPTI. */
+  /** GPU time of a launch from CUPTI's activity records; null without CUPTI. */
   gpuMs: z.number().nullable().optional(),
-  /** SM clock during the samples and during the interleaved samples of the reference, computed from cycles; null for short launches. */
+  /**
+   * SM clock during the samples of the rung and of the interleaved reference, computed from cycles.
+   * The value is null for short launches.
+   */
   clockMHz: z.number().nullable().optional(),
   referenceClockMHz: z.number().nullable().optional(),
   smClockBeforeMHz: z.number().nullable(),
   smClockAfterMHz: z.number().nullable(),
-  /** State of the GPU during timing; absent in sessions that predate it. */
+  /** State of the GPU during timing. The field is absent in older sessions. */
   gpu: GpuState.optional(),
-  /** Set if the run requested it. */
+  /** Burst timing, if the run requested it. */
   burst: BurstTiming.optional(),
   sustained: SustainedTiming.optional(),
 })
 export type Timing = z.infer<typeof Timing>
 
 /**
- * A kernel's time under a profiler. ncu runs every launch in isolation, with the caches and clocks in `settings`. CUPTI times launches as
- * the program issued them, possibly concurrent with others. Neither is comparable with a runner's time, nor with each other.
+ * A kernel's time under a profiler. ncu runs every launch in isolation, with the caches and clocks
+ * in `settings`. CUPTI times launches in the running program, where they may be concurrent with
+ * others. Neither time is comparable with the other or with a runner's time.
  */
 export const ProfiledTime = z.object({
-  /** Absent for ncu. */
+  /** The profiler; absent for ncu. */
   timer: z.literal('cupti').optional(),
-  /** Number of launches; 1 for the kernels of one NVTX range, which are summed. */
+  /** Number of launches. It is 1 for the summed kernels of one NVTX range. */
   launches: z.number().int().positive(),
-  /** The sum over the launches. */
+  /** Total time of the launches. */
   totalMs: z.number().nonnegative(),
   medianMs: z.number().nonnegative(),
   minMs: z.number().nonnegative(),
   maxMs: z.number().nonnegative(),
-  /** Interquartile range over the median; null for a single launch. */
+  /** Interquartile range divided by the median; null for a single launch. */
   spread: z.number().nullable(),
 })
 export type ProfiledTime = z.infer<typeof ProfiledTime>
 
-/** ncu's metrics by their own names, in base units; the unit is empty if unknown. */
+/** ncu's metrics by ncu's names, in base units. The unit is empty if unknown. */
 export const NcuMetrics = z.record(
   z.string(),
   z.object({
     value: z.union([z.number(), z.string(), z.null()]),
     unit: z.string(),
-    /** The NaN or infinity that ncu reported, if there is no value. */
+    /** The NaN or infinity that ncu reported instead of a value. */
     reported: z.string().optional(),
   }),
 )
 export type NcuMetrics = z.infer<typeof NcuMetrics>
 
-/** The resources of one block of a launch; null if the profiler did not report them. */
+/** Resources of one block of a launch; null if the profiler did not report them. */
 export const LaunchResources = z.object({
   registersPerThread: z.number().nullable(),
-  /** Statically declared and dynamically requested shared memory, in bytes. */
+  /** Statically declared and dynamically requested shared memory in bytes. */
   staticSharedBytes: z.number().nullable(),
   dynamicSharedBytes: z.number().nullable(),
   barriers: z.number().nullable(),
-  /** Shared memory configured on the SM for the launch, in bytes. */
+  /** Shared memory in bytes that the SM was configured with for the launch. */
   carveOutBytes: z.number().nullable(),
   /** Blocks per cluster; 0 if the launch has no clusters. */
   clusterBlocks: z.number().nullable(),
 })
 export type LaunchResources = z.infer<typeof LaunchResources>
 
-/** A kernel launch of a rung as seen by the runner, without a profiler. */
+/** A rung's kernel launch as the runner observed it, without a profiler. */
 export const Launch = z.object({
-  /** Empty if the driver does not report it. */
+  /** Kernel name; empty if the driver does not report it. */
   name: z.string(),
   grid: z.tuple([z.number(), z.number(), z.number()]),
   block: z.tuple([z.number(), z.number(), z.number()]),
@@ -216,27 +256,27 @@ export const Launch = z.object({
 })
 export type Launch = z.infer<typeof Launch>
 
-/** What a rung compiled in the runner's process before verification and timing. */
+/** Work that a Python rung did in the runner's process before verification and timing. */
 export const Prepared = z.object({
-  /** Importing its packages' kernels, compiling, and the first launches. */
+  /** Seconds for importing packages, compiling, and the first launches. */
   seconds: z.number(),
-  /** `Python 3.12.3, torch 2.11.0`; null if unknown. */
+  /** Versions of Python and its package, such as `Python 3.12.3, torch 2.11.0`; null if unknown. */
   with: z.string().nullable(),
 })
 export type Prepared = z.infer<typeof Prepared>
 
 /** One run of a program rung. */
 export const ProgramRun = z.object({
-  /** Exactly as in the ladder. */
+  /** Command exactly as written in the ladder. */
   command: z.array(z.string()).min(1),
-  /** null if a signal ended it or it was stopped. */
+  /** Exit code; null if a signal ended the program or if it was stopped. */
   exitCode: z.number().int().nullable(),
-  /** What it wrote, if the ladder names a file. */
+  /** Output of the program, if the ladder names an output file. */
   output: z
     .object({
       file: z.string(),
       bytes: z.number().int(),
-      /** SHA-256 of its bytes, hex. */
+      /** SHA-256 of the output file in hex. */
       sha256: z.string(),
     })
     .nullable(),
@@ -245,37 +285,48 @@ export type ProgramRun = z.infer<typeof ProgramRun>
 
 export const ProfiledKernel = z.object({
   name: z.string(),
-  /** null in an import whose table lacks the column, as with older versions of ncu. */
+  /** Grid; null in an import without this column, as with older versions of ncu. */
   grid: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   block: z.tuple([z.number(), z.number(), z.number()]).nullable(),
   passes: z.number().int().nullable(),
-  /** The innermost NVTX range that it was launched in, in imports and sessions of a program; absent outside any. */
+  /**
+   * Innermost NVTX range around the launch, in imports and in sessions of a program. The field is
+   * absent outside any range.
+   */
   range: z.string().optional(),
-  /** The ranges around it, outermost first and `range` last; absent unless there are several. */
+  /**
+   * NVTX ranges around the launch, outermost first, including `range` as the last one. The field is
+   * absent unless there are several.
+   */
   ranges: z.array(z.string()).optional(),
-  /** Absent in sessions that predate it, or if the profile does not contain it. */
+  /**
+   * Resources of the launch. The field is absent in older sessions, or if the profile does not
+   * contain them.
+   */
   resources: LaunchResources.optional(),
-  /** Set for a program rung, over all of the kernel's launches. */
+  /** Time over all launches of the kernel; only for program rungs. */
   profiledTime: ProfiledTime.optional(),
-  /** Set in an import if the rung has several kernels; see RungResult. */
+  /** All of ncu's metrics; only in an import if the rung has several kernels. See `RungResult`. */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type ProfiledKernel = z.infer<typeof ProfiledKernel>
 
-/** A verification at a problem other than the session's, if the run requested it. */
+/** A verification at an additional problem, if the run requested it. */
 export const VerifiedAt = z.object({
   problem: Problem,
-  /** null if there was none. */
+  /** Result of the verification; null if it did not run. */
   verify: Verify.nullable(),
-  /** Why it did not pass. */
+  /** Reason that the verification did not pass. */
   reason: Statement.optional(),
 })
 export type VerifiedAt = z.infer<typeof VerifiedAt>
 
 export const Profile = z.object({
-  /** The maximum number of replay passes of any kernel of the rung. */
+  /** Maximum number of replay passes over the rung's kernels. */
   passes: z.number().int(),
-  /** Wall time of its launch under ncu, all passes; absent in sessions that predate it. */
+  /**
+   * Wall time of the rung under ncu, including all passes. The field is absent in older sessions.
+   */
   seconds: z.number().optional(),
   kernels: z.array(ProfiledKernel),
 })
@@ -287,39 +338,54 @@ export const RungResult = z.object({
   after: Identifier.nullable(),
   idea: z.string(),
   expect: z.array(Expectation),
-  /** The task's flags that are enabled for the rung: its extra computations. */
+  /** Enabled flags of the task, one per extra computation of the rung. */
   flags: z.array(z.string()),
   params: Parameters,
-  /** nvcc arguments beyond the common flags, with environment variables unexpanded; absent if there are none. */
+  /**
+   * nvcc arguments besides the default flags, with environment variables unexpanded. The field is
+   * absent without such arguments.
+   */
   buildWords: z.array(z.string()).optional(),
   /** Path under the session's `sources/`. */
   file: z.string(),
-  /** SHA-256 of the source, hex. */
+  /** SHA-256 of the source in hex. */
   sourceHash: z.string(),
   status: RungStatus,
   reason: Statement.optional(),
   diagnostics: z.array(Diagnostic),
   build: Build.nullable(),
   verify: Verify.nullable(),
-  /** Verifications at further problems, if the run requested them. */
+  /** Verifications at additional problems, if the run requested them. */
   alsoVerified: z.array(VerifiedAt).optional(),
-  /** For a program, the wall time of the whole process. */
+  /** Measured time. For a program, it is the wall time of the whole process. */
   timing: Timing.nullable(),
-  /** Replaces a measured time on the target `predicted`; absent if the model could not predict one. */
+  /**
+   * Predicted time, which replaces a measured time on the target `predicted`. The field is absent
+   * if the model could not predict one.
+   */
   predicted: PredictedTime.optional(),
-  /** Why the model could not predict a time. */
+  /** Reason that the model could not predict a time. */
   notPredicted: Statement.optional(),
-  /** Set for a program rung. */
+  /** The program's run; only for program rungs. */
   program: ProgramRun.optional(),
-  /** Absent if the runner did not see them, and in sessions that predate it. */
+  /**
+   * Observed launches. The field is absent in older sessions, or if the runner did not see the
+   * launches.
+   */
   launches: z.array(Launch).optional(),
-  /** Set for a Python rung. */
+  /** Preparation of a Python rung; absent for other rungs. */
   prepared: Prepared.optional(),
   profile: Profile.nullable(),
-  /** Set for kernels of imports and programs; for a program rung, over all of its launches. */
+  /**
+   * Time under a profiler, for kernels of imports and programs. For a program rung, it covers all
+   * launches.
+   */
   profiledTime: ProfiledTime.optional(),
   metrics: z.record(z.string(), MetricValue),
-  /** Set in an import if the rung is a single launch: all its metrics, in addition to the registry's. */
+  /**
+   * All of ncu's metrics in addition to the registry's; only in an import if the rung is a single
+   * launch.
+   */
   ncuMetrics: NcuMetrics.optional(),
 })
 export type RungResult = z.infer<typeof RungResult>
@@ -333,44 +399,47 @@ type Tools = z.infer<typeof Tools>
 const Settings = z.object({
   nvccFlags: z.array(z.string()),
   seed: z.number().int(),
-  /** For single launches; absent if nothing was timed. */
+  /** L2 state for single launches; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   profile: ProfileLevel,
-  /** Absent means `single`. */
+  /** Kind of timing. Absent means `single`. */
   timing: TimingWay.optional(),
-  /** Rungs that were excluded from profiling, on request or because of their duration. */
+  /** Rungs excluded from profiling, on request or because of their duration. */
   profileSkipped: z.array(Identifier).optional(),
-  /** ncu's --clock-control and --cache-control; null when nothing was profiled. */
+  /** ncu's --clock-control and --cache-control; null if nothing was profiled. */
   clockControl: z.string().nullable(),
   cacheControl: z.string().nullable(),
-  /** The GPU's number for nvidia-smi, on a machine with several; absent in sessions that predate it. */
+  /**
+   * Index of the GPU for nvidia-smi on a machine with several GPUs. The field is absent in older
+   * sessions.
+   */
   gpu: z.number().int().nonnegative().optional(),
 })
 type Settings = z.infer<typeof Settings>
 
-/** The program of a session that profiled one. */
+/** The profiled program of a session. */
 export const Program = z.object({
-  /** As given, without ncu. */
+  /** Command as given by the user, without ncu. */
   command: z.array(z.string()).nonempty(),
-  /** null if a signal ended it or it was stopped. */
+  /** Exit code; null if a signal ended the program or if it was stopped. */
   exitCode: z.number().int().nullable(),
-  /** The requested filters; null if there were none. */
+  /** Requested filters; null without any. */
   filters: z.object({
     kernels: z.string().nullable(),
     nvtx: z.string().nullable(),
     skip: z.number().int(),
     count: z.number().int().nullable(),
   }),
-  /** All observed launches and the sum of their times; the session may have fewer rungs. */
+  /** Number of all observed launches, and their total time. The session may have fewer rungs. */
   launches: z.number().int(),
   totalMs: z.number(),
 })
 export type Program = z.infer<typeof Program>
 
-/** Where a remote run took place: the machine itself, or the node that a scheduler assigned. */
+/** The machine of a remote run: the named machine, or the node that a scheduler assigned. */
 export const SessionHost = z.object({
   name: z.string(),
-  /** The Slurm job number; null without a scheduler. */
+  /** Slurm job number; null without a scheduler. */
   job: z.string().nullable(),
 })
 export type SessionHost = z.infer<typeof SessionHost>
@@ -382,43 +451,56 @@ export const Session = z.object({
   appVersion: z.string(),
   target: Target,
   ladder: Ladder,
-  /** null if unknown, as for counters imported from ncu. */
+  /** The problem; null if unknown, as for counters imported from ncu. */
   problem: Problem.nullable(),
   device: Device.nullable(),
-  /** Set for a run on another machine. */
+  /** The machine of a remote run; absent for local runs. */
   host: SessionHost.optional(),
-  /** The GPU's measured ceilings, taken before the rungs were timed; absent if not measured. */
+  /**
+   * Measured ceilings of the GPU, taken before the rungs were timed. The field is absent if not
+   * measured.
+   */
   ceilings: Ceilings.optional(),
-  /** Set for the target `predicted`. */
+  /** Source of the predictions; only for the target `predicted`. */
   prediction: PredictionSource.optional(),
   tools: Tools,
   settings: Settings,
-  /** `cancelled`: stopped by the user; the session has what had finished by then. */
+  /**
+   * `cancelled` means that the user stopped the run. The session contains the results up to that
+   * moment.
+   */
   completion: z.enum(['complete', 'cancelled']),
-  /** Wall time of the whole run, from the request to the last counter. */
+  /** Wall time in seconds of the whole run, from the request to the last counter. */
   elapsedSeconds: z.number(),
-  /** Notes that the reader needs in addition to the figures: no counter permission, a source that changed since. */
+  /**
+   * Warnings that affect the figures, such as missing counter permission or a source that changed
+   * since.
+   */
   warnings: z.array(Statement),
   rungs: z.array(RungResult),
-  /** Set for the target `program`. */
+  /** The profiled program; only for the target `program`. */
   program: Program.optional(),
 })
 export type Session = z.infer<typeof Session>
 
-/** Whether its rungs are programs, whose times are those of whole processes. */
+/** Returns whether the rungs are programs, whose times cover whole processes. */
 export const isOfPrograms = ({ rungs }: Pick<Session, 'rungs'>): boolean =>
   rungs.some(({ program }) => program !== undefined)
 
 export const rungOf = (session: Session, id: string): RungResult | undefined =>
   findById(session.rungs, id)
 
-/** Whether its rungs build on each other. Launches of an import and kernels of a program are independent of each other. */
+/**
+ * Returns whether the rungs build on each other. Launches of an import and kernels of a program are
+ * independent.
+ */
 export const climbs = ({ program, target }: Pick<Session, 'program' | 'target'>): boolean =>
   program === undefined && can(target).knowsRun
 
 /**
- * Returns the rung that a rung is compared with by default: for a variant, the previous variant of the file; otherwise the rung it names,
- * or the rung above. The reference is never used, because the ratio already compares with it.
+ * Returns the rung that a rung is compared with by default. For a variant, it is the previous
+ * variant of the same file. For other rungs, it is the rung named by `after`, or the rung above.
+ * The reference is never returned, because the ratio already compares with it.
  */
 export function rungBefore(session: Session, id: string): RungResult | undefined {
   const index = session.rungs.findIndex((rung) => rung.id === id)

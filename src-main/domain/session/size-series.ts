@@ -7,14 +7,16 @@ type Sized = Pick<SessionSummary, 'problem'>
 const volume = ({ problem }: Sized): number =>
   Object.values(problem?.sizes ?? {}).reduce((product, size) => product * size, 1)
 
-/** Sorts by the product of the sizes. */
+/** Compares two sessions by the product of their sizes. */
 export const bySize = (a: Sized, b: Sized): number => volume(a) - volume(b)
 
-/** What must be equal besides the sizes. */
+/** Returns the part of the problem that must be equal: options and scalars. */
 const restOf = ({ problem }: Sized): string | null =>
   problem && `${optionsWord(problem)} ${named(problem.scalars)}`
 
-/** Returns readable sessions of the same ladder, GPU, options and scalars, smallest problem first. */
+/**
+ * Returns readable sessions with the same ladder, GPU, options and scalars, smallest problem first.
+ */
 export function sweepCandidates(
   list: readonly SessionSummary[],
   of: SessionSummary,
@@ -32,8 +34,8 @@ export function sweepCandidates(
 }
 
 /**
- * Returns one session per size: the displayed session for its own size, otherwise the newest, preferably one whose times can be ranked with
- * it.
+ * Returns one session per size. The displayed session represents its own size. For other sizes,
+ * sessions with the same L2 state are preferred, then newer sessions.
  */
 export function firstChoice(candidates: readonly SessionSummary[], ref: string): string[] {
   const own = candidates.find((item) => item.ref === ref)

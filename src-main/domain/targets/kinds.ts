@@ -1,53 +1,58 @@
-/** The kinds of targets: how each is written, what it can do, and how its sessions are listed. */
+/** The kinds of targets: syntax, capabilities, and presentation in the session list. */
 import { isMachineName } from '../remote/machine-file'
 
-/** How a kind is written after `--target`. */
+/** Syntax of a target kind after `--target`. */
 export interface TargetSyntax {
-  /** Without a name: `local`; null if a name is required. */
+  /** Syntax without a name, such as `local`; null if a name is required. */
   readonly bare: string | null
-  /** With a name, for the help text: `recorded:<name>`; null if the kind takes none. */
+  /**
+   * Syntax with a name for the help text, such as `recorded:<name>`; null if the kind has no names.
+   */
   readonly named: string | null
-  /** The list that names come from, for a form that offers them. */
+  /** The list of valid names, which forms offer as choices. */
   readonly names: 'recordings' | 'gpus' | 'machines' | null
-  /** null if the text belongs to another kind. */
+  /** Parses a target. Returns null if the text belongs to another kind. */
   readonly parse: (text: string) => { name: string | null } | null
   readonly print: (name: string | null) => string
 }
 
-/** What is done with rungs or, for an existing session, what was done. */
+/** Capabilities of a target kind, for new runs and for existing sessions. */
 export interface Capabilities {
   readonly builds: boolean
-  /** Rungs are launched, so each gets a verdict. */
+  /** Whether rungs are launched, so that each gets a verdict. */
   readonly runs: boolean
   readonly times: boolean
-  /** A model predicts how long they would take. */
+  /** Whether a model predicts the rungs' times. */
   readonly predicts?: true
   readonly profiles: boolean
-  /** Requires a GPU on this machine. */
+  /** Whether a GPU on this machine is required. */
   readonly needsGpu: boolean
-  /** Runs on another machine, so this one needs neither GPU nor compiler. */
+  /** Whether rungs run on another machine, so that this one needs neither GPU nor compiler. */
   readonly elsewhere?: true
-  /** Replays a recording: no GPU is used, and there is nothing new to save. */
+  /** Whether a recording is replayed. A replay uses no GPU and saves no session. */
   readonly replays: boolean
-  /** It is known what was computed, from which sources and with which settings. */
+  /** Whether the computation, its sources and its settings are known. */
   readonly knowsRun: boolean
 }
 
 export interface TargetKind {
-  /** null if no run can be requested for this kind. */
+  /** Syntax; null if runs cannot be requested for this kind. */
   readonly syntax: TargetSyntax | null
-  /** The explanation after its syntax in the command-line help. */
+  /** Explanation shown after the syntax in the command-line help. */
   readonly help: string
   readonly can: Capabilities
-  /** The section of the session list that its sessions appear in. */
+  /** Section of the session list for sessions of this kind. */
   readonly listed: 'live' | 'recorded' | 'imported'
-  /** The color of its badge: accent for figures just measured on a GPU, caution for all others. */
+  /** Color of the badge: accent for figures measured on a GPU, caution for all others. */
   readonly tone: 'accent' | 'caution'
-  /** Its name is a GPU of the built-in table. */
+  /** Whether the target's name is a GPU in the built-in table. */
   readonly namesGpu: boolean
-  /** The arguments after `kernel-ladder run` and the ladder that reproduce such a session; null if no run can. */
+  /**
+   * Returns the arguments after `kernel-ladder run` and the ladder that reproduce a session.
+   * Returns null if no run can reproduce it.
+   */
   readonly again: (name: string) => readonly string[] | null
-  /** The origin of the figures, as one line of terminal text; `createdAt` is ISO 8601. */
+  /** Returns the origin of the figures as one line of terminal text. `createdAt` is in ISO 8601. */
   readonly origin: (name: string, createdAt: string) => string
 }
 
@@ -56,7 +61,7 @@ const nameOf = (text: string, prefix: string, pattern: RegExp): string | null =>
   return pattern.test(name) ? name : null
 }
 
-/** Just `word`. */
+/** Syntax that consists of one word. */
 export const wordSyntax = (word: string) =>
   ({
     bare: word,
@@ -66,7 +71,7 @@ export const wordSyntax = (word: string) =>
     print: () => word,
   }) as const satisfies TargetSyntax
 
-/** `word:name`, or just `word` if the name is optional. */
+/** Syntax `word:name`, or only `word` if the name is optional. */
 export const namedSyntax = (
   word: string,
   placeholder: string,
@@ -86,7 +91,7 @@ export const namedSyntax = (
     print: (name: string | null) => (name === null ? word : `${word}:${name}`),
   }) as const satisfies TargetSyntax
 
-/** A run on the GPU of this machine. Its sessions have used the kind `live` since the first version. */
+/** A run on this machine's GPU. Sessions have used the kind `live` since the first version. */
 export const local = {
   syntax: wordSyntax('local'),
   help: 'run on the GPU of this machine',
@@ -107,7 +112,7 @@ export const local = {
     `measured ${createdAt.slice(0, 16).replace('T', ' ')} UTC`,
 } as const satisfies TargetKind
 
-/** Rungs built for a GPU of the built-in table, on a machine that may have no GPU; nothing is run. */
+/** A build of rungs for a GPU in the built-in table. A build needs no GPU and runs nothing. */
 export const built = {
   syntax: namedSyntax('static', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', false),
   help: 'build for a known GPU without running',
@@ -128,7 +133,7 @@ export const built = {
     `built for ${name} on ${createdAt.slice(0, 10)}, not run`,
 } as const satisfies TargetKind
 
-/** Where none is named: the GPU that the emulator was held against. */
+/** Default GPU for emulation. The emulator was validated against it. */
 export const defaultEmulatedGpu = 'h200'
 
 export const emulated = {
@@ -150,7 +155,7 @@ export const emulated = {
   origin: (name: string, createdAt: string) => `emulated on ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-/** Rungs executed on an emulated GPU, and timed by a model of it. */
+/** A run on an emulated GPU, with times predicted by a model of that GPU. */
 export const predicted = {
   syntax: namedSyntax('predicted', 'gpu', /^[a-z0-9][a-z0-9_-]{0,39}$/, 'gpus', true),
   help: 'predict times by a model of a GPU, without one',
@@ -162,7 +167,7 @@ export const predicted = {
   origin: (name: string, createdAt: string) => `predicted for ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-/** A recording that ships with the program, replayed through the same parsers. */
+/** A built-in recording, replayed through the same parsers as a live run. */
 export const recorded = {
   syntax: namedSyntax('recorded', 'name', /^[A-Za-z0-9][A-Za-z0-9_.-]{0,119}$/, 'recordings', true),
   help: 'replay a shipped recording',
@@ -178,12 +183,12 @@ export const recorded = {
   listed: 'recorded',
   tone: 'caution',
   namesGpu: false,
-  // Repeating the run measures it live, on a GPU of the same kind.
+  // Repeating the run measures it again on a GPU of the same kind.
   again: () => [],
   origin: (name: string, createdAt: string) => `recorded ${createdAt.slice(0, 10)} as ${name}`,
 } as const satisfies TargetKind
 
-/** What ncu counted of code that this program neither built nor launched. */
+/** Capabilities of profiles of code that this program neither built nor launched. */
 const onlyProfiled = {
   builds: false,
   runs: false,
@@ -194,7 +199,10 @@ const onlyProfiled = {
   knowsRun: false,
 } as const satisfies Capabilities
 
-/** Counters imported from an ncu file. No run produces such a session, and the file does not say what was run. */
+/**
+ * Counters imported from an ncu file. No run produces such a session, and the file does not state
+ * what ran.
+ */
 export const imported = {
   syntax: null,
   help: '',
@@ -207,7 +215,8 @@ export const imported = {
 } as const satisfies TargetKind
 
 /**
- * A program of the user's own under ncu, kernel by kernel. `profile -- COMMAND` makes such a session, and no run does.
+ * A profile of the user's program under ncu, kernel by kernel. `profile -- COMMAND` creates such
+ * sessions.
  */
 export const program = {
   syntax: null,
@@ -220,7 +229,7 @@ export const program = {
   origin: (name: string, createdAt: string) => `profile of ${name}, ${createdAt.slice(0, 10)}`,
 } as const satisfies TargetKind
 
-/** A run on a machine of the user's machines.yaml, over ssh or as a job of Slurm. */
+/** A run on a machine from the user's machines.yaml, over ssh or as a Slurm job. */
 export const machine = {
   syntax: {
     bare: null,

@@ -1,6 +1,6 @@
 /**
- * The target kinds. A kind is an entry in ./kinds, a line here, a runner in services/targets and its
- * messages; other code asks only what a target can do, never which kind it is.
+ * The target kinds. Each kind has an entry in ./kinds, a line here, a runner in services/targets,
+ * and messages. Other code checks a target's capabilities, never its kind.
  */
 import { z } from 'zod'
 import { buildGpu, type BuildGpu } from '../gpu/gpu-table'
@@ -17,7 +17,7 @@ import {
   type TargetKind,
 } from './kinds'
 
-/** By the name used in session.json, in the order in which runs are offered. */
+/** Target kinds by their name in session.json, in the order in which the UI offers them. */
 export const targetKinds = {
   live: local,
   emulated,
@@ -26,28 +26,31 @@ export const targetKinds = {
   imported,
   program,
   static: built,
-  // Last: it takes any name that means nothing else.
+  // `machine` must be last, because it accepts any name that no other kind uses.
   machine,
 } as const satisfies Record<string, TargetKind>
 
 type Kinds = typeof targetKinds
 export type TargetKindId = keyof Kinds
-/** The kinds that a run can be requested for. */
+/** The kinds that a user can request a run for. */
 export type RunnableKind = {
   [K in TargetKindId]: Kinds[K]['syntax'] extends null ? never : K
 }[TargetKindId]
 
 const ids = Object.keys(targetKinds) as [TargetKindId, ...TargetKindId[]]
 
-/** What produced a session. */
+/** The target that produced a session. */
 export const Target = z.object({
   kind: z.enum(ids),
-  /** `local`, the name of the recording or imported file, or the GPU as given to `--target static:`. */
+  /**
+   * `local`, the name of the recording or imported file, or the GPU given in `--target
+   * static:<gpu>`.
+   */
   name: z.string(),
 })
 export type Target = z.infer<typeof Target>
 
-/** A target as requested for a run; its name is null if none was given. */
+/** A target as requested for a run. The name is null if none was given. */
 export interface ParsedTarget {
   kind: RunnableKind
   name: string | null
@@ -55,7 +58,7 @@ export interface ParsedTarget {
 
 export const kindOf = ({ kind }: { kind: TargetKindId }): TargetKind => targetKinds[kind]
 
-/** What the kind of a target can do. */
+/** Returns the capabilities of a target's kind. */
 export const can = (target: { kind: TargetKindId }): Capabilities => kindOf(target).can
 
 export function parseTarget(text: string): ParsedTarget | null {
@@ -66,7 +69,10 @@ export function parseTarget(text: string): ParsedTarget | null {
   return null
 }
 
-/** As written after `--target`; an import, which cannot be a target, prints its file name. */
+/**
+ * Formats a target in the syntax of `--target`. Imports cannot be targets, so their file name is
+ * returned.
+ */
 export const printTarget = ({ kind, name }: { kind: TargetKindId; name: string | null }): string =>
   kindOf({ kind }).syntax?.print(name) ?? name ?? ''
 
@@ -75,7 +81,7 @@ const syntaxes = ids.flatMap((kind) => {
   return syntax ? [{ kind: kind as RunnableKind, syntax, help }] : []
 })
 
-/** The kinds that a run can be requested for, with their syntax. */
+/** The kinds that a user can request a run for, with their syntax. */
 export const runnableKinds: readonly {
   kind: RunnableKind
   syntax: NonNullable<TargetKind['syntax']>
@@ -84,20 +90,22 @@ export const runnableKinds: readonly {
 const written = (syntax: NonNullable<TargetKind['syntax']>): string[] =>
   [syntax.bare, syntax.named].filter((word) => word !== null)
 
-/** `local, emulated, emulated:<gpu>, recorded, recorded:<name>`, and so on. */
+/**
+ * Syntax of all targets: `local, emulated, emulated:<gpu>, recorded, recorded:<name>`, and so on.
+ */
 export const targetUsage = syntaxes.flatMap(({ syntax }) => written(syntax)).join(', ')
 
-/** The same, with an explanation of each. */
+/** Syntax of all targets, each with an explanation. */
 export const targetHelp = syntaxes
   .map(({ syntax, help }) => `${written(syntax).join(' or ')} (${help})`)
   .join(', ')
 
-/** The form used in run requests. */
+/** A target as text, as used in run requests. */
 export const TargetText = z
   .string()
   .refine((text) => parseTarget(text) !== null, { error: `Targets: ${targetUsage}.` })
 
-/** What memory and race checks run on: a GPU under compute-sanitizer, or an emulated one. */
+/** Target for memory and race checks: a GPU with compute-sanitizer, or an emulated GPU. */
 export const SanitizeTarget = TargetText.refine(
   (text) => {
     const { runs, replays, predicts } = can(parseTarget(text)!)
@@ -106,13 +114,13 @@ export const SanitizeTarget = TargetText.refine(
   { error: 'Memory and race checks run on local or emulated.' },
 )
 
-/** Whether a target times rungs on a GPU, here or elsewhere: what a sweep needs. */
+/** Returns whether a target times rungs on a local or remote GPU, as sweeps require. */
 export function timesOnGpu(text: string): boolean {
   const parsed = parseTarget(text)
   return parsed !== null && (can(parsed).needsGpu || can(parsed).elsewhere === true)
 }
 
-/** The kinds that run rungs and need no name: what a lab can be checked on. */
+/** Targets for checking a lab: all kinds that run rungs and need no name. */
 export const labTargets: readonly string[] = syntaxes.flatMap(({ kind, syntax }) =>
   targetKinds[kind].can.runs && syntax.bare !== null ? [syntax.bare] : [],
 )
@@ -123,8 +131,9 @@ export const LabTarget = z.enum(labTargets as readonly [string, ...string[]], {
 export type LabTarget = z.infer<typeof LabTarget>
 
 /**
- * What a lab is checked on unless another is asked for: this machine's GPU, else an emulated one, else a recording. Times
- * are predicted as well where a check needs them and the model knows a GPU.
+ * Returns the default target for checking a lab: this machine's GPU, an emulated GPU, or a
+ * recording, in this order. If a check needs times and the model knows a GPU, times are predicted
+ * too.
  */
 export function usualLabTarget(here: {
   hasGpu: boolean
@@ -146,22 +155,22 @@ export function usualLabTarget(here: {
   return built ?? possible[0] ?? labTargets[0]!
 }
 
-/** Whether rungs were compiled but never launched. */
+/** Returns whether rungs were compiled but not launched. */
 export const isBuiltOnly = (target: { kind: TargetKindId }): boolean =>
   can(target).builds && !can(target).runs
 
-/** Whether rungs were executed without a GPU, so that there are counts and no times. */
+/** Returns whether rungs ran on an emulated GPU, which gives counts but no times. */
 export const isEmulated = (target: { kind: TargetKindId }): boolean =>
   can(target).runs && !can(target).times && !can(target).predicts
 
-/** Whether times are those of a model. */
+/** Returns whether a model predicted the times. */
 export const isPredicted = (target: { kind: TargetKindId }): boolean =>
   can(target).predicts === true
 
-/** Whether the session was measured when it was made, as opposed to replayed. */
+/** Returns whether the session was measured when it was created, instead of replayed. */
 export const isMeasuredNow = (target: { kind: TargetKindId }): boolean =>
   can(target).times && !can(target).replays
 
-/** The GPU of the built-in table that a target names. */
+/** Returns the GPU in the built-in table that a target names, or null for other targets. */
 export const gpuOfTarget = (target: { kind: TargetKindId; name: string }): BuildGpu | null =>
   kindOf(target).namesGpu ? buildGpu(target.name) : null

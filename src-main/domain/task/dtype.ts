@@ -1,15 +1,21 @@
-/** Element types: their names for the runner, C++ and readers. The numbers are those of KlDtype in kl_abi.h. */
+/**
+ * Element types with their names for the runner, C++ and readers. Numbers match KlDtype in
+ * kl_abi.h.
+ */
 
 interface DtypeFacts {
   number: number
   bytes: number
-  /** Its C type. */
+  /** Name of the C type. */
   c: string
-  /** The CUDA toolkit header that declares it. */
+  /** CUDA toolkit header that declares the type. */
   header?: string
   label: string
   isFloat: boolean
-  /** The range of its integers; for 64 bits, those that are exact in a double. */
+  /**
+   * Range of an integer type. For 64-bit types, it is limited to integers that are exact in a
+   * double.
+   */
   least: number
   most: number
 }
@@ -65,7 +71,7 @@ export const dtypes = Object.keys(types) as Dtype[]
 export const isDtype = (word: string): word is Dtype => Object.hasOwn(types, word)
 export const dtypeOf = (dtype: Dtype): DtypeFacts => types[dtype]
 
-/** The value of a half, from its 16 bits. */
+/** Returns the value of a half-precision number from its 16 bits. */
 export function halfOf(bits: number): number {
   const exponent = (bits >>> 10) & 31
   const fraction = bits & 1023
@@ -78,7 +84,7 @@ export function halfOf(bits: number): number {
 
 const f32 = new DataView(new ArrayBuffer(4))
 
-/** Little-endian, as GPUs and the machines beside them write. */
+/** Readers for little-endian values, as written by GPUs and their host machines. */
 const floatReaders = {
   f32: (view, at) => view.getFloat32(at, true),
   f64: (view, at) => view.getFloat64(at, true),
@@ -93,6 +99,6 @@ const floatReaders = {
 type FiledFloat = keyof typeof floatReaders
 export const filedFloats = Object.keys(floatReaders) as [FiledFloat, ...FiledFloat[]]
 
-/** Reads the value at a byte. */
+/** Returns a function that reads the value at a byte offset. */
 export const floatReader = (dtype: FiledFloat): ((view: DataView, at: number) => number) =>
   floatReaders[dtype]

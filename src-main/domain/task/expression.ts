@@ -1,6 +1,7 @@
 /**
- * Arithmetic over named numbers, for questions whose answer depends on the reader's own GPU: numbers,
- * names, `+ - * / %`, parentheses and a few functions. It is parsed here and never handed to JavaScript.
+ * Arithmetic expressions over named numbers, for answers that depend on the reader's GPU. Supports
+ * numbers, names, `+ - * / %`, parentheses and a few functions. Expressions have their own parser
+ * and are never executed as JavaScript.
  */
 
 export type Expression = Readonly<
@@ -30,7 +31,7 @@ const functions = {
 type FunctionName = keyof typeof functions
 const functionNames = Object.keys(functions) as FunctionName[]
 
-/** Why a text is not an expression, as a sentence with the position (characters counted from 1). */
+/** A syntax error as a sentence with its position. Characters are counted from 1. */
 export class ExpressionError extends Error {
   override readonly name = 'ExpressionError'
 }
@@ -38,11 +39,11 @@ export class ExpressionError extends Error {
 interface Token {
   kind: 'number' | 'name' | 'sign' | 'end'
   text: string
-  /** Counted from 1. */
+  /** Position of the error, counted from 1. */
   at: number
 }
 
-/** Longer expressions are not meant for people; the limit also bounds the parser's depth. */
+/** Maximum length of an expression. It also limits the depth of the parser's recursion. */
 const maxLength = 500
 
 function tokens(text: string): Token[] {
@@ -64,11 +65,16 @@ function tokens(text: string): Token[] {
   return [...found, { kind: 'end', text: '', at: text.length + 1 }]
 }
 
-/** Texts that were parsed, at most so many, because a task's formulas are evaluated for every problem of every ladder. */
+/**
+ * Maximum number of cached expressions. The cache exists because formulas are evaluated for every
+ * problem of every ladder.
+ */
 const mostKnown = 1000
 const known = new Map<string, Expression>()
 
-/** Throws an ExpressionError. Names are not looked up. */
+/**
+ * Parses an expression without resolving its names. Throws an ExpressionError for invalid syntax.
+ */
 export function parseExpression(text: string): Expression {
   const parsed = known.get(text) ?? parse(text)
   if (known.size >= mostKnown) known.clear()
@@ -152,21 +158,21 @@ const comparisons = {
   '>': (left: number, right: number) => left > right,
 }
 
-/** Two expressions and how their values compare: `T % 128 == 0`. */
+/** A comparison of two expressions, such as `T % 128 == 0`. */
 export interface Constraint {
   left: Expression
   operator: keyof typeof comparisons
   right: Expression
 }
 
-/** Throws an ExpressionError. */
+/** Parses a constraint. Throws an ExpressionError for invalid syntax. */
 export function parseConstraint(text: string): Constraint {
   const [, left = '', operator] = /^(.*?)([=!<>]=|[<>])/s.exec(text) ?? []
   if (operator === undefined)
     throw new ExpressionError(
       `It compares nothing; write it with one of ${Object.keys(comparisons).join(' ')}.`,
     )
-  // Spaces keep the positions in messages those of the whole text.
+  // Leading spaces keep error positions relative to the whole text.
   const right =
     ' '.repeat(left.length + operator.length) + text.slice(left.length + operator.length)
   return {
@@ -176,7 +182,7 @@ export function parseConstraint(text: string): Constraint {
   }
 }
 
-/** Whether it holds; null if one of its sides has no value. */
+/** Returns whether a constraint holds, or null if one side has no value. */
 export function holds(
   { left, operator, right }: Constraint,
   valueOf: (name: string) => number | null,
@@ -185,7 +191,7 @@ export function holds(
   return a === null || b === null ? null : comparisons[operator](a, b)
 }
 
-/** The distinct names in it. */
+/** Returns the distinct names in an expression. */
 export function namesIn(expression: Expression): string[] {
   const visit = (part: Expression): string[] => {
     switch (part.kind) {
@@ -219,7 +225,10 @@ function operate(operator: BinaryOperator, left: number, right: number): number 
   }
 }
 
-/** The value, or null if a name has no value or the result is not a finite number. */
+/**
+ * Returns the value of an expression. Returns null if a name has no value or the result is not
+ * finite.
+ */
 export function evaluate(
   expression: Expression,
   valueOf: (name: string) => number | null,

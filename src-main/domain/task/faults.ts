@@ -1,4 +1,4 @@
-/** Semantic faults of a task: unknown names, invalid expressions. */
+/** Semantic faults of a task, such as unknown names and invalid expressions. */
 import { bufferDtype } from './problem'
 import { isPython } from './python'
 import { dtypeOf, dtypes, isDtype, type Dtype } from './dtype'
@@ -23,11 +23,11 @@ import { message, type AnyMessage } from '../messages/message'
 
 export interface TaskFault {
   path: readonly (string | number)[]
-  /** A message, because screens show it in other languages. */
+  /** The fault as a message, so that UIs can translate it. */
   message: AnyMessage
 }
 
-/** `buffers.x.shape[0]` */
+/** Formats a path in the task, such as `buffers.x.shape[0]`. */
 export const place = (path: readonly PropertyKey[]): string =>
   path.reduce<string>(
     (text, step) =>
@@ -39,7 +39,7 @@ export type Report = (path: TaskFault['path'], fault: AnyMessage) => void
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** Reserved words, which cannot be struct fields. */
+/** Reserved words that cannot be struct fields. */
 const reserved = new Set(
   'auto bool break case char class const continue default delete do double else enum extern false float for goto if inline int long new private public register return short signed sizeof static struct switch this true typedef union unsigned using void volatile while workspace workspaceBytes progress smCount'.split(
     ' ',
@@ -121,7 +121,7 @@ function checkExpressions(
   }
 }
 
-/** The possible types of a buffer. */
+/** Returns the possible types of a buffer. */
 const choicesOf = ({ options }: Task, dtype: string): Dtype[] =>
   (Object.hasOwn(options, dtype) ? Object.keys(options[dtype]!.choices) : [dtype]).filter(isDtype)
 
@@ -148,7 +148,7 @@ function checkConstraints(task: Task, report: Report): void {
     })
 }
 
-/** Computed inputs and masks come from a reference.cu alone. */
+/** Checks computed inputs and masks, which only a reference.cu can provide. */
 function checkStages(task: Task, report: Report): void {
   if (typeof task.reference === 'string' && !isPython(task.reference)) return
   for (const [name, { fill }] of Object.entries(task.buffers))
@@ -247,7 +247,7 @@ function checkSanitize(task: Task, report: Report): void {
     if (task.sanitize[name] === undefined) report(['sanitize'], message('task.missing', { name }))
 }
 
-/** Every fault, in file order; none if the task is usable. */
+/** Returns all faults in file order. A usable task has none. */
 export function taskFaults(task: Task): TaskFault[] {
   const faults: TaskFault[] = []
   const report: Report = (path, fault) => faults.push({ path, message: fault })

@@ -1,21 +1,21 @@
-/** The C structs of a task: fields, offsets, and what the runner stores in each. */
+/** The C structs of a task: fields, offsets, and the values that the runner stores in them. */
 import { bufferDtype, valueOf, type Case } from './problem'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
 import { flagsOf, launchScalars, type Task, type TaskBuffer, type TaskFlag } from './task'
 
-/** What the runner stores in a field. */
+/** The value that the runner stores in a field. */
 type Filled =
   | { kind: 'size' | 'scalar' | 'option' | 'flag'; name: string }
-  /** In the launch struct. */
+  /** Value in the launch struct. */
   | { kind: 'buffer'; name: string }
   | { kind: 'workspace' | 'workspace-bytes' }
-  /** In the reference's struct. */
+  /** Value in the reference's struct. */
   | { kind: 'in' | 'out' | 'scale' | 'mask'; name: string }
   | { kind: 'progress' | 'sm-count' }
 
 export interface Field {
   name: string
-  /** The C declaration, without the semicolon. */
+  /** C declaration without the semicolon. */
   declaration: string
   bytes: 4 | 8
   offset: number
@@ -31,7 +31,7 @@ export interface Layout {
 
 type Unplaced = Omit<Field, 'offset'>
 
-/** Lays out fields at natural alignment, which for these types is their size. */
+/** Lays out fields at natural alignment, which equals the size for these types. */
 function placed(name: string, fields: readonly Unplaced[]): Layout {
   let end = 0
   const laid = fields.map((field) => {
@@ -43,10 +43,12 @@ function placed(name: string, fields: readonly Unplaced[]): Layout {
   return { name, fields: laid, bytes: Math.ceil(end / widest) * widest }
 }
 
-/** A field set by flags, listed once even if several flags set it. */
+/** A field set by flags. It is listed once even if several flags set it. */
 interface FlagField {
   name: string
-  /** `KlActivation`; null if the flag names no enum values. */
+  /**
+   * Name of the enum, such as `KlActivation`. The value is null if the flags have no enum values.
+   */
   type: string | null
   flags: [string, TaskFlag][]
 }
@@ -108,14 +110,14 @@ const flagFieldsOf = (task: Task): Unplaced[] =>
 
 const shapeWord = ({ shape }: TaskBuffer): string => shape.join('×')
 
-/** `m×k of dtype` if an option determines the type, otherwise just the shape. */
+/** Returns `m×k of dtype` if an option determines the type, otherwise only the shape. */
 const shapeWords = (buffer: TaskBuffer): string =>
   `${shapeWord(buffer)}${isDtype(buffer.dtype) ? '' : ` of ${buffer.dtype}`}`
 
-/** The C type behind a pointer; `void` if an option determines it. */
+/** Returns the C type that a pointer refers to, or `void` if an option determines it. */
 const cType = (dtype: string): string => (isDtype(dtype) ? dtypeOf(dtype).c : 'void')
 
-/** CUDA toolkit headers that declare the types of the task's buffers. */
+/** Returns the CUDA toolkit headers that declare the types of the task's buffers. */
 export const typeHeaders = ({ buffers }: Task): string[] => [
   ...new Set(
     Object.values(buffers).flatMap(({ dtype }) =>
@@ -239,18 +241,21 @@ export const referenceLayout = (task: Task): Layout =>
     },
   ])
 
-/** A buffer of a case: its extents are numbers, and buffers that are not read are not filled. */
+/** A buffer of a case. Extents are numbers, and buffers that are not read have no fill. */
 export interface CaseBuffer {
   name: string
   dtype: Dtype
   access: TaskBuffer['access']
   shape: number[]
   fill: TaskBuffer['fill'] | null
-  /** The random stream that fills it. */
+  /** Index of the random stream that fills the buffer. */
   stream: number
 }
 
-/** Throws if a shape is not a whole number, that is, if the task's expressions do not fit these sizes. */
+/**
+ * Returns the buffers of a case. Throws if the task's expressions give no integer shape at these
+ * sizes.
+ */
 export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   return Object.entries(task.buffers).flatMap(([name, buffer], stream) => {
     const { when, read_when: readWhen, fill } = buffer
@@ -275,11 +280,13 @@ export function buffersOf(task: Task, own: Case): CaseBuffer[] {
   })
 }
 
-/** The number stored in an option's or flag's field. */
+/** Returns the number stored in an option's field. */
 export const optionNumber = (task: Task, option: string, own: Case): number =>
   task.options[option]?.choices[own.options[option] ?? ''] ?? 0
 
-/** null if every flag of the field is off; unset fields are 0. */
+/**
+ * Returns the number stored in a flag field, or null if all its flags are off. Unset fields are 0.
+ */
 export function flagNumber(task: Task, field: string, own: Case): number | null {
   const on = flagFields(task)
     .find(({ name }) => name === field)
@@ -287,6 +294,6 @@ export function flagNumber(task: Task, field: string, own: Case): number | null 
   return on ? (on[1].value ?? 1) : null
 }
 
-/** Rungs of one problem share a case if this is equal. */
+/** Returns a name for the case. Rungs of one problem with equal names share a case. */
 export const caseName = ({ options, flags }: Pick<Case, 'options' | 'flags'>): string =>
   [...Object.values(options), ...flags].join('+') || 'all'

@@ -1,4 +1,7 @@
-/** Faults of a task's expressions at one problem: fractional shapes and values that are not numbers. */
+/**
+ * Faults of a task's expressions at one problem, such as fractional shapes and values that are not
+ * numbers.
+ */
 import { brokenConstraints, bufferDtype, named, specialOf, valueOf, type Case } from './problem'
 import { dtypeOf, type Dtype } from './dtype'
 import { fillValues, type Formula, type Task, type TaskFill } from './task'
@@ -6,10 +9,13 @@ import { inputError } from '../errors'
 import { message } from '../messages/message'
 import { place, type TaskFault, type Report } from './faults'
 
-/** A larger buffer exceeds the memory of any GPU; below this, its bytes are exact in a double. */
+/**
+ * Maximum size of a buffer in bytes. It exceeds any GPU's memory, and smaller byte counts are exact
+ * in a double.
+ */
 const mostBytes = 2 ** 48
 
-/** The value of an expression, unless that is a fault. */
+/** Returns the value of an expression. Reports a fault if the value is not finite. */
 function numberAt(
   task: Task,
   own: Case,
@@ -23,7 +29,7 @@ function numberAt(
   return value
 }
 
-/** The same, where a negative one is a fault too. */
+/** Checks that an expression's value is finite and not negative. */
 function amountAt(...[task, own, path, formula, report]: Parameters<typeof numberAt>) {
   const value = numberAt(task, own, path, formula, report)
   if (value !== null && value < 0) report(path, message('task.negative', { what: formula, value }))
@@ -86,7 +92,7 @@ function checkShape(
     )
 }
 
-/** Every fault at this problem; none if the runner can execute it. */
+/** Returns all faults at this problem. The list is empty if the runner can execute the problem. */
 export function problemFaults(task: Task, own: Case): TaskFault[] {
   const faults: TaskFault[] = []
   const at = named({ ...own.sizes, ...own.scalars })
@@ -113,7 +119,7 @@ export function problemFaults(task: Task, own: Case): TaskFault[] {
   return faults
 }
 
-/** Throws for a problem that the runner cannot execute. */
+/** Throws an input error for a problem that the runner cannot execute. */
 export function requireProblem(task: Task, own: Case): void {
   const [first] = problemFaults(task, own)
   if (first)

@@ -1,28 +1,28 @@
-/** Converts the names and values of a request to a problem of the task. */
+/** Converts the names and values in a request to a problem of the task. */
 import { z } from 'zod'
 import { sizeNames, type Task } from './task'
 import { inputError } from '../errors'
 import { message, type MessageValue } from '../messages/message'
 import { Sizes, Problem, inputDefaults, usualProblem } from './problem'
 
-/** Sizes, scalars and options by name; a task has no name twice. */
+/** Sizes, scalars and options by name. All names in a task are distinct. */
 export const At = z.record(z.string(), z.union([z.number(), z.string()]))
 
 export type At = z.infer<typeof At>
 
-/** What a request specifies about the problem. */
+/** The parts of a problem that a request specifies. */
 export interface Choice {
-  /** Every size of the task. */
+  /** Value for all sizes of the task. */
   size?: number | undefined
   at?: At | undefined
 }
 
-/** The defaults for what the request does not specify. */
+/** Defaults for the parts that a request does not specify. */
 type Usual = Partial<Omit<Problem, 'sizes'>> & { sizes?: Sizes | undefined }
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** `m, n and k`. */
+/** Joins words for a sentence, such as `m, n and k`. */
 function several(words: readonly string[]): MessageValue {
   const last = words.at(-1) ?? ''
   return words.length < 2 ? last : message('asked.and', { some: list(words.slice(0, -1)), last })
@@ -78,7 +78,7 @@ function chosenSizes(task: Task, { size, at = {} }: Choice): Sizes | null {
   return Object.fromEntries(given.map((name) => [name, sizeOf(task, name, at[name]!)]))
 }
 
-/** The sizes that have a default. */
+/** Returns the sizes that have a default. */
 const valuesOf = (task: Task): Sizes =>
   Object.fromEntries(
     Object.entries(task.sizes).flatMap(([name, { value }]) =>
@@ -86,7 +86,7 @@ const valuesOf = (task: Task): Sizes =>
     ),
   )
 
-/** Throws for a name that the task does not have. */
+/** Throws an input error for a name that the task does not have. */
 function checkNames(task: Task, at: At): void {
   const names = namesOf(task)
   const unknown = Object.keys(at).find((name) => !names.includes(name))
@@ -97,7 +97,7 @@ function checkNames(task: Task, at: At): void {
     )
 }
 
-/** Only the names that the request gives. */
+/** Returns only the sizes, scalars and options that the request specifies. */
 export function chosen(
   task: Task,
   choice: Choice,
@@ -117,7 +117,10 @@ export function chosen(
   }
 }
 
-/** Throws if the sizes are neither given nor have defaults, or if the task does not accept a value. */
+/**
+ * Returns the requested problem. Throws an input error if sizes are missing or the task does not
+ * accept a value.
+ */
 export function problemAt(task: Task, choice: Choice, usual: Usual): Problem {
   const own = chosen(task, choice)
   const sizes = { ...valuesOf(task), ...usual.sizes, ...own.sizes }

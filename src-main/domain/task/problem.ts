@@ -1,4 +1,4 @@
-/** A problem fixes what a task leaves open: its sizes, scalars and options, by name. */
+/** A problem: values for the sizes, scalars and options of a task, by name. */
 import { z } from 'zod'
 import { evaluate, holds, parseConstraint, parseExpression } from './expression'
 import { dtypeOf, isDtype, type Dtype } from './dtype'
@@ -14,7 +14,7 @@ export type Options = z.infer<typeof Options>
 export const Problem = z.object({ sizes: Sizes, scalars: Scalars, options: Options })
 export type Problem = z.infer<typeof Problem>
 
-/** A problem as seen by one rung: with the rung's options and the flags that its header turns on. */
+/** A problem for one rung, with the rung's options and the flags from its header. */
 export interface Case extends Problem {
   flags: readonly string[]
 }
@@ -31,7 +31,10 @@ export const caseOf = (
 const superscript = (count: number): string =>
   [...String(count)].map((digit) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(digit)]).join('')
 
-/** `4096³` if all sizes are equal, otherwise `1023×777×1111`; a single size has its name, `N = 4096`. */
+/**
+ * Formats sizes: `4096³` if all are equal, otherwise `1023×777×1111`. A single size includes its
+ * name, as in `N = 4096`.
+ */
 export function sizesLabel(sizes: Sizes): string {
   const all = Object.values(sizes)
   if (all.length === 1) return `${Object.keys(sizes)[0]} = ${all[0]}`
@@ -42,7 +45,7 @@ export function sizesLabel(sizes: Sizes): string {
 
 export const problemLabel = ({ sizes }: Pick<Problem, 'sizes'>): string => sizesLabel(sizes)
 
-/** `4096` or `1023x777x1111`, for file names. */
+/** Formats sizes for file names, such as `4096` or `1023x777x1111`. */
 export const sizesWord = (sizes: Sizes): string => {
   const all = Object.values(sizes)
   return new Set(all).size === 1 ? String(all[0]) : all.join('x')
@@ -52,27 +55,29 @@ export const sameSizes = (a: Sizes, b: Sizes): boolean =>
   Object.keys(a).length === Object.keys(b).length &&
   Object.entries(a).every(([name, size]) => b[name] === size)
 
-/** `m 4096, n 4096`: names and values, for a sentence. */
+/** Formats names and values for a sentence, such as `m 4096, n 4096`. */
 export const named = (values: Readonly<Record<string, number | string>>): string =>
   Object.entries(values)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 
-/** `f32`: the chosen options in short; empty if the task has none. */
+/** Formats the chosen options, such as `f32`. The result is empty if the task has no options. */
 export const optionsWord = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options).join(' ')
 
-/** `4096³ f32` */
+/** Formats sizes and options, such as `4096³ f32`. */
 export const problemWord = (problem: Problem): string =>
   `${problemLabel(problem)} ${optionsWord(problem)}`.trimEnd()
 
-/** `FP32`: the same, as display names. */
+/** Formats the chosen options with their display names, such as `FP32`. */
 export const optionsLabel = ({ options }: Pick<Problem, 'options'>): string =>
   Object.values(options)
     .map((choice) => (isDtype(choice) ? dtypeOf(choice).label : choice))
     .join(' ')
 
-/** The type of a buffer in a case; null if the option that determines it was not chosen. */
+/**
+ * Returns the type of a buffer in a case, or null if the option that determines it was not chosen.
+ */
 export function bufferDtype(dtype: string, options: Options): Dtype | null {
   const chosen = options[dtype] ?? dtype
   return isDtype(chosen) ? chosen : null
@@ -88,7 +93,10 @@ function valueIn(task: Task, own: Case, name: string): number | null {
   return own.sizes[name] ?? own.scalars[name] ?? inputDefaults(task)[name] ?? null
 }
 
-/** What only inputs depend on, where nothing else was chosen: a problem does not say it, nor did those of earlier sessions. */
+/**
+ * Returns the defaults of input-only scalars. Problems do not contain these scalars unless a
+ * request sets them.
+ */
 export const inputDefaults = (task: Task): Scalars =>
   Object.fromEntries(
     Object.entries(task.scalars).flatMap(([name, { inputs, value }]) =>
@@ -96,37 +104,42 @@ export const inputDefaults = (task: Task): Scalars =>
     ),
   )
 
-/** The value of an expression of the task; null if it is not a finite number. */
+/** Returns the value of a task expression, or null if it is not a finite number. */
 export const valueOf = (task: Task, own: Case, formula: Formula): number | null =>
   typeof formula === 'number'
     ? formula
     : evaluate(parseExpression(formula), (name) => valueIn(task, own, name))
 
-/** The constraints of the task that do not hold for these sizes and scalars. */
+/** Returns the task's constraints that fail for these sizes and scalars. */
 export const brokenConstraints = (task: Task, own: Problem): string[] =>
   (task.constraints ?? []).filter(
     (text) =>
       holds(parseConstraint(text), (name) => valueIn(task, { flags: [], ...own }, name)) !== true,
   )
 
-/** One line of a buffer in so many holds infinities or NaN in this case; 0 for none. */
+/** Returns N if one row in N of a buffer contains infinities or NaN in this case, or 0 for none. */
 export const specialOf = (task: Task, own: Case, fill: TaskFill | null | undefined): number =>
   fill && 'special' in fill && fill.special !== undefined
     ? (valueOf(task, own, fill.special) ?? 0)
     : 0
 
-/** Whether inputs hold infinities or NaN, so that the expected results may. */
+/**
+ * Returns whether inputs contain infinities or NaN, so that expected results may contain them too.
+ */
 export const hasSpecials = (task: Task, own: Case): boolean =>
   Object.values(task.buffers).some(({ fill }) => specialOf(task, own, fill) > 0)
 
-/** Floating-point operations per launch; null if the task does not count them. */
+/** Returns the floating-point operations per launch, or null if the task does not count them. */
 export const flops = (
   task: Task | null,
   problem: Problem & { flags?: readonly string[] },
 ): number | null =>
   task?.work.flops === undefined ? null : valueOf(task, { flags: [], ...problem }, task.work.flops)
 
-/** GFLOP/s of a launch that took `ms` milliseconds; null if the task does not count operations. */
+/**
+ * Returns the GFLOP/s of a launch that took `ms` milliseconds, or null if the task does not count
+ * operations.
+ */
 export function gflops(
   task: Task | null,
   problem: Problem & { flags?: readonly string[] },
@@ -136,7 +149,7 @@ export function gflops(
   return operations === null ? null : operations / (ms * 1e6)
 }
 
-/** The minimum bytes that a launch moves to and from memory with cold caches. */
+/** Returns the minimum number of bytes that a launch moves to and from memory with cold caches. */
 export function leastBytes(
   task: Task,
   problem: Problem & { flags?: readonly string[] },
@@ -146,15 +159,15 @@ export function leastBytes(
   return reads == null || writes == null ? null : reads + writes
 }
 
-/** Whether the arithmetic of this problem runs on tensor cores. */
+/** Returns whether this problem's arithmetic runs on tensor cores. */
 export const isTensor = (task: Task | null, { options }: Pick<Problem, 'options'>): boolean =>
   Object.entries(task?.work.tensor ?? {}).some(([option, choices]) =>
     choices.includes(options[option] ?? ''),
   )
 
-/** The problem with the task's defaults at these sizes. */
+/** Returns the problem with the task's default scalars and options at these sizes. */
 export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
-  // In the task's order, as labels list them.
+  // Keeps the task's order of sizes, which labels use.
   sizes: Object.fromEntries(
     sizeNames(task).flatMap((name) => (sizes[name] === undefined ? [] : [[name, sizes[name]]])),
   ),
@@ -164,7 +177,10 @@ export const usualProblem = (task: Task, sizes: Sizes): Problem => ({
   ),
 })
 
-/** The scalars that are not those of the task itself: what tells two problems of the same sizes apart. */
+/**
+ * Returns the scalars that differ from the task's defaults. They distinguish problems of equal
+ * sizes.
+ */
 export const unusualScalars = (task: Task | null | undefined, { scalars }: Problem): Scalars =>
   Object.fromEntries(
     Object.entries(scalars).filter(([name, value]) => task?.scalars[name]?.value !== value),

@@ -1,15 +1,17 @@
 /**
- * A reference in Python as a library for the runner: a C++ source generated from task and script.
- *
- * The source passes the arrays to python3 and reads the results back (kl_python.h).
+ * Wraps a Python reference as a library for the runner. The generated C++ source passes the arrays
+ * to python3 and reads the results back (kl_python.h).
  */
 import { launchScalars, type Task, type TaskBuffer } from './task'
 import { extent, kindTables, typeOf } from './python'
 
-/** Beside the shared headers, for the library that is generated. */
+/** Path of the header for the generated library, relative to the shared headers. */
 export const pythonHeaderFile = 'python/kl_python.h'
 
-/** The script is imported and called; what it prints goes to stderr, and its progress to stdout. */
+/**
+ * Python code that imports and calls the script. The script's output goes to stderr, and its
+ * progress to stdout.
+ */
 const driver = `import json, os, sys, types
 import numpy as np
 
@@ -56,7 +58,10 @@ for one in spec["outputs"]:
     np.ascontiguousarray(array, plain[one["dtype"]]).tofile(os.path.join(folder, "out-" + one["name"]))
 `
 
-/** Prints what keeps the script from being a reference. A name that is bound anywhere may be its function. */
+/**
+ * Python code that prints why the script is not a valid reference. Any bound name may be the
+ * required function.
+ */
 const checker = `import ast, os, sys
 
 path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "reference.py")
@@ -75,7 +80,7 @@ except ValueError as error:
     print(f"is not valid Python: {error}", end="")
 `
 
-/** Of a text that holds anything, a line at a time. */
+/** Returns a C++ string literal for arbitrary text, one source line per text line. */
 function literal(text: string): string {
   const sign = (byte: number): string =>
     byte >= 0x20 && byte < 0x7f && !'"\\?'.includes(String.fromCharCode(byte))
@@ -104,7 +109,7 @@ function outputsOf(task: Task, name: string, buffer: TaskBuffer, shape: string):
   ]
 }
 
-/** The source of the library, from the text of reference.py. */
+/** Returns the C++ source of the library for the text of reference.py. */
 export function pythonLibrary(task: Task, script: string): string {
   const lines: string[] = []
   const written: Written[] = []

@@ -1,25 +1,26 @@
 /**
- * A rung in Python as a library for the runner: a C++ source generated from the task.
- *
- * The source gives the script tensors on the task's own buffers in the runner's process (kl_rung.h, kl_rung.py). The
- * script stays a file beside it, where line information points to it.
+ * Wraps a Python rung as a library for the runner. The generated C++ source gives the script
+ * tensors that use the task's buffers in the runner's process (kl_rung.h, kl_rung.py). The script
+ * remains a separate file, so that line information points to it.
  */
 import { z } from 'zod'
 import { launchScalars, type Task } from './task'
 import { flagFields } from './layout'
 import { extent, kindTables, typeOf } from './python'
 
-/** What makes the tensors of a rung in Python. */
+/** Python packages that can create a rung's tensors. */
 export const pythonPackages = ['torch', 'triton', 'cupy'] as const
 
 export const PythonPackage = z.enum(pythonPackages)
 
 export type PythonPackage = z.infer<typeof PythonPackage>
 
-/** What a Python rung is built and run with, relative to the catalog. */
+/** Files needed to build and run a Python rung, relative to the kernel library. */
 export const pythonRungFiles = ['python/kl_rung.h', 'python/kl_rung.py'] as const
 
-/** The struct's fields that are numbers: sizes, scalars, and what flags set. */
+/**
+ * Returns C++ code for the numeric fields of the struct: sizes, scalars, and fields set by flags.
+ */
 function numberLines(task: Task): string[] {
   const scalars = launchScalars(task).map(([name, { dtype }]) =>
     dtype.startsWith('f')
@@ -45,7 +46,10 @@ const bufferLine = (task: Task, name: string): string => {
   return `  rung.buffer("${name}", ${typeOf(task, buffer).word}, {${shape}}, "${buffer.access}", p->${name});`
 }
 
-/** The source of the library; `file` is the script's path as it is compiled. Parameters are macros, as in CUDA. */
+/**
+ * Returns the C++ source of the library. `file` is the script's path at build time. Parameters are
+ * macros, as in CUDA rungs.
+ */
 export const pythonRungLibrary = (
   task: Task,
   file: string,

@@ -1,11 +1,14 @@
-/** Task values as C++ expressions, shared by the sources generated for Python scripts. */
+/** Task values as C++ expressions, used by the generated sources for Python scripts. */
 import { dtypeOf, dtypes, isDtype } from './dtype'
 import { parseExpression, type Expression } from './expression'
 import { type Formula, type Task, type TaskBuffer } from './task'
 
 export const isPython = (file: string): boolean => file.endsWith('.py')
 
-/** A size or scalar is a field, an option's bytes follow from the number in its. */
+/**
+ * Returns the C++ expression for a name. A size or scalar is a struct field; an option's byte count
+ * is looked up by the number in its field.
+ */
 function named(task: Task, name: string): string {
   const [option, bytes] = name.split('.')
   if (bytes === undefined) return `double(p->${name})`
@@ -42,13 +45,15 @@ export const extent = (task: Task, formula: Formula): string =>
 
 const byNumber = [...dtypes].sort((a, b) => dtypeOf(a).number - dtypeOf(b).number)
 
-/** Element types by their numbers, for `typeOf`. */
+/** C++ tables of the element types by number, used by `typeOf`. */
 export const kindTables: readonly string[] = [
   `static const char* const kNames[] = {${byNumber.map((dtype) => `"${dtype}"`).join(', ')}};`,
   `static const size_t kBytes[] = {${byNumber.map((dtype) => dtypeOf(dtype).bytes).join(', ')}};`,
 ]
 
-/** The name of a buffer's type, which an option may choose, and the bytes of an element. */
+/**
+ * Returns the name of a buffer's type, which an option may determine, and the bytes per element.
+ */
 export function typeOf(task: Task, { dtype }: TaskBuffer): { word: string; bytes: string } {
   if (isDtype(dtype)) return { word: `"${dtype}"`, bytes: String(dtypeOf(dtype).bytes) }
   const { field } = task.options[dtype]!

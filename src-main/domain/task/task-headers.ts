@@ -1,4 +1,4 @@
-/** The C headers for compiling a task's rungs and reference, generated from the task. */
+/** Generates the C headers for compiling a task's rungs and reference. */
 import type { Task } from './task'
 import {
   flagFields,
@@ -9,12 +9,12 @@ import {
   type Layout,
 } from './layout'
 
-/** Their location among the shared headers. */
+/** Path of the header among the shared headers. */
 export const taskHeaderFile = 'include/kl_task.h'
 
 export const referenceHeaderFile = 'include/kl_reference.h'
 
-/** Text that cannot terminate the comment it is inserted into. */
+/** Returns text that is safe inside a C comment. */
 const comment = (text: string): string => text.replaceAll('*/', '* /').replaceAll(/\s+/g, ' ')
 
 const enums = (task: Task): string[] =>
@@ -52,7 +52,7 @@ const offsets = ({ name, fields, bytes }: Layout): string[] => [
 
 interface Header {
   guard: string
-  /** Text after the task's title. */
+  /** Text that follows the task's title. */
   what: string
   layout: Layout
   prototypes: string[]
@@ -89,7 +89,7 @@ const header = (task: Task, { guard, what, layout, prototypes }: Header): string
     '',
   ].join('\n')
 
-/** kl_task.h */
+/** Returns the content of kl_task.h. */
 export function taskHeader(task: Task): string {
   const layout = launchLayout(task)
   return header(task, {
@@ -104,7 +104,7 @@ export function taskHeader(task: Task): string {
   })
 }
 
-/** kl_reference.h */
+/** Returns the content of kl_reference.h. */
 export const referenceHeader = (task: Task): string =>
   header(task, {
     guard: 'KL_REFERENCE_H',

@@ -1,11 +1,11 @@
-/** Comma-separated values according to RFC 4180, safe to open in a spreadsheet. */
+/** Comma-separated values as in RFC 4180, safe to open in a spreadsheet. */
 import { visible } from './hidden-characters'
 
 export type Cell = string | number | null
 
 /**
- * Text that a spreadsheet would interpret as a formula is prefixed with an apostrophe, which marks it as text.
- * Numbers are written as numbers, whatever their sign.
+ * Adds an apostrophe before text that a spreadsheet would interpret as a formula. The apostrophe
+ * marks it as text. Numbers are written as numbers, including negative ones.
  */
 const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 

@@ -1,8 +1,8 @@
 /**
  * Renders messages as text.
  *
- * The English templates are in ../messages/english and are used by the command line and reports; a screen inserts the
- * same values into its own language's templates.
+ * The command line and reports use the English templates in ../messages/english. UIs insert the
+ * same values into the templates of their own language.
  */
 import { metricDefinition } from '../metrics/metrics'
 import { templates } from '../messages/english/index'
@@ -17,7 +17,7 @@ import {
 import { fill } from '../messages/format'
 import type { Sentence } from '../messages/sentence'
 
-/** A language's templates, metric names, and its version of what an author wrote. */
+/** A language's templates, metric names, and translations of authors' texts. */
 export interface Wording {
   language: string
   template(key: MessageKey): string
@@ -48,7 +48,7 @@ function valueIn(value: MessageValue, wording: Wording): string | number | Sente
   return pieces(value, wording)
 }
 
-/** The sentence in a language, with names marked as code. */
+/** Returns the sentence in a language, with names marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [wording.text(statement)]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)
@@ -62,7 +62,7 @@ export function pieces(statement: Statement, wording: Wording = inDomain): Sente
   ).flat()
 }
 
-/** Several sentences as one paragraph; a full-width full stop needs no space after it. */
+/** Joins several sentences into one paragraph. No space is added after a full-width full stop. */
 export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
   parts
     .map((part) => pieces(part, wording))
@@ -73,15 +73,15 @@ export const paragraph = (parts: readonly Statement[], wording: Wording = inDoma
 export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
-/** English, as used by the command line and reports. */
+/** Returns the statement in English, as the command line and reports print it. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
-/** Without statements that read the same as one before. */
+/** Removes statements that have the same text as an earlier one. */
 export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** A JSON value in which every statement that is not plain text gets its English text beside it, for scripts. */
+/** Returns a JSON value in which every message also has its English text, for scripts. */
 export function withText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withText)
   if (typeof value !== 'object' || value === null) return value

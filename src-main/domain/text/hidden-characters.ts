@@ -1,13 +1,16 @@
 /** Makes hidden characters of a text visible before a printer formats it. */
 
-/** Controls, direction marks, joiners and lone surrogates: characters that change a text invisibly. */
+/**
+ * Characters that change a text invisibly: control characters, direction marks, joiners and lone
+ * surrogates.
+ */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 
-/** A character's code point: `U+202E`. */
+/** Formats a character's code point, such as `U+202E`. */
 export const codePoint = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Replaces each hidden character by its code point in brackets; line ends and tabs are kept. */
+/** Replaces each hidden character with its code point in brackets. Line ends and tabs are kept. */
 export const visible = (text: string): string =>
   text
     .replace(/\r\n/g, '\n')
@@ -15,10 +18,10 @@ export const visible = (text: string): string =>
       character === '\n' || character === '\t' ? character : `[${codePoint(character)}]`,
     )
 
-/** Visible text on one line, for a cell or list item. */
+/** Returns visible text on one line, for a table cell or list item. */
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
 
-/** JSON with hidden characters escaped: the same value, without invisible text. */
+/** Escapes hidden characters in JSON. The parsed value stays the same. */
 export const escapeHidden = (json: string): string =>
   json.replace(hidden, (character) =>
     character === '\n'

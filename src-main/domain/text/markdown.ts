@@ -1,24 +1,25 @@
 /**
- * GitHub Markdown from arbitrary text.
+ * Converts arbitrary text to GitHub Markdown.
  *
- * Markup, HTML, autolinks, mentions and math are escaped, so that nothing in a session can become more than text.
+ * Markup, HTML, autolinks, mentions and math are escaped, so text from a session always remains
+ * plain text.
  */
 import type { Sentence } from '../messages/sentence'
 import { visible, oneLine } from './hidden-characters'
 
-/** Escapes HTML and GitHub's autolinks, which apply even where Markdown does not. */
+/** Escapes HTML, and GitHub's autolinks that apply even outside Markdown. */
 const escapeHtml = (line: string): string =>
   line
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    // An empty comment prevents mentions, issue references and addresses; a backslash does not.
+    // An empty comment prevents mentions, issue references and email links. A backslash does not.
     .replace(/@(?=\w)/g, '@<!-- -->')
     .replace(/#(?=\d)/g, '#<!-- -->')
     .replace(/:(?=\/\/)/g, '&#58;')
     .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
 
-/** Escapes inline markup; leading and trailing spaces are kept. */
+/** Escapes inline markup. Leading and trailing spaces are kept. */
 const escapeInline = (text: string): string =>
   escapeHtml(
     visible(text)
@@ -26,18 +27,21 @@ const escapeInline = (text: string): string =>
       .replace(/[\\`*_[\]|~$]/g, '\\$&'),
   )
 
-/** Escapes what would start a heading, a list or a rule at the beginning of a line. */
+/** Escapes characters that would start a heading, list or rule at the beginning of a line. */
 const escapeStart = (line: string): string =>
   line.replace(/^(?=[#+-]+(?:\s|$)|=+$)/, '\\').replace(/^(\d+)(?=[.)](?:\s|$))/, '$1\\')
 
-/** Plain text as a paragraph, a cell or a list item. */
+/** Formats plain text for a paragraph, table cell or list item. */
 export const md = (text: string): string => escapeStart(escapeInline(text).trim())
 
-/** The longest run of backticks in a text. */
+/** Returns the length of the longest run of backticks in a text. */
 const longestRun = (text: string): number =>
   Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
 
-/** A code span that its own backticks cannot end. In a table, a bar must be escaped even in code. */
+/**
+ * Formats text as a code span that backticks in the text cannot end. Bars are escaped, because
+ * tables require it even in code.
+ */
 export function mdCode(text: string): string {
   const line = oneLine(text)
   if (line === '') return ''
@@ -48,7 +52,7 @@ export function mdCode(text: string): string {
 
 export const mdCodeCell = (text: string): string => mdCode(text).replaceAll('|', '\\|')
 
-/** A fenced block with a fence longer than any run of backticks within. */
+/** Formats text as a fenced block. The fence is longer than any run of backticks in the text. */
 export function fenced(text: string, language: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1))
   return `${fence}${language}\n${visible(text).replace(/\n$/, '')}\n${fence}`
@@ -63,7 +67,7 @@ export const mdSentence = (sentence: Sentence): string =>
 
 type Align = 'left' | 'right'
 
-/** A table whose cells are already Markdown. */
+/** Formats a table. Its cells must already be Markdown. */
 export function mdTable(
   columns: readonly { header: string; align?: Align }[],
   rows: readonly (readonly string[])[],
@@ -76,10 +80,16 @@ export function mdTable(
   ].join('\n')
 }
 
-/** Plain text in a line of HTML, such as the summary of `details`, where a backslash would be literal. */
+/**
+ * Formats plain text for a line of HTML, such as the summary of `details`. Backslashes are literal
+ * there.
+ */
 export const mdHtml = (text: string): string =>
   escapeHtml(visible(text).replace(/\s+/g, ' ').trim()).replaceAll('$', '&#36;')
 
-/** A collapsible block; its summary is HTML, and GitHub needs the empty lines to parse the Markdown inside. */
+/**
+ * Formats a collapsible block. The summary is HTML. GitHub needs the empty lines to parse the
+ * Markdown inside.
+ */
 export const details = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`

@@ -1,7 +1,10 @@
-/** Finds the word that a misspelled word was probably meant to be. */
+/** Suggests the intended word for a misspelled one. */
 import { message, together, type Statement } from '../messages/message'
 
-/** Letters inserted, left out or replaced between two words; two neighbors that changed places count as one. */
+/**
+ * Returns the edit distance of two words: insertions, deletions and replacements. A swap of two
+ * neighboring letters counts as one edit.
+ */
 function distance(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
@@ -23,9 +26,12 @@ function distance(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** null if none is close: about a third of the letters may differ. */
+/**
+ * Returns the most similar known word. Returns null if more than about a third of the letters
+ * differ.
+ */
 export function nearest(word: string, known: readonly string[]): string | null {
-  // Not worth comparing, and quadratic.
+  // The comparison takes quadratic time, so long words are skipped.
   if (word.length > 40) return null
   const [best] = known
     .map((one) => ({ one, away: distance(word.toLowerCase(), one.toLowerCase()) }))
@@ -35,19 +41,22 @@ export function nearest(word: string, known: readonly string[]): string | null {
     : null
 }
 
-/** A sentence that asks for the name that was probably meant; null if none is near. */
+/** Returns a sentence that suggests the intended name, or null without a similar name. */
 export function meant(word: string, known: readonly string[]): Statement | null {
   const near = nearest(word, known)
   return near === null ? null : message('asked.meant', { name: near })
 }
 
-/** A sentence, after a space, that asks for the name that was probably meant; empty if none is near. */
+/**
+ * Returns a space and a sentence that suggests the intended name. The result is empty without a
+ * similar name.
+ */
 export function askMeant(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   return near === null ? '' : ` Did you mean ${near}?`
 }
 
-/** A remedy that begins with the name that was probably meant, if one is near. */
+/** Returns a remedy. If a similar name exists, the remedy starts by suggesting it. */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
   const suggestion = meant(word, known)
   return suggestion === null ? remedy : together(suggestion, remedy)

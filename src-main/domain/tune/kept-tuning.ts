@@ -1,4 +1,4 @@
-/** A finished sweep as stored, so that its ranking opens again. */
+/** A finished sweep in its stored form, so that its ranking can be reopened. */
 import { z } from 'zod'
 import { Identifier } from '../ladder/rung'
 import { tuneShape } from './report'
@@ -9,16 +9,16 @@ export const KeptTuning = z.object({
   schema: z.literal(1),
   id: TuningId,
   createdAt: z.iso.datetime(),
-  /** The machine of machines.yaml that it ran on; null for this one. */
+  /** Name of the machine in machines.yaml that ran the sweep; null for this machine. */
   machine: z.string().nullable(),
-  /** The user's own ladder folder, here; null for a ladder that ships. */
+  /** Local path of the user's ladder folder; null for a built-in ladder. */
   folder: z.string().nullable(),
   report: z.object(tuneShape),
 })
 
 export type KeptTuning = z.infer<typeof KeptTuning>
 
-/** What a list shows of one. */
+/** A sweep's entry in a list. */
 export const ListedTuning = z.object({
   id: TuningId,
   createdAt: z.string(),
@@ -30,7 +30,10 @@ export const ListedTuning = z.object({
 
 export type ListedTuning = z.infer<typeof ListedTuning>
 
-/** Sorts by ladder, rung and time: `gemm-fp32-08_warp_tile-20261122-133107`. */
+/**
+ * Returns an id that sorts by ladder, rung and time, such as
+ * `gemm-fp32-08_warp_tile-20261122-133107`.
+ */
 export const tuningId = ({ ladder, rung }: KeptTuning['report'], createdAt: string): string =>
   `${ladder.slice(0, 80)}-${rung.slice(0, 80)}-${createdAt.slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')}`
 

@@ -1,4 +1,7 @@
-/** What `tune` found: one row per point, the best of them timed again in turn, and what each value does. Pure. */
+/**
+ * The report of `tune`: one row per configuration, the finalists that were timed again, and the
+ * effect of each value. Pure.
+ */
 import { z } from 'zod'
 import { Identifier, Parameters } from '../ladder/rung'
 import { Statement } from '../messages/message'
@@ -13,27 +16,33 @@ export type TuneStatus = (typeof tuneStatuses)[number]
 export const TuneRow = z.object({
   params: Parameters,
   status: z.enum(tuneStatuses),
-  /** The median of its samples; null unless the status is ok. */
+  /** Median of the samples; null unless the status is `ok`. */
   medianMs: z.number().nullable(),
-  /** Interquartile range over the median. */
+  /** Interquartile range divided by the median. */
   spread: z.number().nullable(),
   samples: z.number().int(),
-  /** The number of the GPU that measured it; null if none did. */
+  /** Index of the GPU that measured the configuration; null if none did. */
   gpu: z.number().int().nullable(),
-  /** Seconds of nvcc, also if the build was cached. */
+  /** Duration of the nvcc build in seconds. For a cached build, it is the original duration. */
   buildSeconds: z.number().nullable(),
-  /** Why it has no time. */
+  /** Reason for a missing time. */
   reason: Statement.nullable(),
 })
 export type TuneRow = z.infer<typeof TuneRow>
 
 const Ratio = z.object({ ratio: z.number(), low: z.number(), high: z.number() })
 
-/** One of the best, timed again in turn with the others in fresh processes. */
+/**
+ * A finalist: one of the best configurations, timed again in fresh processes, alternating with the
+ * others.
+ */
 export const Finalist = z.object({
   params: Parameters,
   medianMs: z.number().nullable(),
-  /** Its time over that of the rung's own values, with the 99 % interval; null if there is no such pair. */
+  /**
+   * Time divided by the time of the rung's own values, with the 99 % interval. The value is null if
+   * it was not measured.
+   */
   ratio: Ratio.nullable(),
   rounds: z.number().int(),
   reason: Statement.nullable(),
@@ -42,7 +51,7 @@ export type Finalist = z.infer<typeof Finalist>
 
 const ValueEffect = z.object({
   value: z.number(),
-  /** The best time of any point with this value, and the median over all of them; null if none has a time. */
+  /** Best and median time over all configurations with this value; null if none has a time. */
   bestMs: z.number().nullable(),
   medianMs: z.number().nullable(),
   points: z.number().int(),
@@ -59,50 +68,56 @@ export const tuneShape = {
       name: z.string(),
       computeCapability: z.string(),
       driver: z.string().nullable(),
-      /** Points that it measured in this sweep. */
+      /** Number of configurations that the GPU measured in this sweep. */
       measured: z.number().int(),
-      /** Seconds that it was verifying and timing. */
+      /** Time in seconds that the GPU spent on verification and timing. */
       busySeconds: z.number(),
     }),
   ),
-  /** What L2 held when points were timed; `unknown` in sweeps that were kept before it was recorded. */
+  /** L2 state when configurations were timed. Older stored sweeps have `unknown`. */
   cacheState: CacheState.default('unknown'),
   strategy: z.enum(strategyNames),
   seed: z.number().int(),
   budget: z.object({ points: z.number().int().nullable(), seconds: z.number().nullable() }),
   space: z.object({
     axes: z.array(z.object({ name: z.string(), values: z.array(z.number()) })),
-    /** The conditions that points were left out for. */
+    /** Conditions that excluded configurations. */
     rules: z.array(z.string()),
     combinations: z.number(),
-    /** Those that break no rule; null if there are too many to count. */
+    /** Number of configurations that satisfy all rules; null if there are too many to count. */
     allowed: z.number().nullable(),
   }),
-  /** `cancelled`: stopped by the user; the same command continues it. */
+  /**
+   * `cancelled` means that the user stopped the sweep. The user can resume the sweep with the same
+   * command.
+   */
   completion: z.enum(['complete', 'cancelled']),
-  /** Points whose result is from an earlier, unfinished sweep with the same sources, problem and GPU. */
+  /**
+   * Number of results reused from an earlier, unfinished sweep with the same sources, problem and
+   * GPU.
+   */
   resumed: z.number().int(),
-  /** Wall time of proposing, building and measuring, without the last rounds. */
+  /** Wall time in seconds of proposing, building and measuring, without the final rounds. */
   sweepSeconds: z.number(),
   elapsedSeconds: z.number(),
-  /** The rung's own values. */
+  /** The result for the rung's own values. */
   baseline: Finalist.nullable(),
-  /** The best first. */
+  /** Finalists, best first. */
   finalists: z.array(Finalist),
-  /** The values to use; null if no point has a time. */
+  /** The recommended values; null if no configuration has a time. */
   winner: Parameters.nullable(),
-  /** The best first; points without a time last. */
+  /** All configurations, best first. Those without a time are last. */
   rows: z.array(TuneRow),
   byParameter: z.record(z.string(), z.array(ValueEffect)),
   notes: z.array(Statement),
 }
 export type TuneReport = z.infer<z.ZodObject<typeof tuneShape>>
 
-/** The fastest first, those without a time last. */
+/** Returns the rows sorted by time, fastest first. Rows without a time are last. */
 export const ranked = <Row extends Pick<TuneRow, 'medianMs'>>(rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => (a.medianMs ?? Infinity) - (b.medianMs ?? Infinity))
 
-/** What each value of each parameter comes to, over all points that have it. */
+/** Returns the times for each value of each parameter, over all configurations with that value. */
 export function effects(
   axes: readonly { name: string; values: readonly number[] }[],
   rows: readonly TuneRow[],

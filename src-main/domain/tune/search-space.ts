@@ -1,15 +1,15 @@
-/** The search space of a sweep: every combination of values that breaks no rule. */
+/** The search space of a sweep: all combinations of values that satisfy every rule. */
 
 export interface Axis {
   name: string
-  /** Distinct, in the order in which they were given. */
+  /** Distinct values in the given order. */
   values: readonly number[]
 }
 
-/** Values by parameter. */
+/** A configuration: one value per parameter. */
 export type Point = Readonly<Record<string, number>>
 
-/** A condition between parameters. */
+/** A condition on one or more parameters. */
 interface SpaceRule {
   text: string
   why: string
@@ -22,21 +22,24 @@ export interface Space {
   rules: readonly SpaceRule[]
 }
 
-/** The same for the same values, in whatever order they stand. */
+/** Returns a key that is equal for equal values, regardless of their order. */
 export const pointKey = (point: Point): string =>
   Object.keys(point)
     .sort()
     .map((name) => `${name}=${point[name]}`)
     .join(',')
 
-/** All combinations, before any rule. */
+/** Returns the number of all combinations, ignoring the rules. */
 export const combinations = ({ axes }: Space): number =>
   axes.reduce((product, { values }) => product * values.length, 1)
 
 export const isAllowed = ({ rules }: Space, point: Point): boolean =>
   rules.every(({ holds }) => holds(point))
 
-/** The rules that become decidable with each axis; a rule is asked as soon as its last parameter has a value. */
+/**
+ * Returns the rules by axis. A rule belongs to the last of its parameters, because it can be
+ * checked once that has a value.
+ */
 function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
   const places = new Map(axes.map(({ name }, index) => [name, index]))
   const byAxis: SpaceRule[][] = axes.map(() => [])
@@ -47,7 +50,10 @@ function rulesByAxis({ axes, rules }: Space): SpaceRule[][] {
   return byAxis
 }
 
-/** The allowed points in order, the last axis fastest; whole branches are left out where a rule is broken. */
+/**
+ * Yields the allowed points in order, with the last axis changing fastest. If a rule is broken, the
+ * whole branch is skipped.
+ */
 export function* pointsOf(space: Space): Generator<Point, void> {
   const { axes } = space
   const byAxis = rulesByAxis(space)
@@ -66,7 +72,7 @@ export function* pointsOf(space: Space): Generator<Point, void> {
   yield* visit(0)
 }
 
-/** How many points are allowed; null if looking at `most` combinations is not enough to tell. */
+/** Returns the number of allowed points, or null for more than `most` combinations. */
 export function countAllowed(space: Space, most = 2_000_000): number | null {
   if (space.rules.length === 0) return combinations(space)
   if (combinations(space) > most) return null
@@ -75,7 +81,7 @@ export function countAllowed(space: Space, most = 2_000_000): number | null {
   return count
 }
 
-/** The rule that leaves the fewest points, for a space in which nothing is allowed; null if none does so alone. */
+/** Returns a rule that alone forbids every point, or null if there is none. */
 export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
   for (const rule of space.rules) {
     let looked = 0
@@ -91,7 +97,10 @@ export function emptyingRule(space: Space, most = 200_000): SpaceRule | null {
   return null
 }
 
-/** The allowed points that differ from this one in a single value, the nearest values first. */
+/**
+ * Returns the allowed points that differ from this one in a single value. Points with the nearest
+ * values come first.
+ */
 export function neighbors(space: Space, point: Point): Point[] {
   const found: { point: Point; distance: number }[] = []
   for (const { name, values } of space.axes) {

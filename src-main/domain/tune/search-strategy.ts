@@ -1,8 +1,8 @@
 /**
- * Search strategies: which points a sweep tries, and in which order.
+ * Search strategies: the points that a sweep tries, and their order.
  *
- * A strategy proposes points and receives their times; several points may be in progress. No point is proposed twice,
- * and the same seed proposes the same points for the same times.
+ * A strategy proposes points and receives their times. Several points may be in progress. No point
+ * is proposed twice. For the same times, the same seed proposes the same points.
  */
 import {
   pointKey,
@@ -18,16 +18,19 @@ export const strategyNames = ['exhaustive', 'random', 'local', 'genetic'] as con
 export type StrategyName = (typeof strategyNames)[number]
 
 export interface Strategy {
-  /** The next point; null if there is none now, because results are awaited, or none at all, if none are. */
+  /**
+   * Returns the next point. Returns null if none is available. More may become available while
+   * results are pending.
+   */
   next(): Point | null
-  /** The time of a proposed point in milliseconds; null if it has none. */
+  /** Reports the time of a proposed point in milliseconds, or null if it has none. */
   tell(point: Point, ms: number | null): void
 }
 
-/** Larger spaces are searched instead. */
+/** Maximum number of points for an exhaustive search. Larger spaces use another strategy. */
 export const exhaustiveLimit = 2000
 
-/** Numbers from 0 to below 1 (mulberry32). */
+/** Returns a generator of random numbers from 0 to below 1 (mulberry32). */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -38,10 +41,13 @@ function seededRandom(seed: number): () => number {
   }
 }
 
-/** After so many draws in a row that are forbidden or known, the rest is listed in order. */
+/**
+ * Maximum number of consecutive draws without a new allowed point. After that, the remaining points
+ * are listed in order.
+ */
 const maxDraws = 2000
 
-/** Remembers what was proposed, and draws what was not. */
+/** Draws random points and remembers which were proposed. */
 class Draws {
   readonly #space: Space
   readonly #random: () => number
@@ -61,7 +67,7 @@ class Draws {
     return values[this.below(values.length)]!
   }
 
-  /** The point, unless it was proposed before. */
+  /** Returns the point, or null if it was proposed before. */
   fresh(point: Point): Point | null {
     const key = pointKey(point)
     if (this.#proposed.has(key)) return null
@@ -69,7 +75,7 @@ class Draws {
     return point
   }
 
-  /** An allowed point that was not proposed; null if there are none left. */
+  /** Returns an allowed point that was not proposed yet, or null if none is left. */
   any(): Point | null {
     for (let draw = 0; !this.#rest && draw < maxDraws; draw += 1) {
       const point = Object.fromEntries(
@@ -86,7 +92,10 @@ class Draws {
     return null
   }
 
-  /** The same with some values drawn anew; null if that is forbidden or known. */
+  /**
+   * Returns the point with some values redrawn, or null if the result is forbidden or was proposed
+   * before.
+   */
   mutated(point: Point, changes: number): Point | null {
     const other: Record<string, number> = { ...point }
     for (let change = 0; change < changes; change += 1) {
@@ -116,8 +125,9 @@ interface Timed {
 }
 
 /**
- * Greedy iterated local search: all neighbors of a point are tried, the best of them is next; where none is better,
- * it begins again from the best point with two values changed, and after that from anywhere.
+ * Greedy iterated local search. It tries all neighbors of a point and continues from the best one.
+ * Without an improvement, it restarts from the best point with two values changed. If that point is
+ * not available, it restarts from a random point.
  */
 function local(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)
@@ -166,7 +176,10 @@ function local(space: Space, seed: number, start: Point | null): Strategy {
 
 const populationSize = 20
 
-/** Steady state: each child has two of the best so far as parents, so no generation is waited for. */
+/**
+ * Steady-state genetic algorithm. Each child has two of the best points so far as parents, so the
+ * search never waits for a generation.
+ */
 function genetic(space: Space, seed: number, start: Point | null): Strategy {
   const draws = new Draws(space, seed)
   const population: Timed[] = []
@@ -208,9 +221,9 @@ function genetic(space: Space, seed: number, start: Point | null): Strategy {
 interface StrategyRequest {
   name: StrategyName
   seed: number
-  /** Where a search begins: the rung's own values. */
+  /** Starting point of the search: the rung's own values. */
   start: Point | null
-  /** Tried before anything else, such as the best points of an earlier sweep. */
+  /** Points to try first, such as the best points of an earlier sweep. */
   first: readonly Point[]
 }
 
@@ -232,13 +245,16 @@ export function makeStrategy(
       )
 }
 
-/** The strategy with these points ahead of its own; it is told their times as if it had asked. */
+/**
+ * Returns a strategy that proposes these points first. The original strategy receives their times
+ * as soon as it proposes them too.
+ */
 function withFirst(own: Strategy, first: readonly Point[]): Strategy {
   const queue = [...new Map(first.map((point) => [pointKey(point), point])).values()]
   const ahead = new Map<string, { ms: number | null } | null>(
     queue.map((point) => [pointKey(point), null]),
   )
-  /** Asked for by the strategy itself before their time was known. */
+  /** Points that the original strategy proposed before their times were known. */
   const awaited = new Set<string>()
   const queued = new Set(ahead.keys())
   const next = (): Point | null => {
@@ -264,6 +280,6 @@ function withFirst(own: Strategy, first: readonly Point[]): Strategy {
   }
 }
 
-/** Exhaustive where that is affordable. */
+/** Returns the default strategy: exhaustive for small spaces, otherwise local search. */
 export const usualStrategy = (space: Space, allowed: number | null): StrategyName =>
   (allowed ?? combinations(space)) <= exhaustiveLimit ? 'exhaustive' : 'local'

@@ -1,7 +1,8 @@
 /**
- * T4, the results format that autotuners exchange (Kernel Tuner's results-schema.json 1.0.0).
+ * T4, the result format that autotuners exchange (Kernel Tuner's results-schema.json 1.0.0).
  *
- * It has one entry per point: a configuration, its times in milliseconds, and why it is invalid.
+ * A T4 file has one entry per point: a configuration, its times in milliseconds, and the reason if
+ * it is invalid.
  */
 import { z } from 'zod'
 import { TuneRow, type TuneStatus } from './report'
@@ -48,9 +49,9 @@ const invalidityOf: Record<TuneStatus, Invalidity> = {
   unsupported: 'constraints',
 }
 
-/** A row with what only the journal keeps. */
+/** A row with the additional fields of the journal. */
 export const T4Row = TuneRow.extend({
-  /** When it finished. */
+  /** Time when the measurement finished. */
   at: z.iso.datetime(),
   samplesMs: z.array(z.number()),
 })
@@ -80,7 +81,10 @@ const timeOf = (result: T4Results['results'][number]): number => {
   return runtimes.length > 0 ? Math.min(...runtimes) : Infinity
 }
 
-/** The valid configurations of a T4 file with these parameters, the fastest first; others cannot be tried. */
+/**
+ * Returns the valid configurations of a T4 file that have these parameters, fastest first. Other
+ * configurations are ignored.
+ */
 export const pointsOfT4 = ({ results }: T4Results, names: readonly string[]): Point[] =>
   results
     .filter(({ invalidity }) => invalidity === 'correct')

@@ -1,4 +1,4 @@
-/** The source lines of a cause: where warps wait for it, or where its work is done. */
+/** The source lines of a cause: the lines where warps wait, or the lines that do the work. */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
 import { opcodeFamily, type Instruction } from '../session/deep'
@@ -9,9 +9,9 @@ import type { Side } from './side'
 export const CauseLine = z.object({
   file: z.string(),
   line: z.number().int().positive(),
-  /** Null if the profiler had no source. */
+  /** Source text; null if the profiler had no source. */
   text: z.string().nullable(),
-  /** Share of the rung's waits or work of this kind, 0 to 1. */
+  /** Fraction of the rung's waits or work of this kind, 0 to 1. */
   share: z.number(),
   /** Whether the line is part of the source change; null if the change is unknown. */
   changed: z.boolean().nullable(),
@@ -26,7 +26,7 @@ export type CauseLines = z.infer<typeof CauseLines>
 /** Returns how much an instruction contributes to a cause. */
 export type Burden = (instruction: Instruction) => number
 
-/** ncu's stall reasons in source counters. */
+/** ncu's stall reasons in source counters, by the metric of the wait. */
 const sampled: Readonly<Record<WaitId, string>> = {
   stallLongScoreboard: 'long_sb',
   stallShortScoreboard: 'short_sb',
@@ -45,7 +45,7 @@ export const waitBurden =
 const isArithmetic = (opcode: string): boolean =>
   /^(FFMA|FFMA2|FMUL|FADD|HFMA2|HMMA|HGMMA|IMMA|UTCHMMA)$/.test(opcodeFamily(opcode))
 
-/** Counts the instructions around the arithmetic. */
+/** Returns the executed count of instructions other than arithmetic. */
 export const overheadBurden: Burden = ({ opcode, executed }) =>
   isArithmetic(opcode) ? 0 : (executed ?? 0)
 
@@ -66,10 +66,13 @@ export const workBurden = ({ id }: Unit, conflicts: boolean): Burden | null =>
 
 const mostLines = 3
 
-/** Lines with a smaller share are omitted. */
+/** Minimum fraction for a line to be listed. */
 const leastShare = 0.1
 
-/** Returns the lines of one rung that contribute most, heaviest first; empty below the deep level. */
+/**
+ * Returns the lines of one rung that contribute most, heaviest first. The result is empty below the
+ * deep profile level.
+ */
 export function linesOf(
   { rung, deep }: Side,
   burden: Burden,
@@ -105,7 +108,10 @@ export function linesOf(
 
 type Range = Hunk['a']
 
-/** Returns undefined if neither side has source counters, or if no line stands out. */
+/**
+ * Returns the lines of both rungs that contribute most. Returns undefined without source counters
+ * or without a dominant line.
+ */
 export function linesThatBear(
   a: Side,
   b: Side,

@@ -1,24 +1,30 @@
-/** The factors of a step: each cause, and the unexplained rest. Their product is the ratio of the two times. */
+/**
+ * The factors of a step: each cause, and the unexplained rest. Their product is the ratio of the
+ * two times.
+ */
 import { withDecimals, formatRatio } from '../metrics/units'
 import { Cause, Why } from './why'
 
 export interface Contribution {
-  /** null for the unexplained rest. */
+  /** The cause; null for the unexplained rest. */
   cause: Cause | null
-  /** Speedup factor; above 1 it makes b faster. */
+  /** Speedup factor. A factor above 1 makes b faster. */
   factor: number
 }
 
-/** Factors closer to 1 than this get another digit. */
+/** Factors closer to 1 are printed with an additional digit. */
 const fine = 1.1
 
-/** Formats a factor of a step: `1.12×`, `0.981×`. */
+/** Formats a factor, such as `1.12×` or `0.981×`. */
 export const formatFactor = (factor: number): string =>
   factor > 1 / fine && factor < fine ? `${withDecimals(factor, 3)}×` : formatRatio(factor)
 
 const isOne = (factor: number): boolean => formatFactor(factor) === '1.000×'
 
-/** Returns the causes of the step, largest first; the unexplained rest comes last, unless it prints as 1. */
+/**
+ * Returns the causes of the step, largest first. The unexplained rest is last, unless it prints as
+ * 1.
+ */
 export function contributionsOf({ causes, unexplainedFactor }: Why): Contribution[] {
   if (causes.length === 0) return []
   const rest = unexplainedFactor ?? 1

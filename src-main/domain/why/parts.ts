@@ -3,19 +3,21 @@
  *
  *   time = work / (its peak × how busy it was × the rate of active cycles)
  *
- * so the logarithm of a ratio of two times is the sum of the logarithms of each factor's change. The unit used is the one that limits the
- * slower side. If the FMA pipe does the work, "how busy" splits into two more factors: instructions issued per cycle, and the useful share
- * of them.
+ * The logarithm of the ratio of two times is therefore the sum of the changes of these factors,
+ * as logarithms. The unit is the one that limits the slower side. If the FMA pipe does the work,
+ * "how busy" has two factors: instructions issued per cycle, and the useful fraction of them.
  *
- * A unit that gets less work than its limit becomes less busy, and saved instructions free slots that may stay empty. Such opposite parts
- * are one change and are added to the larger part.
+ * A unit that gets less work than its limit becomes less busy. Saved instructions free issue slots
+ * that may stay empty. Such opposite parts are one change, so they are added to the larger part.
  */
 import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * work: of the unit. instructions: those around a pipe's unchanged work. busy: the unit's share of the time. sms: SMs that have a block.
- * clock: of the SMs. launches: number of kernels. active: active cycles per second, for other reasons. gpu: the peak of the unit.
+ * Ids of the parts. `work`: the unit's work. `instructions`: the instructions around a pipe's
+ * unchanged work. `busy`: the unit's utilization. `sms`: the SMs that have a block. `clock`: the SM
+ * clock. `launches`: the number of kernels. `active`: active cycles per second, for other reasons.
+ * `gpu`: the unit's peak.
  */
 export const partIds = [
   'work',
@@ -30,19 +32,22 @@ type PartId = (typeof partIds)[number]
 
 export interface Part {
   id: PartId
-  /** ln of the factor by which it divides a's time; positive if it makes b faster. */
+  /** Natural logarithm of the factor that divides a's time. Positive if it makes b faster. */
   log: number
-  /** The same before an opposite part was added: the change of the quantity itself. */
+  /**
+   * The part's logarithm before an opposite part was added, which is the change of the quantity
+   * itself.
+   */
   own: number
 }
 
 type Factor = Omit<Part, 'own'>
 
 export interface Split {
-  /** The unit that explains the step. */
+  /** The unit whose factors explain the step. */
   unit: Unit
   limits: { a: Load | null; b: Load | null }
-  /** ln(time of a / time of b). */
+  /** Natural logarithm of a's time divided by b's time. */
   total: number
   parts: Part[]
 }
@@ -50,10 +55,12 @@ export interface Split {
 const ln = (over: number | null, under: number | null): number =>
   over === null || under === null ? 0 : Math.log(over / under)
 
-/** Clocks are read before and after timing, in steps of 15 MHz. */
+/**
+ * Resolution of clocks as a fraction. They are read before and after timing, in steps of 15 MHz.
+ */
 const clockStep = 0.005
 
-/** Smaller changes of the SMs' share of time count as none. */
+/** Minimum change in the SMs' share of time. Smaller changes count as zero. */
 const sameSpread = 0.02
 
 export function splitOf(a: Side, b: Side, times: Times): Split | null {
@@ -88,7 +95,7 @@ function activeParts(
       { id: 'sms', log: Math.abs(spread) < sameSpread ? 0 : spread },
       { id: 'clock', log: clocks },
     ]
-  // Cycles are an average over the SMs; work is the sum over them.
+  // Cycles are an average over the SMs, but work is a sum over them.
   const work = cycles - busy
   const rate = total - cycles
   const issued = ln(positive(b, 'issueSlotsBusy'), positive(a, 'issueSlotsBusy'))
@@ -107,16 +114,19 @@ function activeParts(
   return [...own, ...(reason ? [{ id: rateReason(rate, spread, clocks, a, b), log: rate }] : [])]
 }
 
-/** Clocks are read in steps, and counters in several passes. */
+/** Tolerance factor. Clocks are read in steps, and counters in several passes. */
 const slack = 1.02
 
-/** Whether the profiled launch took no more cycles than the timed one had. Otherwise it was a different kind of launch. */
+/**
+ * Returns whether the profiled launch took at most the cycles of the timed launch. Otherwise, the
+ * two launches differ in kind.
+ */
 function isPossible(side: Side, ms: number): boolean {
   const [cycles, mhz] = [activeCycles(side), clock(side)]
   return cycles === null || mhz === null || cycles <= slack * mhz * ms * 1e3
 }
 
-/** Returns why SMs had more or fewer active cycles per second; the counters include every reason. */
+/** Returns why SMs had more or fewer active cycles per second. The counters combine all reasons. */
 function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Side): PartId {
   const explains = (log: number): boolean => log * rate > 0 && Math.abs(log) >= Math.abs(rate) / 2
   if (Math.abs(spread) >= sameSpread && explains(spread)) return 'sms'
@@ -127,7 +137,7 @@ function rateReason(rate: number, spread: number, clocks: number, a: Side, b: Si
 
 function elapsedParts(unit: Unit, busy: number, total: number, a: Side, b: Side): Factor[] {
   const spread = ln(gridOf(b)?.share ?? null, gridOf(a)?.share ?? null)
-  // An SM without a block requests nothing, which a share of the whole launch includes.
+  // An SM without a block sends no requests. Utilization over the whole launch includes such SMs.
   const sms = Math.abs(spread) >= sameSpread && spread * busy > 0 ? toward(busy, spread) : 0
   if (unit === units.dram) {
     const work = ln(positive(a, 'dramBytes'), positive(b, 'dramBytes'))
@@ -157,7 +167,7 @@ function clockChange(a: Side, b: Side): number {
   return Math.abs(change) < clockStep ? 0 : change
 }
 
-/** Pairs that count as one change if they oppose each other. */
+/** Pairs of parts that count as one change if they have opposite signs. */
 const pairs: readonly (readonly [PartId, PartId])[] = [
   ['instructions', 'busy'],
   ['work', 'busy'],

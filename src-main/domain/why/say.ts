@@ -1,4 +1,4 @@
-/** Describes a part of the identity as a cause: its sentence, figures and source lines. */
+/** Describes a part of the identity as a cause: a sentence, figures and source lines. */
 import { type Unit, overheadKinds, unitOf, units } from './units'
 import {
   type Wait,
@@ -37,11 +37,11 @@ interface SaidPart {
   statement: AnyMessage
   metrics: CauseMetric[]
   burden: Burden | null
-  /** Whether the source lines are those where warps wait. */
+  /** Whether the source lines are the lines where warps wait. */
   isWait?: boolean
 }
 
-/** Used at the beginning of a sentence. */
+/** Returns the unit's name for the start of a sentence. */
 const unitWord = ({ id }: Unit): AnyMessage => message(`unit.${id}`)
 const unitWithin = ({ id }: Unit): AnyMessage => message(`unitWithin.${id}`)
 
@@ -60,18 +60,18 @@ const moved = ({ id, a, b }: Move): AnyMessage =>
 const withMoves = (moves: readonly Move[]): MessageValue =>
   moves.length === 0 ? '' : message('why.with', { moves: moves.map(moved) })
 
-/** Returns how much a part alone divides or multiplies the time. */
+/** Formats the factor by which one part alone changes the time. */
 const factorOf = (log: number): string => {
   const factor = Math.exp(Math.abs(log))
   return factor < fineBelow ? `${factor.toFixed(3)}×` : formatRatio(factor)
 }
 
-/** Smaller factors get another digit. */
+/** Factors below this are printed with an additional digit. */
 const fineBelow = 1.1
 
 const percent = (value: number | null): string => (value === null ? '–' : formatPercent(value))
 
-/** Returns a cause that no unit's counter shows. */
+/** Returns a cause without counters or source lines. */
 const bare = (statement: AnyMessage): SaidPart => ({ statement, metrics: [], burden: null })
 
 export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
@@ -94,15 +94,17 @@ export function sayPart(part: Part, split: Split, a: Side, b: Side): SaidPart {
 }
 
 /**
- * What costs energy: DRAM and L2 bytes most, then instructions. If the power cap limits the clock, a kernel that spends less on these runs
- * at a higher clock.
+ * Counters that determine energy use: DRAM and L2 bytes most, then instructions. If the power cap
+ * limits the clock, a kernel with lower counts runs at a higher clock.
  */
 const spent = ['dramBytes', 'l2Bytes', 'instructions']
 
 const atPowerCap = ({ rung }: Side): boolean =>
   rung.timing?.gpu?.heldDownBy?.includes('powerCap') ?? false
 
-/** Returns what was spent less or more if the power cap limited both clocks; otherwise null. */
+/**
+ * Returns the energy counters that changed if the power cap limited both clocks, otherwise null.
+ */
 const spentAtCap = ({ log }: Part, a: Side, b: Side): Move[] | null =>
   atPowerCap(a) && atPowerCap(b) ? movesOf(a, b, spent, log > 0).slice(0, 2) : null
 
@@ -114,7 +116,10 @@ function sayClock(part: Part, a: Side, b: Side): SaidPart {
   return { statement, metrics: moves, burden: null }
 }
 
-/** Relative to the clock where it was read, which is more precise than a share. */
+/**
+ * Describes a change in active cycles. If the clock is known, cycles are given relative to it,
+ * which is more precise.
+ */
 function sayActive(part: Part, a: Side, b: Side): SaidPart {
   const [left, right] = [rate(a, 'a', a, b), rate(b, 'b', a, b)]
   const [clockA, clockB] = [clock(a), clock(b)]
@@ -131,7 +136,7 @@ function sayActive(part: Part, a: Side, b: Side): SaidPart {
 const megahertz = (value: number | null): string =>
   value === null ? '–' : formatValue(value, 'MHz')
 
-/** Returns the active cycles of an average SM per microsecond. */
+/** Returns the active cycles per microsecond of an average SM. */
 function rate(side: Side, which: 'a' | 'b', a: Side, b: Side): number | null {
   const [cycles, times] = [activeCycles(side), timesOf(a, b)]
   return cycles === null || times === null ? null : cycles / (times[which] * 1e3)
@@ -205,7 +210,10 @@ const waitsSaid = (waits: readonly Wait[], less: boolean): AnyMessage[] =>
 
 const perInstruction = (warps: number): string => withDecimals(warps, warps < 10 ? 2 : 1)
 
-/** Another cause may account for part of the difference between the two shares; displayed figures must agree. */
+/**
+ * Formats the factor of a utilization change. If another cause explains part of the change, both
+ * factors are shown, so that displayed figures agree.
+ */
 function countedFactor({ log }: Part, a: number | null, b: number | null): string | AnyMessage {
   const whole = a && b ? Math.log(b / a) : log
   return Math.abs(whole - log) < 0.03
@@ -217,7 +225,8 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   const { unit, limits, total } = split
   const busier = part.log > 0
   const reasons = reasonsOf(part, split, a, b)
-  // A load continues while its warp waits, so a wait keeps a memory idle only if no unit limits.
+  // A load continues while its warp waits. Waits therefore keep a memory idle only if no unit is at
+  // its limit.
   const waited = unit.of === 'active' || (total > 0 ? limits.a : limits.b) === null
   const waits = waited ? waitsThatMoved(a, b, busier) : []
   const feeds =
@@ -248,12 +257,18 @@ function sayBusy(part: Part, split: Split, a: Side, b: Side): SaidPart {
   }
 }
 
-/** If as many warps fit as before, a difference below this comes from the start and tail of blocks. */
+/**
+ * Minimum occupancy change. If equally many warps fit as before, smaller changes only reflect the
+ * start and tail of blocks.
+ */
 const noticeable = 0.05
 const canHoldOthers = (a: Side, b: Side): boolean =>
   valueOf(a, 'theoreticalOccupancy') !== valueOf(b, 'theoreticalOccupancy')
 
-/** Returns reasons for busier slots other than waits: more warps, fewer kernels, one wave of blocks. */
+/**
+ * Returns reasons for a change of utilization other than waits: more warps, fewer kernels, or a
+ * single wave of blocks.
+ */
 function reasonsOf(
   part: Part,
   { unit }: Split,
@@ -261,9 +276,10 @@ function reasonsOf(
   b: Side,
 ): { statement: AnyMessage; metrics: CauseMetric[] }[] {
   const busier = part.log > 0
-  // Tensor instructions and loads continue while their warp waits, so warps alone do not keep those units busy.
+  // Tensor instructions and loads continue while their warp waits. More warps alone therefore do
+  // not keep those units busier.
   const issues = unit === units.fma || unit === units.issue
-  // Without stall counters, other reasons may weigh more.
+  // Without stall counters, other reasons may be more important.
   const warps =
     issues && hasWaits(a) && hasWaits(b) ? movesOf(a, b, ['achievedOccupancy'], !busier, 0) : []
   const byWarps = warps.filter((move) => {
@@ -313,6 +329,6 @@ function saySms(a: Side, b: Side): SaidPart {
   }
 }
 
-/** Returns the counters that a cause names, and those of its unit. */
+/** Returns the ids of the counters in a cause, and the counters of their units. */
 export const namedBy = (metrics: readonly CauseMetric[]): string[] =>
   metrics.map(({ id }) => id).filter((id) => unitOf(id) !== undefined || id.startsWith('stall'))

@@ -9,24 +9,30 @@ import { schedulersPerSm } from '../gpu/sm-limits'
 export interface Side {
   session: Session
   rung: RungResult
-  /** Absent or null below the deep level. */
+  /** Deep profile; absent or null below the deep level. */
   deep?: DeepProfile | null | undefined
 }
 
-/** Whether two kernels belong to one run of a program. They do different work, so neither is faster than the other. */
+/**
+ * Returns whether two kernels belong to one run of a program. Such kernels do different work, so
+ * neither is faster than the other.
+ */
 export const areKernelsOfOneProgram = (a: Side, b: Side): boolean =>
   a.session === b.session && Boolean(a.session.program) && a.rung !== b.rung
 
 export const valueOf = ({ rung }: Side, id: string): number | null =>
   rung.metrics[id]?.value ?? null
 
-/** Returns a value that has a logarithm, otherwise null. */
+/** Returns a metric's value if it is positive, otherwise null. */
 export const positive = (side: Side, id: string): number | null => {
   const value = valueOf(side, id)
   return value !== null && value > 0 ? value : null
 }
 
-/** Returns the profiler's time in milliseconds, of the counted launch or else of all launches in the rung. */
+/**
+ * Returns the profiler's time in milliseconds for the counted launch, or the median over all
+ * launches of the rung.
+ */
 const profiledMs = ({ rung }: Side): number | null => {
   const ns = rung.ncuMetrics?.['gpu__time_duration.sum']?.value
   const ms = typeof ns === 'number' ? ns / 1e6 : (rung.profiledTime?.medianMs ?? 0)
@@ -36,17 +42,17 @@ const profiledMs = ({ rung }: Side): number | null => {
 export interface Times {
   a: number
   b: number
-  /** The sum of both spreads. */
+  /** Sum of the spreads of both times. */
   noise: number
 }
 
-/** Noise of a single launch under the profiler, at unknown clocks. */
+/** Relative noise of a single launch under the profiler, at unknown clocks. */
 const profiledNoise = 0.02
 
-/** Returns both times from the same clock or the same model, or null. */
+/** Returns the times of both sides if they have the same source, otherwise null. */
 export function timesOf(a: Side, b: Side): Times | null {
   const [modelA, modelB] = [a.rung.predicted, b.rung.predicted]
-  // Two results of one model have no noise between them.
+  // Two predictions by the same model have no noise relative to each other.
   if (modelA && modelB) return { a: modelA.ms, b: modelB.ms, noise: 0 }
   if (modelA || modelB) return null
   const [left, right] = [a.rung.timing, b.rung.timing]
@@ -63,8 +69,9 @@ export const smCount = ({ session }: Side): number | null =>
   (session.device ?? gpuOfTarget(session.target))?.smCount ?? null
 
 /**
- * Returns the cycles in which an SM was active, averaged over the SMs. Each scheduler issues at most one instruction per cycle, so the
- * instructions and the share of busy slots determine this number.
+ * Returns the number of cycles in which an SM was active, averaged over the SMs. Each scheduler
+ * issues at most one instruction per cycle. The count therefore follows from the instructions and
+ * the fraction of busy issue slots.
  */
 export function activeCycles(side: Side): number | null {
   const [issued, busy, sms] = [
@@ -84,11 +91,14 @@ export const kernelCount = (side: Side): number => launchesOf(side).length
 
 interface Grid {
   blocks: number
-  /** Share of the SMs' time with a block, 0 to 1, if all blocks take equally long and are spread evenly. */
+  /**
+   * Fraction of the SMs' time with a block, 0 to 1, assuming equal durations and an even
+   * distribution of blocks.
+   */
   share: number
 }
 
-/** Returns how a rung's longest kernel fills the SMs; null if it is unknown which kernel that is. */
+/** Returns how a rung's longest kernel fills the SMs, or null if that kernel is unknown. */
 export function gridOf(side: Side): Grid | null {
   const sms = smCount(side)
   const launches = launchesOf(side)
@@ -98,7 +108,10 @@ export function gridOf(side: Side): Grid | null {
   return { blocks, share: blocks / (sms * Math.ceil(blocks / sms)) }
 }
 
-/** Returns the kernel whose grid has the waves that ncu reports for the longest one. */
+/**
+ * Returns the kernel whose grid matches the number of waves that ncu reports for the longest
+ * kernel.
+ */
 function matching(side: Side, launches: readonly LaunchLike[]): LaunchLike | undefined {
   const { device } = side.session
   const [waves, occupancy] = [positive(side, 'wavesPerSm'), positive(side, 'theoreticalOccupancy')]

@@ -1,4 +1,4 @@
-/** Counters that changed without affecting the time: their unit limits neither side. */
+/** Counters that changed without affecting the time, because their unit limits neither side. */
 import { z } from 'zod'
 import { units, unitOf, type Unit } from './units'
 import { compareRungs, type MetricDelta } from '../analysis/compare'
@@ -9,7 +9,7 @@ import type { Split } from './parts'
 import { valueOf, type Side } from './side'
 
 export const Unimportant = z.object({
-  /** Registry id. */
+  /** Metric id in the registry. */
   id: z.string(),
   a: z.number(),
   b: z.number(),
@@ -31,7 +31,10 @@ const moved = ({ id, a, b, unit }: MetricDelta) => ({
   b: formatValue(b!.value!, unit),
 })
 
-/** Returns counters that got worse although the step was faster or equal, or better although it was slower. If the time is equal, both. */
+/**
+ * Returns counters that got worse although the step was not slower, and counters that got better
+ * although it was slower. For an equal time, returns both kinds.
+ */
 export function unimportantMoves(
   a: Side,
   b: Side,
@@ -54,7 +57,10 @@ export function unimportantMoves(
     .slice(0, most)
 }
 
-/** Components of the FMA pipe's busy share; single categories of instructions add nothing to their sum. */
+/**
+ * Components of the FMA pipe's utilization. Their sum already includes the single instruction
+ * categories.
+ */
 const partsOfFma = ['instructions', 'issueSlotsBusy']
 
 function reasonOf(

@@ -1,4 +1,7 @@
-/** The GPU units that can limit a kernel: how busy each is, when it counts as saturated, and what its work is. */
+/**
+ * The GPU units that can limit a kernel: their utilization metric, saturation threshold and work
+ * counters.
+ */
 import {
   bottleneckThresholds,
   nearLimit,
@@ -12,13 +15,13 @@ export type UnitId = (typeof unitIds)[number]
 
 export interface Unit {
   id: UnitId
-  /** Registry id of the percentage of time that it is busy. */
+  /** Registry id of the unit's utilization in percent. */
   busy: string
-  /** What the percentage refers to: cycles in which an SM was active, or the whole launch. */
+  /** Reference of the percentage: cycles in which an SM was active, or the whole launch. */
   of: 'active' | 'elapsed'
-  /** The percentage at which it counts as saturated. */
+  /** Utilization in percent at which the unit counts as saturated. */
   full: number
-  /** Registry ids of counters that represent its work, most direct first. */
+  /** Registry ids of the counters for the unit's work, most direct first. */
   work: readonly string[]
 }
 
@@ -58,7 +61,7 @@ export const units: Readonly<Record<UnitId, Unit>> = {
   dram: { id: 'dram', busy: 'dramUtilization', of: 'elapsed', full: unit, work: ['dramBytes'] },
 }
 
-/** Categories of instructions other than arithmetic that take issue slots. */
+/** Instruction categories other than arithmetic. They also take issue slots. */
 export const overheadKinds: readonly string[] = [
   'memoryInstructions',
   'integerInstructions',
@@ -68,12 +71,15 @@ export const overheadKinds: readonly string[] = [
   'exchangeInstructions',
 ]
 
-/** Returns the unit that a counter is work for, or whose use it measures; undefined if it belongs to no single unit. */
+/**
+ * Returns the unit that a counter measures work or utilization of. Returns undefined for a counter
+ * of several units.
+ */
 export const unitOf = (metric: string): Unit | undefined => byMetric.get(metric)
 
 const byMetric = new Map<string, Unit>([
   ...unitIds.flatMap((id) => [...units[id].work].map((metric) => [metric, units[id]] as const)),
-  // If several units list a counter, this one comes first.
+  // If several units list a counter, the unit given here is used.
   ['sharedLoads', units.lsu],
   ['memoryInstructions', units.issue],
   ['l1Bytes', units.l1Data],
@@ -97,11 +103,13 @@ const byUtilization: Readonly<Record<ReturnType<typeof ownUtilization>, Unit>> =
   fmaUtilization: units.fma,
 }
 
-/** Returns the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe. */
+/**
+ * Returns the unit that does the task's own work: device memory, the tensor pipe or the FMA pipe.
+ */
 export const ownUnit = ({ session, rung }: Side): Unit =>
   byUtilization[ownUtilization(session, rung)]
 
-/** Returns the unit that limits a rung; null if none is near its limit. */
+/** Returns the unit that limits a rung, or null if no unit is near its limit. */
 export function limiterOf(side: Side): Load | null {
   const loads = unitIds.flatMap((id): Load[] => {
     const busy = valueOf(side, units[id].busy)

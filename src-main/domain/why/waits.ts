@@ -1,7 +1,8 @@
 /**
- * What warps wait for. The average number of warps stalled for a reason per issued instruction equals the cycles that a warp spends waiting
- * for it per instruction. The number of busy slots is the resident warps divided by the sum of these cycles, so fewer cycles of waiting
- * mean busier slots.
+ * The reasons that warps stall. For each reason, the average number of stalled warps per issued
+ * instruction equals a warp's stall cycles per instruction. The number of busy issue slots is the
+ * number of resident warps divided by the sum of these cycles. Fewer stall cycles therefore mean
+ * busier slots.
  */
 import { isBelowFloor } from '../analysis/compare'
 import { type Unit } from './units'
@@ -16,7 +17,10 @@ export const waitIds = [
   'stallWait',
   'stallDispatch',
 ] as const
-/** Reasons for which warps wait. A warp that was not selected, or that waits for the pipe in question, does not wait for anything else. */
+/**
+ * A stall reason. Warps that were not selected, or that wait for the pipe in question, are not
+ * included.
+ */
 export type WaitId = (typeof waitIds)[number]
 
 const shared = [
@@ -28,7 +32,7 @@ const shared = [
 ]
 const global = ['l1Bytes', 'l2Bytes', 'dramBytes']
 
-/** Counters of the things that warps wait for. */
+/** Counters that affect each stall reason. */
 const feeds: Readonly<Record<WaitId, readonly string[]>> = {
   stallLongScoreboard: global,
   stallShortScoreboard: shared,
@@ -50,7 +54,7 @@ const besideLargest = 0.25
 
 export const hasWaits = (side: Side): boolean => waitIds.some((id) => valueOf(side, id) !== null)
 
-/** Returns the waits that changed in the direction that explains a change of busy slots, largest first. */
+/** Returns the stall reasons whose change explains the change in busy slots, largest first. */
 export function waitsThatMoved(a: Side, b: Side, busier: boolean): Wait[] {
   const moved = waitIds
     .flatMap((id): Wait[] => {
@@ -73,16 +77,19 @@ export interface Move {
   b: number
 }
 
-/** Smaller relative changes of a counter are not evidence. */
+/** Minimum relative change of a counter to be mentioned. */
 const leastMove = 0.03
 
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
-/** Whether a change is significant: conflicts that are a negligible part of the passes are not. */
+/**
+ * Returns whether a change is significant. Bank conflicts that are a negligible part of the passes
+ * are not.
+ */
 const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>
   !isConflict(id) || !isBelowFloor(id, move.b - move.a, a.rung, b.rung)
 
-/** Returns those of the counters that decreased, or increased, in the given order. */
+/** Returns the counters that decreased (or increased, if `down` is false), in the given order. */
 export const movesOf = (
   a: Side,
   b: Side,
@@ -98,13 +105,16 @@ export const movesOf = (
     return from - to > least * Math.max(from, to) && matters(a, b, move) ? [move] : []
   })
 
-/** The amount must drop by this share before warps wait noticeably less for it. */
+/** Minimum relative change of a counter that affects stalls noticeably. */
 const leastFeed = 0.1
 
-/** The L1 data stage passes 128 bytes of L1, or one wavefront of shared memory, at a time. */
+/**
+ * Bytes per pass. The L1 data stage processes 128 bytes of L1 data or one shared-memory wavefront
+ * at a time.
+ */
 const bytesPerPass = 128
 
-/** Converts a counter to passes, so that bytes and wavefronts are comparable. */
+/** Converts a change of a counter to passes, so that bytes and wavefronts are comparable. */
 const passes = ({ id, a, b }: Move): number =>
   Math.abs(a - b) / (id === 'l1Bytes' ? bytesPerPass : 1)
 
@@ -113,17 +123,17 @@ const amount = ({ a, b }: Move): number => Math.abs(a - b)
 /** Counters below this fraction of the largest change are omitted. */
 const besideLargestMove = 0.2
 
-/** Returns the two that changed most. */
+/** Returns up to two counters with the largest changes. */
 function largest(moves: readonly Move[], of: (move: Move) => number = amount): Move[] {
   const sorted = [...moves].sort((one, other) => of(other) - of(one))
   return sorted.filter((move) => of(move) >= besideLargestMove * of(sorted[0]!)).slice(0, 2)
 }
 
-/** Returns the counters that these waits depend on, if they changed in the same direction. */
+/** Returns the counters that affect these stall reasons, if they changed in the same direction. */
 export const feedsThatMoved = (a: Side, b: Side, waits: readonly Wait[], down: boolean): Move[] =>
   largest(movesOf(a, b, waits[0] ? feeds[waits[0].id] : [], down, leastFeed))
 
-/** Counters that add detail to another one; named with it if they changed. */
+/** Detail counters by main counter. They are mentioned with the main counter if they changed. */
 const detail: Readonly<Record<string, readonly string[]>> = {
   sharedLoadWavefronts: ['sharedLoadBankConflicts', 'sharedLoads'],
   sharedStoreWavefronts: ['sharedStoreBankConflicts'],
@@ -131,10 +141,14 @@ const detail: Readonly<Record<string, readonly string[]>> = {
   memoryInstructions: ['l1Bytes'],
 }
 
-/** Returns a unit's work that changed: the largest amounts, and conflicts if they are most of one. */
+/**
+ * Returns the work counters of a unit that changed most. The result includes detail counters, and
+ * conflicts that make up at least half of a change.
+ */
 export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): Move[] {
   const moves = largest(movesOf(a, b, work, down), passes)
-  // Predicated-off loads take no pass but are counted, and can hide the conflicts of the others.
+  // Predicated-off loads are counted although they need no pass. They can hide the conflicts of
+  // other loads.
   if (moves.length === 0)
     return largest(
       movesOf(
@@ -154,7 +168,10 @@ export function workThatMoved(a: Side, b: Side, { work }: Unit, down: boolean): 
     .slice(0, 3)
 }
 
-/** Returns what keeps a memory busier without more work: wider accesses, fewer instructions, less traffic before it. */
+/**
+ * Returns changes that keep a memory busier without more work: wider accesses, fewer instructions,
+ * or less traffic in earlier levels.
+ */
 export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean): Move[] {
   const up = movesOf(a, b, ['globalLoadSectorsPerRequest', 'achievedOccupancy'], !busier, leastFeed)
   const before = id === 'dram' ? ['instructions', 'l2Bytes'] : ['instructions']
@@ -163,12 +180,13 @@ export function overlapThatMoved(a: Side, b: Side, { id }: Unit, busier: boolean
 }
 
 /**
- * Returns the changed counters that warps may wait for. The card level has no stall counters, only a few of the units that warps stall on.
+ * Returns the changed counters that may affect stalls. The card profile has no stall counters, only
+ * a few of the units that warps stall on.
  */
 export function cardFeedsThatMoved(a: Side, b: Side, busier: boolean): Move[] {
   const loads = Math.max(valueOf(a, 'sharedLoads') ?? 0, valueOf(b, 'sharedLoads') ?? 0)
   const moves = movesOf(a, b, shared, busier, leastFeed)
-  // Warps do not wait for amounts that are negligible next to the shared loads.
+  // Changes that are negligible next to the number of shared loads do not affect stalls.
   return largest(moves.filter((move) => amount(move) >= leastFeed * loads))
 }
 

@@ -1,7 +1,8 @@
 /**
- * Splits the difference between two times into milliseconds per factor. Factors multiply, so the saving of a single factor depends on the
- * order, but its share of the logarithm does not. A bar is this share of the difference: its logarithm times the logarithmic mean of both
- * times. All bars add up to the difference.
+ * Splits the difference between two times into milliseconds per factor. Factors multiply, so the
+ * time saved by one factor depends on their order. Its share of the total logarithm does not. Each
+ * bar is therefore the factor's logarithm times the logarithmic mean of both times. All bars add up
+ * to the difference.
  */
 import { z } from 'zod'
 import { partIds } from './parts'
@@ -11,9 +12,9 @@ import type { Cause, Why } from './why'
 export const Bar = z.object({
   /** The cause, as in `causes`; null for the unexplained rest. */
   cause: z.enum(partIds).nullable(),
-  /** Milliseconds added to the time; negative if saved. */
+  /** Milliseconds added to the time. Negative if the factor saves time. */
   ms: z.number(),
-  /** Start and end of the bar. */
+  /** Start and end of the bar in milliseconds. */
   fromMs: z.number(),
   toMs: z.number(),
 })
@@ -25,7 +26,7 @@ export interface Waterfall {
   bars: (Bar & { of: Cause | null })[]
 }
 
-/** Bars below this share of the longer time are not visible. */
+/** Minimum size of a visible bar, as a fraction of the longer time. */
 const least = 0.0005
 
 const logarithmicMean = (a: number, b: number): number => {
@@ -33,7 +34,7 @@ const logarithmicMean = (a: number, b: number): number => {
   return Math.abs(log) < 1e-9 ? a : (a - b) / log
 }
 
-/** Returns null if there are no causes or a time is unknown. */
+/** Returns the bars, or null if there are no causes or a time is unknown. */
 export function waterfallOf(
   why: Why,
   fromMs: number | null,
@@ -49,7 +50,7 @@ export function waterfallOf(
     at += ms
     return bar
   })
-  // Factors too small to be named.
+  // Includes factors too small to have their own bar.
   const rest = toMs - at
   if (Math.abs(rest) > least * Math.max(fromMs, toMs))
     bars.push({ of: null, cause: null, ms: rest, fromMs: at, toMs })

@@ -1,4 +1,4 @@
-/** Why each rung of a session is faster or slower than the previous one. */
+/** Explains why each rung of a session is faster or slower than the previous one. */
 import { climbs, rungBefore, type RungResult, type Session } from '../session/session'
 import { Why, whyOf } from './why'
 
@@ -9,8 +9,8 @@ export interface WhyStep {
 }
 
 /**
- * Returns the reasons per step. The reference and the launches of an import or program are not compared with the previous one, because they
- * do different work.
+ * Returns the explanation of each step. The reference, and launches of an import or program, have
+ * no step, because they do different work.
  */
 export const whyOfSteps = (session: Session): WhyStep[] =>
   (climbs(session) ? session.rungs : []).flatMap((b): WhyStep[] => {

@@ -1,7 +1,8 @@
 /**
- * Why rung b is faster or slower than rung a: causes ranked by their share of the step, counters that changed without affecting the time,
- * the unexplained rest, and which profile level would show more. ./parts computes the numbers, ./say the sentences. If there is no answer,
- * the result has a reason.
+ * Explains why rung b is faster or slower than rung a. The result has the causes ranked by their
+ * share of the step, and the counters that changed without affecting the time. It also has the
+ * unexplained rest, and the profile level that would show more. Without an answer, it has a reason.
+ * ./parts computes the numbers and ./say writes the sentences.
  */
 import { z } from 'zod'
 import type { Hunk } from '../analysis/chain'
@@ -26,60 +27,79 @@ export const Cause = z.object({
   id: z.enum(partIds),
   statement: Statement,
   /**
-   * Its share of the step, from 0 to 1, as a share of the logarithm of the ratio of both times. All causes and the unexplained rest add up
-   * to 1. null if any of them worked against the step: opposite parts have factors but no shares.
+   * The cause's share of the step, 0 to 1, as a fraction of the logarithm of the time ratio. All
+   * causes and the unexplained rest add up to 1. If any cause worked against the step, causes have
+   * factors but no shares, and this is null.
    */
   share: z.number().min(0).max(1).nullable(),
-  /** Speedup factor, above 1 if it makes b faster. The factors of all causes times `unexplainedFactor` equal a's time divided by b's. */
+  /**
+   * Speedup factor. A factor above 1 makes b faster. The product of all factors and
+   * `unexplainedFactor` is a's time divided by b's time.
+   */
   factor: z.number(),
   /**
-   * Its share of all the time that the step saved, or added if it is slower, from 0 to 1: such causes and the unexplained rest add up to 1.
-   * From −1 to 0 for a cause that added time to a faster step, or saved time in a slower one.
+   * The cause's share of all time that the step saved, or added if it is slower, 0 to 1. These
+   * shares and the unexplained rest add up to 1. A cause that worked against the step has a value
+   * from −1 to 0.
    */
   contribution: z.number(),
-  /** Registry ids with the values of both rungs. */
+  /** Metrics by registry id, with the values of both rungs. */
   metrics: z.array(
     z.object({ id: z.string(), a: z.number().nullable(), b: z.number().nullable() }),
   ),
-  /** Absent below the deep level. */
+  /** Source lines of the cause; absent below the deep profile level. */
   lines: CauseLines.optional(),
 })
 export type Cause = z.infer<typeof Cause>
 
 export const Why = z.object({
   verdict: Verdict,
-  /** The unit closest to its limit in each rung; null if none is close, or if it is unknown. */
+  /**
+   * The unit closest to its limit in each rung. The value is null if no unit is close or if it is
+   * unknown.
+   */
   limits: z.object({ a: z.enum(unitIds).nullable(), b: z.enum(unitIds).nullable() }),
   /** Causes of the step, largest first, followed by causes that worked against it. */
   causes: z.array(Cause),
   /** Counters that got worse (or better in a slower step) without affecting the time. */
   unimportant: z.array(Unimportant),
-  /** Share of the step that no cause explains; null if there is no step, or if the causes have no shares. */
+  /**
+   * Share of the step that no cause explains. The value is null without a step, or if the causes
+   * have no shares.
+   */
   unexplained: z.number().min(0).max(1).nullable(),
-  /** The unexplained rest as a contribution. */
+  /** The unexplained rest as a share of the saved time, like `contribution` of a cause. */
   unexplainedContribution: z.number().nullable(),
   /** The unexplained rest as a speedup factor. */
   unexplainedFactor: z.number().nullable(),
-  /** The profile level that would show more. */
+  /** The profile level that would show more; null if no level would. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
-  /** Why there are no causes; absent if there are. */
+  /** Reason that there are no causes; absent if there are causes. */
   reason: Statement.optional(),
-  /** How the nvcc flags differ; absent if they are equal. */
+  /** Difference in nvcc flags; absent if they are equal. */
   flags: Statement.optional(),
-  /** States that both times and the counters behind the causes are predicted; absent if they were measured. */
+  /**
+   * Statement that both times and the counters behind the causes are predicted. The field is absent
+   * for measured data.
+   */
   predicted: Statement.optional(),
 })
 export type Why = z.infer<typeof Why>
 
-/** Parts of the step below this share are not reported and count as unexplained. */
+/** Minimum share of the step for a part to be reported. Smaller parts count as unexplained. */
 const leastShare = 0.05
 
 const rounding = 1e-9
 
-/** Rates vary by this much from launch to launch. */
+/** Relative variation of rates between launches. Smaller changes are ignored. */
 const resolution = 0.002
 
-/** @param hunks of the two sources, so that changed lines are known; null if there is no source */
+/**
+ * Returns why b is faster or slower than a.
+ *
+ * @param hunks differences between the two sources, used to mark changed lines; null without
+ * sources
+ */
 export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): Why {
   const flags = otherFlags(a.rung.buildWords, b.rung.buildWords)
   const predicted = predictedNote(a, b)
@@ -90,14 +110,14 @@ export function whyOf(a: Side, b: Side, hunks: readonly Hunk[] | null = null): W
   }
 }
 
-/** Returns a note on two predicted rungs: whether the model can distinguish them. */
+/** Returns whether the model can distinguish two predicted rungs, as a note. */
 function predictedNote({ rung: a }: Side, { rung: b }: Side): Statement | null {
   if (!a.predicted || !b.predicted) return null
   const { low, high } = predictedRatio(a.predicted, b.predicted)
   return message(low > 1 || high < 1 ? 'why.predicted' : 'why.predictedOpen')
 }
 
-/** Returns the flags that only one of the two was built with. */
+/** Returns the nvcc flags that only one of the two rungs was built with. */
 function otherFlags(a: readonly string[] = [], b: readonly string[] = []): Statement | null {
   const only = (own: readonly string[], other: readonly string[]): string | Statement => {
     const words = own.filter((word) => !other.includes(word))
@@ -189,14 +209,17 @@ function explain(a: Side, b: Side, hunks: readonly Hunk[] | null): Why {
   }
 }
 
-/** Returns the unexplained rest of the step (the total is 1), ignoring rounding errors. */
+/** Returns the unexplained fraction of the step (the total is 1), without rounding errors. */
 function remainderOf(parts: readonly number[]): number {
   const rest = 1 - parts.reduce((sum, part) => sum + part, 0)
   return Math.abs(rest) < rounding ? 0 : rest
 }
 
 interface Told {
-  /** The logarithm of its factor divided by that of the step; negative if it worked against the step. */
+  /**
+   * Logarithm of the cause's factor divided by the logarithm of the step's factor. Negative if the
+   * cause worked against the step.
+   */
   part: number
   cause: Omit<Cause, 'share' | 'contribution'>
 }
@@ -209,7 +232,7 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
     .sort((one, other) => other.part - one.part)
     .map(({ part, ...factor }) => {
       const { statement, metrics, burden, isWait } = sayPart(factor, split, a, b)
-      // Lines from two kinds of samples cannot be paired.
+      // Lines cannot be paired if the two profiles have different kinds of samples.
       const lines = noStalls && isWait ? undefined : linesThatBear(a, b, burden, hunks)
       const cause = { id: factor.id, statement, factor: Math.exp(factor.log), metrics }
       return { part, cause: lines ? { ...cause, lines } : cause }
@@ -217,9 +240,10 @@ const causesOf = (split: Split, a: Side, b: Side, hunks: readonly Hunk[] | null)
 }
 
 /**
- * Returns why the parts cannot be trusted. Without cycles, a part can be far off: then the parts do not add up to the step, or all of them
- * work against it. With cycles they always add up, but the cycles come from a profiled launch, whose difference from the timed one can
- * exceed a small step.
+ * Returns why the parts cannot be trusted, or null. Without cycles, a part can be far off. The
+ * parts then do not add up to the step, or they all work against it. With cycles, the parts always
+ * add up. However, the cycles belong to a profiled launch. A profiled launch can differ from the
+ * timed launch by more than a small step.
  */
 function doubtOf({ parts, total }: Split, a: Side, b: Side): Statement | null {
   if (activeCycles(a) !== null && activeCycles(b) !== null) {
@@ -246,7 +270,10 @@ function withoutTime(a: Side, b: Side): Statement {
     : message('why.noTimeUnknown', { rung: code(rung.id) })
 }
 
-/** Counters of different problems or programs cannot be compared. */
+/**
+ * Returns why counters of untimed rungs cannot be compared, or null. Different problems and
+ * programs are not comparable.
+ */
 function untimedObstacle(a: Side, b: Side): Statement | null {
   const isOther = a.session !== b.session && comparability(a.session, b.session).refusals.length > 0
   return isOther ? message('why.otherTask') : null

@@ -1,4 +1,4 @@
-/** Tests of folders on disk: their locations and their owners. */
+/** Tests the locations and owners of folders on disk. */
 import { spawnSync } from 'node:child_process'
 import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -49,25 +49,25 @@ describe('an owned folder', () => {
       expect(await survives({})).toBe(true)
     })
 
-    it('goes when the process has ended', async () => {
+    it('is removed when the process has ended', async () => {
       expect(await survives({ pid: endedPid() })).toBe(false)
     })
 
-    it('goes when another process has its id by now', async () => {
+    it('is removed when another process has reused the id', async () => {
       expect(await survives({ started: '1' })).toBe(false)
     })
 
     it.each([
       ['another machine or container', { realm: 'elsewhere pid:[1]' }],
       ['nobody knows where', { realm: null }],
-    ])('of %s is not judged by a process id', async (_where, change) => {
+    ])('of %s is not judged by its process id', async (_where, change) => {
       const of = { ...change, pid: endedPid() }
       expect(await survives(of)).toBe(true)
       expect(await survives(of, 6)).toBe(true)
       expect(await survives(of, 8)).toBe(false)
     })
 
-    it('without an owner is judged by its age: it may just be made', async () => {
+    it('without an owner is judged by its age, because it may be new', async () => {
       const dir = await tempDir()
       const name = '.session.partial-999999999-0123abcd'
       await mkdir(join(dir, name))
@@ -79,7 +79,7 @@ describe('an owned folder', () => {
     })
 
     it.each(['.keep-me', 'session', '.session.partial', 'session.partial-1-0123abcd'])(
-      'is known by its name: %s is left alone',
+      'is recognized by its name: %s is left alone',
       async (name) => {
         const dir = await tempDir()
         await mkdir(join(dir, name))
@@ -98,7 +98,7 @@ describe('an owned folder', () => {
       expect(await readdir(temporary)).toEqual([])
     })
 
-    it('is swept when the next one is made beside it, and leaves no owner file when it is given away', async () => {
+    it('is swept when the next one is created in the same place, and loses its owner file when it is handed over', async () => {
       const dir = await tempDir()
       const first = await ownFolder(dir, 'first')
       await editOwner(first.path, { pid: endedPid() })
@@ -125,7 +125,7 @@ describe('the user’s folders', () => {
     expect(userFolders().sessions).toBe(join(folder, 'sessions'))
   })
 
-  it('takes a variable that is set to nothing for one that is not set', () => {
+  it('treats an empty variable as unset', () => {
     setEnv({ KERNEL_LADDER_CACHE: '', XDG_CACHE_HOME: '', KERNEL_LADDER_SHARED_CACHE: '' })
     expect(cacheDir()).toBe(join(homedir(), '.cache', 'kernel-ladder'))
     expect(sharedCacheDir()).toBeNull()

@@ -1,4 +1,4 @@
-/** Tests of small JSON files that are stored for the user. */
+/** Tests the small JSON files that store user data. */
 import { mkdir, readdir, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { tempDir } from '../../services/support'
 const Names = z.array(z.string())
 
 describe('a JSON file', () => {
-  it('is empty while absent and after damage, and is replaced then', async () => {
+  it('is empty if it is missing or damaged, and can then be replaced', async () => {
     const path = join(await tempDir(), 'new', 'names.json')
     const file = jsonFile(path, Names, [])
     expect(await file.read()).toEqual([])
@@ -21,7 +21,7 @@ describe('a JSON file', () => {
     expect(await file.read()).toEqual(['b'])
   })
 
-  it('keeps every change of those that begin together', async () => {
+  it('keeps every change of simultaneous calls', async () => {
     const folder = await tempDir()
     const path = join(folder, 'names.json')
     const names = Array.from({ length: 20 }, (_, index) => `name ${index}`)
@@ -33,10 +33,10 @@ describe('a JSON file', () => {
     expect((await stat(path)).mode & 0o777).toBe(0o600)
   })
 
-  it('says how to move it where it cannot be written, and takes the next change', async () => {
+  it('explains how to move it if it cannot be written, and accepts the next change', async () => {
     const path = join(await tempDir(), 'names.json')
     const file = jsonFile(path, Names, [], 'cache')
-    // A folder in its place also stops root, who ignores permissions.
+    // Put a folder in the file's place, because file permissions would not stop root.
     await mkdir(path)
     await expect(file.change(() => ['a'])).rejects.toThrow(/names\.json/)
     await rmdir(path)

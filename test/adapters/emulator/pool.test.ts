@@ -14,7 +14,7 @@ afterEach(async () => {
   await pool?.close()
 })
 
-it('the pool answers in a thread what is answered here, and leaves its threads to the next pool', async () => {
+it('the pool computes the same results in a thread, and leaves its threads to the next pool', async () => {
   const here = emulate(job)
   const answersTheSame = async (times: number): Promise<void> => {
     const jobs = Array.from({ length: times }, () => pool!.run(job))
@@ -37,7 +37,7 @@ it('the pool answers in a thread what is answered here, and leaves its threads t
   expect(started).toBe(0)
 })
 
-it('the pool says how far it is, once a second', async () => {
+it('the pool reports progress once per second', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const told: number[] = []
@@ -58,7 +58,7 @@ it('the pool says how far it is, once a second', async () => {
   expect(told[1]).toBeGreaterThan(told[0]!)
 })
 
-it('the pool ends what is cancelled, and starts nothing after', async () => {
+it('the pool ends canceled work, and starts nothing afterwards', async () => {
   const abort = new AbortController()
   pool = emulatorPool(abort.signal, { size: 1 })
   const running = pool.run(job)

@@ -1,4 +1,4 @@
-/** Tests that code uses the machine interface instead of assuming the local disk or process. */
+/** Tests that code uses the machine interface instead of the local disk and processes. */
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ describe('the runner', () => {
     reference: null,
   }
 
-  it('follows the process that its machine names, and none where it can see none', () => {
+  it('watches the process that its machine names, and none if it cannot see one', () => {
     const { ownerPid } = localMachine().toolbox(null)
     expect(ownerPid).toBe(process.pid)
     for (const args of [measureArgs, profileArgs, sanitizeArgs]) {
@@ -38,7 +38,7 @@ describe('the runner', () => {
 })
 
 describe("ncu's report", () => {
-  it('is written where the machine says, and brought from there', async () => {
+  it('is written where the machine says, and copied from there', async () => {
     const taken: string[] = []
     const asked: string[][] = []
     const toolbox = recording().toolbox(null)
@@ -69,7 +69,7 @@ describe("ncu's report", () => {
     expect(taken).toEqual(['/session/profile.ncu-rep'])
   })
 
-  it('of an attempt before is out of the way here', async () => {
+  it('of an earlier attempt is removed here', async () => {
     const kept = join(await tempDir(), 'profile.ncu-rep')
     await writeFile(kept, 'old')
     const { path } = await localMachine().toolbox(null).output(kept)
@@ -79,7 +79,7 @@ describe("ncu's report", () => {
 })
 
 describe('a scratch folder', () => {
-  it('gives a file that a tool left, up to a size, and goes', async () => {
+  it('returns a file that a tool left, up to a size, and is removed', async () => {
     setEnv({ TMPDIR: await mkdtemp(join(await tempDir(), 'tmp-')) })
     const scratch = await localMachine().toolbox(null).scratch()
     await writeFile(join(scratch.path, 'report.xml'), '<a/>')

@@ -36,14 +36,14 @@ const start = (rung: string, stage: string) => ({ event: 'start', rung, stage })
 describe('the arguments of a blind measurement', () => {
   const { others, blind, check } = blindCalls(words, 'mine', '/results')
 
-  it('never put the submission beside another rung that is loaded', () => {
+  it('never load the submission together with another rung', () => {
     expect(others).not.toContain('mine=/replay.so')
     const rungs = (args: readonly string[]) => args.filter((_, at) => args[at - 1] === '--rung')
     expect(rungs(blind)).toEqual(['mine=/replay.so'])
     expect(rungs(check)).toEqual(['plain=/plain.so', 'mine=/replay.so'])
   })
 
-  it('are those that each command takes', () => {
+  it('are those that each command accepts', () => {
     expect(blind.slice(0, 8).join(' ')).toBe(
       'blind --results /results --seed 7 --warm --max-seconds 1',
     )
@@ -88,7 +88,7 @@ describe('a blind measurement', () => {
   const told = (said: readonly Record<string, unknown>[]): unknown[] =>
     said.map(({ event, rung, stage }) => [event, rung, stage].filter(Boolean).join(' '))
 
-  it('reports a time once the results of timed launches are right', async () => {
+  it('reports a time only if the results of timed launches are correct', async () => {
     const { said } = await measured({ measure: others, blind, check: checked(true) })
     expect(told(said)).toEqual([
       ...['start best time', 'timing best', 'start mine load'],
@@ -100,12 +100,12 @@ describe('a blind measurement', () => {
     })
   })
 
-  it('reports no time of wrong results', async () => {
+  it('reports no time for wrong results', async () => {
     const { said } = await measured({ measure: others, blind, check: checked(false) })
     expect(told(said).slice(3)).toEqual(['start mine verify', 'verify mine', 'done'])
   })
 
-  it('names the submission where its kernels end the process or fail', async () => {
+  it('names the submission if its kernels end the process or fail', async () => {
     const crash = { ...ended, outcome: 'signalled' as const, exitCode: null, signal: 'SIGSEGV' }
     const crashed = await measured({
       ...{ measure: others, check: checked(true) },

@@ -1,7 +1,4 @@
-/**
- * Tests what a submission's host code can reach while it describes its launches: only its own memory and readable
- * files.
- */
+/** Tests that a submission's host code can reach only its own memory and readable files. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
@@ -21,7 +18,7 @@ const limits = {
 }
 
 const nvcc = await findTool('nvcc')
-/** The toolkit's location: next to nvcc, or NVIDIA's default, since nvcc may be a wrapper script. */
+/** The CUDA toolkit is next to nvcc. If nvcc is a wrapper script, use NVIDIA's default folder. */
 const toolkit = [nvcc === null ? '' : join(dirname(await realpath(nvcc)), '..'), '/usr/local/cuda']
   .filter((folder) => existsSync(join(folder, 'include/cuda.h')))
   .at(0)
@@ -43,7 +40,7 @@ const attempts = [
   ['a GPU', 'open("/dev/nvidia0", O_RDONLY) >= 0 || open("/dev/nvidiactl", O_RDONLY) >= 0'],
 ] as const
 
-/** Attempts that change nothing even if they succeed, so they also run unconfined. */
+/** Attempts that do no damage if they succeed, so the test also makes them without confinement. */
 const harmless = ['a process', 'a thread', 'the folders of others']
 
 const hostile = (outside: string, tried: readonly string[]): string => `
@@ -101,7 +98,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return path
   }
 
-  /** The start of a script that replaces nvcc: it lists no included files, and writes to $built. */
+  /** First lines of a fake nvcc script that lists no included files and writes to `$built`. */
   const named =
     'while [ "$1" != -MF ]; do shift; done; included=$2; built=$4; echo built: > "$included"\n'
   const compile = (cwd: string, [file, ...args]: string[], output: string) => {
@@ -134,7 +131,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     return { result, answer: parseProbedLaunches(result.stdout), descriptions: descriptions() }
   }
 
-  it('gets none of what could reach a grade, not even as it is loaded', async () => {
+  it('cannot access anything that affects a grade, not even while it is loaded', async () => {
     const outside = join(dir, 'other.cu')
     await writeFile(outside, 'another submission', { mode: 0o666 })
     const named: string[] = attempts.map(([what]) => what)
@@ -145,16 +142,16 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
       expect(got, result.stderr).toBeGreaterThanOrEqual(0)
       return named.filter((_, bit) => (got >> bit) & 1)
     }
-    // Without namespaces, only permissions protect other users' files.
+    // Without namespaces, only file permissions protect other users' files.
     const always = isIsolated(sandbox.isolation) ? named : named.slice(0, 11)
     expect(gotten(answer?.reason ?? '').filter((what) => always.includes(what))).toEqual([])
-    // A trusted library is not confined, which proves that the attempts work.
+    // Trusted libraries are not confined. This run proves that the attempts work.
     const trusted = await library('trusted', hostile(outside, harmless))
     const words = ['--struct', '8', '--field', '0:i64:1', '--sm', '90', '--library', trusted]
     expect(gotten(execFileSync(probe, words, { encoding: 'utf8' }))).toEqual(harmless)
   })
 
-  it('finds no solution and no other submission where it is compiled', async () => {
+  it('finds no solution and no other submission in the folder where it is compiled', async () => {
     const grading = join(dir, 'grading')
     for (const [folder, file] of [
       ['labs/a', 'solution.cu'],
@@ -165,7 +162,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
       await mkdir(join(dir, folder), { recursive: true })
       await writeFile(join(dir, folder, file), '// code')
     }
-    // A replacement for nvcc that reads everything the code could include: every file there.
+    // A fake nvcc that reads every file that the code could include.
     await writeFile(
       join(grading, '1', 'nvcc.sh'),
       `${named}find / -path /proc -prune -o -name "*.cu" -print > "$built" || true\n`,
@@ -179,7 +176,7 @@ describe.skipIf(toolkit === undefined)('host code that describes launches', () =
     else expect(seen).toContain(join(dir, '..', own))
   })
 
-  it('includes no file that its compiler does not search, wherever this program is installed again', async () => {
+  it('includes only files that its compiler searches, wherever this program is installed again', async () => {
     const cwd = join(dir, 'including')
     await mkdir(cwd)
     const includes = (files: string): Promise<void> =>
@@ -210,8 +207,9 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     expect(existsSync(output)).toBe(false)
   })
 
-  // Machine code with line information contains both; otherwise a grade would not be reproducible.
-  it('is compiled at one path and of one time, wherever the cache is', async () => {
+  // Machine code with line information contains the path and the time. A grade would otherwise not
+  // be reproducible.
+  it('is compiled at a fixed path and with a fixed time, wherever the cache is', async () => {
     const look = `${named}(pwd; stat -c "%n %Y" include/a.h lab.cu) > "$built"\n`
     const sources = new Map([
       ['lab.cu', '// code'],
@@ -232,7 +230,7 @@ ${named}echo 'built : ${files}' > "$included"; echo code > "$built"
     if (isIsolated(sandbox.isolation)) expect(seen[0]).toBe(seen[1])
   })
 
-  it('is asked once: an answer that changes is the first one', async () => {
+  it('is asked only once, so a changing answer has no effect', async () => {
     const path = await library(
       'moody',
       `#include <time.h>
@@ -248,7 +246,7 @@ extern "C" int kl_launch(const void*, void*) {
     expect(again.descriptions).toEqual(first.descriptions)
   })
 
-  it('that ends, hangs or prints another answer costs its own description alone', async () => {
+  it('loses only its own description if it ends, hangs or prints a wrong answer', async () => {
     const ends = await library(
       'ends',
       '#include <unistd.h>\nextern "C" int kl_launch(const void*, void*) { _exit(0); }',

@@ -1,4 +1,4 @@
-/** Tests of the sandbox of `lab grade` on this machine, with programs that try to escape. */
+/** Tests the `lab grade` sandbox on this machine with programs that try to escape. */
 import { execFileSync, spawn } from 'node:child_process'
 import { createServer } from 'node:net'
 import {
@@ -56,13 +56,13 @@ describe('the sandbox', async () => {
     return findSandbox(limits, view, { readable, hidden })
   }
 
-  // Determined once; tests that change the environment determine their own.
+  // Detect the sandbox once. Tests that change the environment detect it again.
   const scratch = await mkdtemp(join(tmpdir(), 'kl-test-'))
   afterAll(() => rm(scratch, { recursive: true, force: true }))
   const found = await findSandbox(limits, scratch, { readable: [], hidden: [] })
   const canIsolate = isIsolated(found.isolation)
 
-  /** Runs a shell script of a submission, whose targets are in `$1` and so on. */
+  /** Runs a shell script as a submission. Its targets are `$1`, `$2`, and so on. */
   async function attempt(
     sandbox: Sandbox,
     script: string,
@@ -91,8 +91,8 @@ describe('the sandbox', async () => {
     rights: value,
   })
 
-  describe('what is said of the sandbox', () => {
-    it('claims what held and nothing else', () => {
+  describe('the description of the sandbox', () => {
+    it('claims only what held', () => {
       const kernel = { memory: true, disk: true }
       expect(isolationSentence({ by: 'unshare', held: held(true), kernel })).toMatch(
         /without network or capabilities.*can write only to its folder; all of this was tested\. The kernel enforces the limits on memory, tasks and disk/,
@@ -113,7 +113,7 @@ describe('the sandbox', async () => {
       )
     })
 
-    it('says so where nothing isolates, and where the tool that drops capabilities is missing', async () => {
+    it('reports missing isolation, and a missing tool for dropping capabilities', async () => {
       const bin = join(await tempDir(), 'bin')
       await mkdir(bin)
       for (const tool of ['sh', 'unshare', 'mount', 'cat', 'ls'])
@@ -127,7 +127,7 @@ describe('the sandbox', async () => {
       expect(isolationSentence(isolation)).toMatch(/submissions run with your permissions/)
     })
 
-    it('is of this machine as it is', () => {
+    it('matches this machine', () => {
       expect(isolationSentence(found.isolation)).toMatch(
         canIsolate ? /all of this was tested/ : /not isolated from|with your permissions/,
       )
@@ -137,7 +137,7 @@ describe('the sandbox', async () => {
   })
 
   describe.skipIf(!canIsolate)('a submission in the sandbox', () => {
-    it('has no capabilities, and cannot remount, mount or make a namespace of its own', async () => {
+    it('has no capabilities, and cannot remount, mount or create a namespace', async () => {
       const { stdout } = await attempt(
         found,
         `grep -E '^(Cap|NoNewPrivs)' /proc/self/status
@@ -152,7 +152,7 @@ describe('the sandbox', async () => {
       expect(stdout).not.toMatch(/remounted|mounted|nested|core_pattern/)
     })
 
-    it('neither reads nor writes the files of others, and reaches no socket of theirs', async () => {
+    it("cannot read or write other users' files, or reach their sockets", async () => {
       const outside = await tempDir()
       const home = join(outside, 'home')
       const files = [join(home, 'secret'), join(outside, 'other', 'lab.cu')]
@@ -178,7 +178,7 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
-    it('is shown a tool among temporary files without what lies beside it', async () => {
+    it('sees a tool among temporary files without the files next to it', async () => {
       const dir = await tempDir()
       await mkdir(join(dir, 'bin'))
       const tool = join(dir, 'bin/nvcc')
@@ -192,8 +192,8 @@ describe('the sandbox', async () => {
       expect(stdout).not.toContain('secret')
     })
 
-    // Copies of the target of /etc/alternatives/cuda once filled the view, and left an empty file in place of nvcc.
-    it('is shown the links of /etc/alternatives as links', async () => {
+    // Regression: copying the target of /etc/alternatives/cuda filled the view and left nvcc empty.
+    it('sees the links of /etc/alternatives as links', async () => {
       const folder = '/etc/alternatives'
       const entries = existsSync(folder) ? await readdir(folder, { withFileTypes: true }) : []
       const names = entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name)
@@ -203,7 +203,7 @@ describe('the sandbox', async () => {
       expect(stdout.split('\n').slice(0, -1)).toEqual(links)
     })
 
-    it('works on a copy in memory, of which nothing is left to remove', async () => {
+    it('works on a copy in memory, which needs no cleanup', async () => {
       const work = join(await tempDir(), 'work')
       await mkdir(work)
       await writeFile(join(work, 'lab.cu'), 'handed in')
@@ -226,7 +226,7 @@ describe('the sandbox', async () => {
       expect(execFileSync('ls', [work], { encoding: 'utf8' })).toBe('lab.cu\n')
     })
 
-    it('fills no more disk than it was given, wherever it writes, and no file beyond its size', async () => {
+    it('cannot exceed its disk limit or file size limit, wherever it writes', async () => {
       const { stdout } = await attempt(
         found,
         `for at in . /tmp /dev/shm; do for part in 1 2 3; do dd if=/dev/zero of="$at/file$part" bs=1M count=20; done; done 2>/dev/null
@@ -238,7 +238,7 @@ describe('the sandbox', async () => {
       expect(first).toBeLessThanOrEqual(limits.fileBytes)
     })
 
-    it('is stopped by a limit on its processes, also when they leave their tree', async () => {
+    it('is stopped by its process limit, even if processes leave their tree', async () => {
       const { stopped } = await attempt(
         found,
         `i=0; while [ $i -lt 2000 ]; do setsid sleep 30 & i=$((i + 1)); done 2>/dev/null; wait`,
@@ -246,7 +246,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than \d+ processes/)
     })
 
-    it('cannot hold more memory than its limit, be it in a memory file system', async () => {
+    it('cannot exceed its memory limit, even in a memory file system', async () => {
       const sandbox = found
       const { stopped, stdout } = await attempt(
         sandbox,
@@ -256,7 +256,7 @@ describe('the sandbox', async () => {
       expect(said(stopped)).toMatch(/more than 0\.3 GiB/)
     })
 
-    it('ends with the grader, also where that is killed', async () => {
+    it('ends with the grader, even if the grader is killed', async () => {
       const dir = await tempDir()
       const sandbox = found
       const work = join(dir, 'work')
@@ -268,7 +268,7 @@ describe('the sandbox', async () => {
         },
         ['sh', '-c', 'echo started; exec sleep 60'],
       )
-      // A separate grader process, whose children report their pids as this machine sees them.
+      // Run a separate grader process. Its children report their pids as this machine sees them.
       const script = join(dir, 'grader.mjs')
       await writeFile(
         script,
@@ -287,7 +287,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
       await expect.poll(() => tree.filter(isAlive)).toEqual([])
     })
 
-    it('is made for an ordinary user as for root', async () => {
+    it('works for an ordinary user and for root', async () => {
       const dir = await tempDir()
       const [work, view] = [join(dir, 'work'), join(dir, 'view')]
       for (const folder of [work, view]) await mkdir(folder)
@@ -313,7 +313,7 @@ child.stdout.on('data', () => process.stdout.write(String(child.pid)))`,
     })
   })
 
-  it('gives what runs in it nothing of our environment', async () => {
+  it('passes nothing of our environment to the submission', async () => {
     setEnv({ KERNEL_LADDER_SECRET: 'token' })
     const { stdout } = await attempt(openSandbox(), 'env')
     expect(stdout).toContain('KERNEL_LADDER_GRADED=')
@@ -335,16 +335,19 @@ describe('limits that the kernel enforces', async () => {
   }
 
   describe('a control group', () => {
-    it.skipIf(make === null)('ends what takes more memory, however fast it does', async () => {
-      const { met, stdout } = await inGroup(
-        `${process.execPath} -e 'Buffer.alloc(2 ** 28, 1); console.log("had it")'; exit 0`,
-      )
-      expect(stdout).not.toContain('had it')
-      expect(met).toBe('memory')
-    })
+    it.skipIf(make === null)(
+      'ends processes that exceed the memory limit, however fast they do',
+      async () => {
+        const { met, stdout } = await inGroup(
+          `${process.execPath} -e 'Buffer.alloc(2 ** 28, 1); console.log("had it")'; exit 0`,
+        )
+        expect(stdout).not.toContain('had it')
+        expect(met).toBe('memory')
+      },
+    )
 
     it.skipIf(make === null)(
-      'makes no more tasks than allowed, and ends those that stay',
+      'allows only the permitted number of tasks, and ends those that remain',
       async () => {
         const { met } = await inGroup(
           'i=0; while [ $i -lt 60 ]; do setsid sleep 30 & i=$((i + 1)); done >/dev/null 2>&1; exit 0',
@@ -355,7 +358,7 @@ describe('limits that the kernel enforces', async () => {
   })
 })
 
-describe('removing what a submission leaves', () => {
+describe("removing a submission's leftovers", () => {
   const bury = `
 const fs = require('fs'), name = 'n'.repeat(200)
 for (let deep = 0; deep < 60; deep += 1) {
@@ -363,7 +366,7 @@ for (let deep = 0; deep < 60; deep += 1) {
   fs.mkdirSync(name); process.chdir(name)
 }`
 
-  it('removes folders that nobody may enter, and those deeper than a path is long', async () => {
+  it('removes folders that nobody may enter, and paths longer than the maximum', async () => {
     const folder = join(await tempDir(), 'left')
     await mkdir(folder)
     execFileSync(process.execPath, ['-e', bury], { cwd: folder })
@@ -371,7 +374,7 @@ for (let deep = 0; deep < 60; deep += 1) {
     expect(existsSync(folder)).toBe(false)
   })
 
-  it('says so where a folder cannot be removed', async () => {
+  it('reports a folder that cannot be removed', async () => {
     expect(await removeTree('/proc/self')).toBe(false)
   })
 })

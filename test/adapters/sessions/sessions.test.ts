@@ -15,7 +15,7 @@ interface Store {
   root: string
   cache: string
   add(name: string, text?: string): Promise<void>
-  /** Returns what is listed, and which sessions were read for it. */
+  /** Returns the listed sessions and the names of the sessions that were read for the list. */
   list(version?: string): Promise<{ shown: Record<string, string>; read: string[] }>
 }
 
@@ -46,7 +46,7 @@ async function store(): Promise<Store> {
 }
 
 describe('the list of a store', () => {
-  it('reads a session once, and again only when it is another one', async () => {
+  it('reads a session once, and again only if it is a different one', async () => {
     const { root, add, list } = await store()
     expect(await list()).toEqual({ shown: {}, read: [] })
     for (const name of ['a', 'b', 'c']) await add(name)
@@ -59,14 +59,14 @@ describe('the list of a store', () => {
     expect((await list()).read).toEqual([])
   })
 
-  it('notices a file beside session.json, such as a name, and another session under the name', async () => {
+  it('notices a file next to session.json, such as a name, and a new session under the same name', async () => {
     const { root, add, list } = await store()
     await add('a')
     await add('b', 'B of another size')
     await list()
     await writeFile(join(root, 'a', 'label.json.1'), '{}')
     await rename(join(root, 'a', 'label.json.1'), join(root, 'a', 'label.json'))
-    // Times differ even on a disk with coarse timestamps.
+    // Set distinct times, because some disks have coarse timestamps.
     await utimes(join(root, 'a'), 1, 1)
     expect((await list()).read).toEqual(['a'])
     await rename(join(root, 'a'), join(root, 'other'))
@@ -76,7 +76,7 @@ describe('the list of a store', () => {
     expect(read).toEqual(['a', 'other'])
   })
 
-  it('keeps nothing of one that cannot be read, and shows no hidden folder', async () => {
+  it('stores nothing of an unreadable session, and shows no hidden folder', async () => {
     const { root, add, list } = await store()
     await mkdir(join(root, 'empty'), { recursive: true })
     await mkdir(join(root, '.trash'))
@@ -86,7 +86,7 @@ describe('the list of a store', () => {
       expect(await list()).toEqual({ shown: { a: 'a', empty: 'damaged' }, read })
   })
 
-  it('is made again where the index is damaged, gone or of another version', async () => {
+  it('is rebuilt if the index is damaged, missing or of another version', async () => {
     const { cache, add, list } = await store()
     await add('a')
     await list()
@@ -101,7 +101,7 @@ describe('the list of a store', () => {
     expect(await readdir(cache)).toEqual([file])
   })
 
-  it('is made again where a line of the index was cut off, changed or added', async () => {
+  it('is rebuilt if a line of the index was cut off, changed or added', async () => {
     const { cache, add, list } = await store()
     for (const name of ['a', 'b', 'c']) await add(name)
     await list()
@@ -127,7 +127,7 @@ describe('the list of a store', () => {
     }
   })
 
-  it('does without a cache that cannot be written', async () => {
+  it('works without a writable cache', async () => {
     const { cache, add, list } = await store()
     await writeFile(cache, 'a file in the way')
     await add('a')
@@ -136,7 +136,7 @@ describe('the list of a store', () => {
     expect(existsSync(join(cache, 'x'))).toBe(false)
   })
 
-  it('has room for thousands', async () => {
+  it('can hold thousands of sessions', async () => {
     const { add, list } = await store()
     const names = Array.from({ length: 1500 }, (_, index) => `session-${index}`)
     for (const name of names) await add(name)
@@ -145,7 +145,7 @@ describe('the list of a store', () => {
   })
 })
 
-// Sources of a session: its own files, or contents of a store that recordings share.
+// A session's sources are its own files or entries in a store that recordings share.
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex')
 const tile = '// a tile\n'
@@ -160,7 +160,9 @@ const session = {
 let root: string
 let folder: string
 const sourceStore = (): string => join(root, 'sources.jsonl')
-/** Returns contents, each under the hash of `of`, which is its own text by default. */
+/**
+ * Returns a source store. Each text is stored under the hash of `of`, which defaults to the text.
+ */
 const contentsOf = (...contents: [text: string, of?: string][]): Map<string, string> =>
   new Map(contents.map(([text, of = text]) => [hashOf(of), text]))
 const usualFiles = { 'gemm/01_tile.cu': hashOf(tile), 'include/tile.h': hashOf(header) }
@@ -178,14 +180,14 @@ beforeEach(async () => {
 })
 
 describe('sources in the store', () => {
-  it('are found by what the recording says of each path', async () => {
+  it('are found by the hash that the recording has for each path', async () => {
     expect(await readSources(folder, session)).toEqual({
       texts: { '01_tile': tile, '02_same': tile },
       faults: [],
     })
   })
 
-  it('that are not there are left out, with the reason once', async () => {
+  it('that are missing are left out, with the reason once', async () => {
     await storeHolds(contentsOf([header]))
     const { texts, faults } = await readSources(folder, session)
     expect(texts).toEqual({})
@@ -194,7 +196,7 @@ describe('sources in the store', () => {
     ])
   })
 
-  it('of another content than the recorded are left out, with the reason, and stay as they are', async () => {
+  it('with other content than the recorded are left out with the reason, and stay unchanged', async () => {
     await storeHolds(contentsOf(['// edited\n', tile]))
     const before = await readFile(sourceStore(), 'utf8')
     const { texts, faults } = await readSources(folder, session)
@@ -231,7 +233,7 @@ describe('sources in the store', () => {
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
     expect((await readSources(deep, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
 
-    // The store is four levels above.
+    // The source store is four folder levels above the session.
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session/below')
     const isLost = async (from: string): Promise<void> =>
       expect(await readSources(from, session)).toEqual({
@@ -240,20 +242,20 @@ describe('sources in the store', () => {
       })
     await isLost(join(deep, 'below'))
 
-    // A nearer store does not know the session.
+    // Add a nearer source store that does not list the session.
     await storeHolds(contentsOf([tile]), usualFiles, 'labs/one/session')
     await writeStore(join(root, 'labs', 'sources.jsonl'), emptyStore())
     await isLost(deep)
   })
 
-  it('become the files of a session of its own, shared headers too', async () => {
+  it('become files of a separate session, including shared headers', async () => {
     const out = join(root, 'out')
     expect(await copySources(folder, out)).toEqual([])
     expect(await readFile(join(out, 'sources/include/tile.h'), 'utf8')).toBe(header)
     expect((await readSources(out, session)).texts).toEqual({ '01_tile': tile, '02_same': tile })
   })
 
-  it('are copied as far as they are there, and never out of the folder', async () => {
+  it('are copied if they exist, and never outside the folder', async () => {
     await storeHolds(contentsOf([header]), {
       '../../escaped.h': hashOf(header),
       'gemm/01_tile.cu': hashOf('gone'),
@@ -267,14 +269,14 @@ describe('sources in the store', () => {
 })
 
 describe('sources in the session', () => {
-  it('are its files; one that is gone has no reason to give', async () => {
+  it("are the session's files; a missing one needs no reason", async () => {
     await mkdir(join(folder, 'sources', 'gemm'), { recursive: true })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [] })
     await writeFile(join(folder, 'sources', 'gemm', '01_tile.cu'), '// own')
     expect((await readSources(folder, session)).texts['01_tile']).toBe('// own')
   })
 
-  it('that are in neither place are told, unless no rung names any', async () => {
+  it('that are in neither place are reported, unless no rung names any', async () => {
     await rm(sourceStore())
     const why = message('sessions.sourcesMissing', { file: join(folder, 'sources') })
     expect(await readSources(folder, session)).toEqual({ texts: {}, faults: [why] })

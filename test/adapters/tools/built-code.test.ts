@@ -1,4 +1,4 @@
-/** Tests the path from an nvcc library to a rung's page, as in a static run. */
+/** Tests the path from an nvcc-built library to a rung's page, as in a static run. */
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -29,7 +29,7 @@ const launches = [
 ]
 
 describe('the page of a rung that was built', () => {
-  it('has a kernel for each launch: instructions and their lines, and no counter', async () => {
+  it('has a kernel per launch, with instructions and lines but no counters', async () => {
     const built = await readBuiltCode(toolbox, library)
     const profile = staticProfile('01_x', launchedKernels(built!, launches)!, (path) =>
       path.replace('/tmp/kernels/', 'gemm/'),
@@ -57,11 +57,11 @@ describe('the page of a rung that was built', () => {
     expect(lineHeat(profile, 'executed')).toEqual([])
   })
 
-  it('names an instruction that is not known, and keeps the others', async () => {
+  it('names an unknown instruction, and keeps the others', async () => {
     const built = await readBuiltCode(toolbox, library)
     const [kernel] = launchedKernels(built!, launches.slice(0, 1))!
     const code = kernel!.code.code.slice()
-    // An opcode that no supported architecture has.
+    // Write an opcode that no supported architecture has.
     code.set([0xff, 0x7f], 32)
     const { kernels, notes } = staticProfile(
       '01_x',
@@ -73,12 +73,12 @@ describe('the page of a rung that was built', () => {
     expect(said(notes).join(' ')).toMatch(/Unknown instruction at 0x20: 0x[0-9a-f]{28}7fff\./)
   })
 
-  it('is none of a kernel that is not in the library', async () => {
+  it('does not exist for a kernel that is not in the library', async () => {
     const built = await readBuiltCode(toolbox, library)
     expect(launchedKernels(built!, [{ mangled: '_Z5otherv', name: 'other' }])).toBeNull()
   })
 
-  it('is refused with a sentence where the library is damaged', async () => {
+  it('reports a damaged library in a sentence', async () => {
     const bytes = Buffer.from(kept.bytes)
     // Damages the first cubin in the library.
     bytes[bytes.indexOf(Buffer.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0x41])) + 58] = 1
@@ -87,7 +87,7 @@ describe('the page of a rung that was built', () => {
     )
   })
 
-  it('is none in a replay, without a library, or of what is none', async () => {
+  it('does not exist in a replay, without a library, or for another file', async () => {
     expect(await readBuiltCode(recordedToolbox('/nowhere'), library)).toBeNull()
     expect(await readBuiltCode(toolbox, '/nowhere/rung.so')).toBeNull()
     expect(await readBuiltCode(toolbox, await file('rung.so', 'text'))).toBeNull()

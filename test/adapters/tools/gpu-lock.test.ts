@@ -32,7 +32,7 @@ function lockOf(end: GpuClaim) {
 }
 
 describe('the lock of a GPU', () => {
-  it('is one run’s at a time; the next has it when the first lets go, and is told whom it waits for', async () => {
+  it('belongs to one run at a time; the next run is told which one it waits for', async () => {
     const gpu = newGpu()
     const first = lockOf(await claim(gpu).claimed)
     const second = claim(gpu)
@@ -47,12 +47,12 @@ describe('the lock of a GPU', () => {
     expect((await Promise.all(either)).map(({ state }) => state)).toEqual(['held', 'held'])
   })
 
-  it('is of one GPU, not of all', async () => {
+  it('covers one GPU, not all', async () => {
     lockOf(await claim(newGpu()).claimed)
     expect((await claim(newGpu(), false).claimed).state).toBe('held')
   })
 
-  it('without waiting says at once who has it', async () => {
+  it('without waiting reports the holder at once', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told } = claim(gpu, false)
@@ -60,7 +60,7 @@ describe('the lock of a GPU', () => {
     expect(told).toEqual([])
   })
 
-  it('can be waited for no longer', async () => {
+  it('can stop being waited for', async () => {
     const gpu = newGpu()
     lockOf(await claim(gpu).claimed)
     const { claimed, told, abort } = claim(gpu)
@@ -70,7 +70,9 @@ describe('the lock of a GPU', () => {
   })
 })
 
-/** Returns the address as another program would form it; it fills the maximum length of a socket name. */
+/**
+ * Returns the lock address that another program would use. It has the maximum socket name length.
+ */
 const addressOf = (gpu: string): string =>
   `\0kernel-ladder-gpu-${gpu.replaceAll(':', '-')}`.padEnd(108, '.')
 
@@ -85,7 +87,7 @@ function stranger(gpu: string, answer: (socket: Socket) => void): Promise<Server
   })
 }
 
-describe.runIf(process.platform === 'linux')('a stranger that holds the lock', () => {
+describe.runIf(process.platform === 'linux')('a foreign process that holds the lock', () => {
   it.each([
     ['says nothing', () => undefined],
     ['hangs up', (socket: Socket) => socket.destroy()],
@@ -98,7 +100,7 @@ describe.runIf(process.platform === 'linux')('a stranger that holds the lock', (
         ),
     ],
     ['says something else', (socket: Socket) => socket.write('[]\n{}\n')],
-  ])('and %s is a process that does not say who it is', async (_, answer) => {
+  ])('and %s is reported as a process that does not identify itself', async (_, answer) => {
     const gpu = newGpu()
     await stranger(gpu, answer)
     expect(await claim(gpu, false).claimed).toEqual({ state: 'taken', by: null })

@@ -1,5 +1,5 @@
 /**
- * Tests of the raw output of tools: rows of raw.jsonl, the compressed file of a recording, and the folder of older
+ * Tests the raw output of tools: raw.jsonl rows, compressed recordings, and folders of older
  * sessions.
  */
 import { appendFile, mkdir, open, readFile, writeFile } from 'node:fs/promises'
@@ -53,7 +53,7 @@ async function older(): Promise<string> {
 }
 
 describe('raw.jsonl', () => {
-  it('has one row per call, which reads back as written', async () => {
+  it('has one row per call, which reads back unchanged', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record({ ...call('ncu/a'), reused: true }, 'out\n\u2028"ä"\n', '')
@@ -71,7 +71,7 @@ describe('raw.jsonl', () => {
     expect(await readRaw(dir, 'ncu/c')).toBeNull()
   })
 
-  it('keeps a stream of a megabyte gzipped, and this machine’s folders as words', async () => {
+  it('stores a stream of a megabyte gzipped, and this machine’s folders as placeholders', async () => {
     const dir = await tempDir()
     const text = 'at /home/someone/cache/x.cu\n'.repeat(40_000)
     const own = { ...call('ncu/page'), argv: ['/home/someone/ncu'] }
@@ -87,7 +87,7 @@ describe('raw.jsonl', () => {
     })
   })
 
-  it('has whole rows however many calls end at once', async () => {
+  it('has whole rows however many calls end at the same time', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     const keys = Array.from({ length: 40 }, (_, index) => `nvcc/rung_${index}`)
@@ -99,11 +99,11 @@ describe('raw.jsonl', () => {
     for (const key of keys) expect((await raw.get(key))!.stderr).toBe(key)
   })
 
-  it('loses a row that cannot be written, says so, and keeps the others', async () => {
+  it('loses a row that cannot be written, reports it, and keeps the others', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'a', '')
-    // Simulates a disk that fills up in the middle of a row.
+    // Simulate a disk that fills up in the middle of a row.
     const probe = await open(join(dir, 'raw.jsonl'))
     const handles = Object.getPrototypeOf(probe) as typeof probe
     await probe.close()
@@ -122,7 +122,7 @@ describe('raw.jsonl', () => {
     expect(await recorder.lostFrom(dir)).toEqual({ keys: ['ncu/b'], why: message('files.rawFull') })
   })
 
-  it('takes the later of two rows with one key', async () => {
+  it('uses the later of two rows with the same key', async () => {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
     await recorder.record(call('ncu/a'), 'first', '')
@@ -133,7 +133,7 @@ describe('raw.jsonl', () => {
   it.each([
     ['cut off', '{"key":"ncu/b",', /raw\.jsonl:2 is damaged: it is not JSON/],
     ['of another shape', '{"key":"ncu/b"}', /raw\.jsonl:2 is damaged/],
-  ])('with a row that is %s is refused by file and row', async (_what, row, message) => {
+  ])('with a row that is %s is rejected by file and row', async (_what, row, message) => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
     await appendFile(join(dir, 'raw.jsonl'), row)
@@ -143,7 +143,7 @@ describe('raw.jsonl', () => {
     })
   })
 
-  it('with a stream that cannot be unpacked is refused where that call is asked for', async () => {
+  it('with a stream that cannot be unpacked is rejected when that call is read', async () => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/a'), 'a', '')
     const bad = { ...call('ncu/page'), stdout: { gzip: 'bm8gZ3ppcA==' }, stderr: '' }
@@ -155,7 +155,7 @@ describe('raw.jsonl', () => {
     )
   })
 
-  it('with a stream that expands without end is refused before it fills the memory', async () => {
+  it('with a stream that expands without end is rejected before it fills the memory', async () => {
     const dir = await tempDir()
     const megabyte = gzipSync(Buffer.alloc(2 ** 20))
     const bomb = Buffer.concat(Array.from({ length: 257 }, () => megabyte)).toString('base64')
@@ -166,7 +166,7 @@ describe('raw.jsonl', () => {
     )
   })
 
-  it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('takes no call named %j', async (key) => {
+  it.each(['ncu', '../x', 'a/../b', 'a/b/c'])('accepts no call named %j', async (key) => {
     await expect(rawRecorder(await tempDir(), []).record(call(key), '', '')).rejects.toThrow(key)
   })
 })
@@ -174,7 +174,9 @@ describe('raw.jsonl', () => {
 describe('the raw output of a recording', () => {
   const long = 'address,sass,samples\n0x7f00,FFMA R1,12\n'.repeat(8_000)
 
-  /** Creates a session folder with a call that printed little, and one whose output is stored compressed. */
+  /**
+   * Creates a session folder with one short call and one call whose output is stored compressed.
+   */
   async function session(): Promise<string> {
     const dir = await tempDir()
     const recorder = rawRecorder(dir, [])
@@ -183,7 +185,7 @@ describe('the raw output of a recording', () => {
     return dir
   }
 
-  /** Creates the folder of a recording that has these bytes as its raw output. */
+  /** Creates a recording folder with these bytes as the raw output. */
   async function recordingOf(bytes: Buffer): Promise<string> {
     const folder = join(await tempDir(), 'mine')
     await mkdir(join(folder, '../raw'))
@@ -195,7 +197,7 @@ describe('the raw output of a recording', () => {
 
   const fast = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }
 
-  it('reads like the session that it was made of', async () => {
+  it('reads like the session that it was made from', async () => {
     const dir = await session()
     const folder = await recordingOf(await packRecordedRaw(dir))
     const [own, recorded] = [await openRaw(dir), await openRaw(folder)]
@@ -204,11 +206,11 @@ describe('the raw output of a recording', () => {
     expect(await recorded.get('ncu/none')).toBeNull()
   })
 
-  it('is one file of its own, beside where its folder would be', () => {
+  it('is a single file, in the place of its folder', () => {
     expect(recordedRaw(join('recordings', 'mine'))).toBe(join('recordings', 'raw', 'mine.jsonl.br'))
   })
 
-  it('has long streams compressed by themselves, so that opening it does not unpack them', async () => {
+  it('has long streams compressed separately, so that opening it does not unpack them', async () => {
     const content = contentOf(await packRecordedRaw(await session()))
     expect(content.length).toBeLessThan(2000)
     const page = JSON.parse(content.trim().split('\n').at(-1)!) as { stdout: { brotli: string } }
@@ -234,13 +236,13 @@ describe('the raw output of a recording', () => {
     }
   })
 
-  it('becomes the raw.jsonl that it was made of where it is copied to a session', async () => {
+  it('becomes the original raw.jsonl when it is copied to a session', async () => {
     const [dir, target] = [await session(), await tempDir()]
     await copyRaw(await recordingOf(await packRecordedRaw(dir)), target)
     expect(await linesOf(target)).toEqual(await linesOf(dir))
   })
 
-  it('is not read where the session has a folder of its own with raw output', async () => {
+  it('is not read if the session has its own folder with raw output', async () => {
     const folder = await recordingOf(await packRecordedRaw(await session()))
     await mkdir(folder)
     await rawRecorder(folder, []).record(call('ncu/own'), 'own', '')
@@ -253,7 +255,7 @@ describe('the raw output of a recording', () => {
     remedy: message('files.rawLeft'),
   })
 
-  it('that is cut off anywhere is refused by file', async () => {
+  it('that is cut off anywhere is rejected by file', async () => {
     const bytes = await packRecordedRaw(await session())
     for (const length of [0, 1, 100, bytes.length - 1]) {
       const folder = await recordingOf(bytes.subarray(0, length))
@@ -263,7 +265,7 @@ describe('the raw output of a recording', () => {
     }
   })
 
-  it('with any byte changed is refused, or reads as before', async () => {
+  it('with any byte changed is rejected, or reads as before', async () => {
     const dir = await tempDir()
     await rawRecorder(dir, []).record(call('ncu/version'), 'ncu 2025.3\n', 'hm\n')
     const bytes = await packRecordedRaw(dir)
@@ -286,7 +288,7 @@ describe('the raw output of a recording', () => {
     expect(refused).toBeGreaterThan(bytes.length * 0.95)
   })
 
-  it('with a changed figure is refused by its checksum, which Brotli itself does not have', async () => {
+  it('with a changed figure is rejected by its checksum, which Brotli itself lacks', async () => {
     const content = contentOf(await packRecordedRaw(await session()))
     const folder = await recordingOf(brotliCompressSync(content.replace('2025.3', '2025.4')))
     await expect(openRaw(folder)).rejects.toMatchObject(
@@ -294,14 +296,14 @@ describe('the raw output of a recording', () => {
     )
   })
 
-  it('that expands without end is refused before it fills the memory', async () => {
+  it('that expands without end is rejected before it fills the memory', async () => {
     const folder = await recordingOf(brotliCompressSync(Buffer.alloc(65 * 2 ** 20), fast))
     await expect(openRaw(folder)).rejects.toMatchObject(
       refusal(recordedRaw(folder), 'it expands to more than 64 MiB.'),
     )
   })
 
-  it('with a row of another shape is refused by file and row', async () => {
+  it('with a row of another shape is rejected by file and row', async () => {
     const rows = '{"key":"ncu/b"}\n'
     const folder = await recordingOf(
       brotliCompressSync(`${JSON.stringify({ sha256: sha256(rows) })}\n${rows}`),
@@ -310,8 +312,8 @@ describe('the raw output of a recording', () => {
   })
 })
 
-describe('the folder of before', () => {
-  it('reads like the rows of today, absent streams as empty, in the order of the calls', async () => {
+describe('the folder of older versions', () => {
+  it('reads like current rows, with absent streams as empty, in the order of the calls', async () => {
     const dir = await older()
     const raw = await openRaw(dir)
     expect(raw.keys).toEqual(['ncu/version', 'ncu/page'])
@@ -323,7 +325,7 @@ describe('the folder of before', () => {
     expect(await raw.get('ncu/page')).toMatchObject({ stdout: 'a page\n', stderr: '' })
   })
 
-  it('becomes rows where it is copied, and these are copied to the byte', async () => {
+  it('becomes rows when copied, and copies of these are identical', async () => {
     const [dir, first, second] = [await older(), await tempDir(), await tempDir()]
     await copyRaw(dir, first)
     await copyRaw(first, second)
@@ -332,7 +334,7 @@ describe('the folder of before', () => {
       expect(await readRaw(second, key)).toEqual(await readRaw(dir, key))
   })
 
-  it('is refused by the name of a file that is damaged', async () => {
+  it('is rejected by the name of a damaged file', async () => {
     const dir = await older()
     await writeFile(join(dir, 'raw', 'ncu', 'version.json'), '{')
     await expect(openRaw(dir)).rejects.toThrow(/version\.json is damaged/)

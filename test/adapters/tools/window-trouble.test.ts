@@ -1,4 +1,6 @@
-/** Tests the explanations for a missing window, with Electron's output on systems where it failed. */
+/**
+ * Tests the error messages for a missing window with Electron output from systems where it failed.
+ */
 import { describe, expect, it } from 'vitest'
 import { windowTrouble, type EndedWindow } from '../../../src-main/adapters/tools/window-trouble'
 
@@ -9,12 +11,12 @@ const ended = (change: Partial<EndedWindow>): EndedWindow => ({
 const ubuntu = { profile: '/opt/kl/kernel-ladder', restrictsNamespaces: true }
 const debian = { ...ubuntu, restrictsNamespaces: false }
 
-/** Printed by Electron 29 on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
+/** Electron 29 printed this on Ubuntu 24.04 (github.com/electron/fiddle, issue 1598). */
 const sandbox =
   '[62731:0524/190011.842919:FATAL:setuid_sandbox_host.cc(158)] The SUID sandbox helper binary was found, but is not configured correctly.'
 
 describe('a window that did not open', () => {
-  it('names AppArmor with both remedies, a profile and the switch', () => {
+  it('names AppArmor with both remedies: a profile and the switch', () => {
     for (const stderr of [sandbox, '']) {
       const trouble = windowTrouble(ended({ stderr }), ubuntu)!
       expect(trouble.reason).toContain('AppArmor does not let Electron')
@@ -23,7 +25,7 @@ describe('a window that did not open', () => {
     }
   })
 
-  it('does not name AppArmor where it restricts nothing', () => {
+  it('does not name AppArmor if it restricts nothing', () => {
     expect(windowTrouble(ended({ stderr: sandbox }), debian)!.remedy).toContain(
       'kernel.unprivileged_userns_clone=1',
     )
@@ -43,12 +45,12 @@ describe('a window that did not open', () => {
     )
   })
 
-  it('names the display where it cannot be reached', () => {
+  it('names the display if it cannot be reached', () => {
     const stderr = '[12:ERROR:ozone_platform_x11.cc(245)] Missing X server or $DISPLAY'
     expect(windowTrouble(ended({ stderr }), debian)!.remedy).toContain('WAYLAND_DISPLAY')
   })
 
-  it('is told from one that was open and crashed, or was closed', () => {
+  it('is distinguished from a window that was open and crashed, or was closed', () => {
     for (const change of [{ seconds: 60 }, { exitCode: 1 }, { exitCode: 0 }, { exitCode: 130 }])
       expect(windowTrouble(ended({ stderr: sandbox, ...change }), ubuntu)).toBeNull()
   })

@@ -1,4 +1,4 @@
-/** Tests the verdicts of a check against a baseline, and that the headline always agrees with the rows. */
+/** Tests the verdicts of a baseline check, and that the headline always agrees with the rows. */
 import { describe, expect, it } from 'vitest'
 import {
   checkAgainst,
@@ -25,7 +25,9 @@ const id = '05_thread_tile_2d'
 const { reference } = recording().session.ladder
 const first = recording().session.rungs.find((rung) => rung.id !== reference)!.id
 
-/** Returns a session in which all times, including the reference's, are multiplied by a factor. */
+/**
+ * Returns a session in which all times are multiplied by a factor, including the reference's time.
+ */
 function drifted(factor: number, clock = 1, own: Record<string, number> = {}): Sample {
   const sample = recording()
   for (const rung of sample.session.rungs) {
@@ -41,7 +43,7 @@ function drifted(factor: number, clock = 1, own: Record<string, number> = {}): S
 }
 
 describe('the check against a baseline', () => {
-  it('passes a session beside itself, every rung by its time', () => {
+  it('passes a session against itself, with every rung judged by its time', () => {
     const { verdict, rungs, obstacles, notes, normalized } = check(recording())
     expect({ verdict, obstacles, notes, normalized }).toEqual({
       verdict: 'pass',
@@ -64,7 +66,7 @@ describe('the check against a baseline', () => {
     expect(row(check(slowed(recording(), id, 0.9)), id).verdict).toBe('faster')
   })
 
-  it('cannot tell where the threshold lies inside the interval', () => {
+  it('cannot decide if the threshold is inside the interval', () => {
     for (const factor of [1, 1.05]) {
       const found = check(slowed(recording(), id, factor, 0.12))
       expect(found.verdict).toBe('unresolved')
@@ -136,7 +138,7 @@ describe('the check against a baseline', () => {
       (now) => editRung(now, id, { status: 'not-run', timing: null }),
       /ended before reaching it/,
     ],
-  ])('cannot tell with %s', (_what, change, why) => {
+  ])('cannot decide with %s', (_what, change, why) => {
     const now = recording()
     change(now)
     const found = check(now)
@@ -166,7 +168,7 @@ describe('the check against a baseline', () => {
       /^The sessions differ in the type of the inputs/,
     ],
     ['ladder', (session) => (session.ladder.id = 'other'), /^The ladder/],
-  ])('cannot tell with another %s', (_what, change, why) => {
+  ])('cannot decide with another %s', (_what, change, why) => {
     const now = recording()
     change(now.session)
     const found = check(now)
@@ -184,11 +186,11 @@ describe('the check against a baseline', () => {
       })
       return row(check(now), id).verdict
     }
-    // 10 % more time at nine tenths of the clock is the same work.
+    // At nine tenths of the clock, 10 % more time is the same number of cycles.
     expect([at(1.1), at(1.5)]).toEqual(['unresolved', 'slower'])
   })
 
-  it('cannot tell when no rung has a time, nor of two empty sessions', () => {
+  it('cannot decide if no rung has a time, or for two empty sessions', () => {
     const empty = recording()
     empty.session.rungs = []
     expect(check(empty, 3, empty).verdict).toBe('unresolved')
@@ -200,7 +202,7 @@ describe('the check against a baseline', () => {
     expect([found.verdict, row(found, id).verdict]).toEqual(['unresolved', 'skipped'])
   })
 
-  it('tells a rung that broke from one that was mended, new, or wrong in both', () => {
+  it('distinguishes a rung that broke from one that was fixed, new, or wrong in both', () => {
     const wrong = editRung(recording(), id, { status: 'wrong', timing: null, reason: 'NaN.' })
     const broke = check(wrong)
     expect([broke.verdict, row(broke, id)]).toMatchObject([
@@ -213,7 +215,7 @@ describe('the check against a baseline', () => {
     fewer.session.rungs = fewer.session.rungs.filter((rung) => rung.id !== id)
     const more = check(recording(), 3, fewer)
     expect([more.verdict, row(more, id).verdict]).toEqual(['pass', 'new'])
-    // A status that contradicts its own verification.
+    // The rung's status contradicts its verification.
     const contradicted = recording()
     rungOf(contradicted.session, id)!.verify!.passed = false
     expect(row(check(contradicted), id)).toMatchObject({
@@ -222,7 +224,7 @@ describe('the check against a baseline', () => {
     })
   })
 
-  it('fails for a regression beside what it cannot tell, and says both', () => {
+  it('fails for a regression next to an undecided rung, and reports both', () => {
     const now = slowed(recording(), id, 1.2)
     editRung(now, first, { timing: null })
     const found = check(now)
@@ -232,7 +234,7 @@ describe('the check against a baseline', () => {
     ])
   })
 
-  it('names the rungs that it checked where not all were asked for', () => {
+  it('names the checked rungs if only some were requested', () => {
     const now = slowed(recording(), id, 1.2)
     const { verdict, notes, rungs } = checkAgainst(recording().session, now.session, 3, [first])
     expect([verdict, rungs.length]).toEqual(['pass', 1])
@@ -240,7 +242,7 @@ describe('the check against a baseline', () => {
   })
 })
 
-describe('where the reference moved', () => {
+describe('if the reference moved', () => {
   it('normalizes when every rung moved with it, and says so', () => {
     for (const [factor, clock] of [
       [1.06, 0.94],
@@ -263,12 +265,12 @@ describe('where the reference moved', () => {
       'slower',
       'same',
     ])
-    // Only the clock makes it faster, so the raw time hides the slowdown.
+    // The higher clock alone makes the rung faster, so the raw time hides the slowdown.
     const hidden = check(drifted(0.9, 1, { [id]: 1.08 }))
     expect([hidden.normalized, row(hidden, id).verdict]).toEqual([true, 'slower'])
   })
 
-  it('cannot tell of a rung that was not timed in turn with it', () => {
+  it('cannot decide on a rung that was not interleaved with the reference', () => {
     const now = drifted(1.06)
     rungOf(now.session, id)!.timing!.referenceMedianMs = null
     expect(row(check(now), id)).toMatchObject({
@@ -277,7 +279,7 @@ describe('where the reference moved', () => {
     })
   })
 
-  it('does not normalize by one that moved too far, or alone', () => {
+  it('does not normalize by a reference that moved too far, or alone', () => {
     const far = check(drifted(1.5))
     expect([far.verdict, far.normalized]).toEqual(['fail', false])
     expect(row(far, id).why).toMatch(
@@ -296,7 +298,7 @@ describe('where the reference moved', () => {
     )
   })
 
-  it('takes a reference of another source for none', () => {
+  it('treats a reference of another source as missing', () => {
     const now = drifted(1.06)
     rungOf(now.session, reference!)!.sourceHash = '0'.repeat(64)
     const found = check(now)
@@ -305,7 +307,7 @@ describe('where the reference moved', () => {
 })
 
 describe('the headline', () => {
-  it('is the fold of the rows, for every pair of verdicts', () => {
+  it('summarizes the rows, for every pair of verdicts', () => {
     for (const one of rungVerdicts)
       for (const two of rungVerdicts) {
         const both: RungVerdict[] = [one, two]
@@ -369,7 +371,7 @@ const other = (session: Session): Session => ({
   rungs: session.rungs.slice(1),
 })
 
-it('a check on several machines has each rung with what each machine found, and compares no times across GPUs', async () => {
+it("a check on several machines lists each machine's result per rung, and compares no times across GPUs", async () => {
   const session = await standardSession()
   const { rungs, timesComparable, reasons } = across([session, other(session)])
   expect(timesComparable).toBe(false)
@@ -378,13 +380,14 @@ it('a check on several machines has each rung with what each machine found, and 
   const [first, second] = rungs[1]!.on
   const timing = session.rungs[1]!.timing!
   expect(first!.timeMs).toBe(timing.medianMs)
-  // The same rate is a larger fraction of a smaller GPU's peak: fewer SMs with half the lanes.
+  // The same rate is a larger fraction of a smaller GPU's peak. The smaller GPU has fewer SMs with
+  // half the lanes.
   expect(first!.rate).toEqual(second!.rate)
   expect(first!.share).not.toBeNull()
   expect(second!.share).not.toBeNull()
 })
 
-it('a check compares times where the GPUs are of one kind', async () => {
+it('a check compares times if the GPUs are of one kind', async () => {
   const session = await standardSession()
   const { timesComparable, reasons } = across([session, session])
   expect(timesComparable).toBe(true)

@@ -1,4 +1,4 @@
-/** Tests what bounds a rung: its bottleneck, the roofline, its instruction mix. */
+/** Tests what limits a rung: the bottleneck, the roofline and the instruction mix. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -34,7 +34,7 @@ import type { Device } from '../../../src-main/domain/gpu/device'
 describe('the bottleneck', async () => {
   const recordings = join(import.meta.dirname, '../../../resources/recordings')
   const at4096 = await readSession(join(recordings, 'gemm-fp32-h200-4096'))
-  /** Recordings at the card level. */
+  /** These recordings have the card profile level. */
   const at8192 = await readSession(join(recordings, 'gemm-fp32-h200-8192'))
   const at1024 = await readSession(join(recordings, 'gemm-fp32-h200-1024'))
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
@@ -46,7 +46,7 @@ describe('the bottleneck', async () => {
   const classOf = (session: Session, id: string): BottleneckClass | undefined =>
     bottleneckOf(session, rungOf(session, id)!)?.class
 
-  /** A rung without a clear limit: 3.88 waves, no unit above 30 %, various stalls. */
+  /** A rung without a clear limit. It has 3.88 waves, no unit above 30 %, and a mix of stalls. */
   const figures: Record<string, number> = {
     wavesPerSm: 3.88,
     fmaUtilization: 30,
@@ -84,7 +84,7 @@ describe('the bottleneck', async () => {
     )
   const judge = (changes: Record<string, number | null>) => bottleneckOf(at4096, made(changes))!
 
-  describe('what a rung is limited by', () => {
+  describe('the limit of a rung', () => {
     it.each<[string, Record<string, number>, BottleneckClass, string]>([
       ['a last wave that is nearly empty', { wavesPerSm: 1.2 }, 'tail', 'wavesPerSm'],
       ['a grid that fills a quarter of the machine', { wavesPerSm: 0.24 }, 'tail', 'wavesPerSm'],
@@ -118,7 +118,7 @@ describe('the bottleneck', async () => {
       )
     })
 
-    it('takes the unit that is furthest above its threshold, and names the others too', () => {
+    it('picks the unit that is furthest above its threshold, and names the others too', () => {
       const { class: name, also, evidence } = judge({ l2Utilization: 82, dramUtilization: 95 })
       expect([name, ...also]).toEqual(['dram-bandwidth', 'l2-bandwidth'])
       expect(evidence.map(({ id }) => id)).toEqual(['dramUtilization', 'l2Utilization'])
@@ -136,7 +136,7 @@ describe('the bottleneck', async () => {
 
     it('does not depend on which side of a threshold a counter happens to be', () => {
       const waits = { stallMioThrottle: 10, stallShortScoreboard: 10 }
-      // Measured for a Pallas kernel and for the same function under jax.jit.
+      // These values were measured for a Pallas kernel and for the same function under jax.jit.
       expect(judge({ ...waits, dramUtilization: 78.9 })).toMatchObject({
         ...{ class: 'dram-bandwidth', also: ['lsu-mio'], leaning: true },
       })
@@ -145,31 +145,31 @@ describe('the bottleneck', async () => {
         expect(judge({ ...waits, dramUtilization }).class).toBe('dram-bandwidth')
     })
 
-    it('takes waits in front of a unit that is near its limit as proof', () => {
+    it('treats waits in front of a unit near its limit as proof', () => {
       expect(judge({ stallMioThrottle: 30, lsuDataUtilization: 74 })).toMatchObject({
         ...{ class: 'lsu-mio', also: [], leaning: false },
         evidence: [{ id: 'stallMioThrottle' }, { id: 'lsuDataUtilization' }],
       })
     })
 
-    it('names a unit at its limit beside an idle part of the GPU', () => {
+    it('names a unit at its limit next to an idle part of the GPU', () => {
       expect(judge({ wavesPerSm: 0.2, fmaUtilization: 82 })).toMatchObject({
         ...{ class: 'tail', also: ['fma-issue'] },
         evidence: [{ id: 'wavesPerSm' }, { id: 'fmaUtilization' }],
       })
     })
 
-    it('says that it leans where the highest unit is between the thresholds', () => {
+    it('says that it is leaning if the highest unit is between the thresholds', () => {
       expect(judge({ l2Utilization: 66 })).toMatchObject({ class: 'l2-bandwidth', leaning: true })
     })
 
-    it('says what warps wait for beside a latency', () => {
+    it('says what warps wait for if latency is the limit', () => {
       const { evidence } = judge({})
       expect(evidence.at(-1)).toMatchObject({ id: 'stallLongScoreboard' })
       expect(evidence.at(-1)!.value).toBeCloseTo((100 * 5) / 14, 6)
     })
 
-    it('does not call it a latency while a unit is not known, and says which', () => {
+    it('does not call it a latency if a unit is unknown, and says which', () => {
       expect(judge({ l2Utilization: null })).toEqual({
         class: 'unknown',
         also: [],
@@ -179,7 +179,7 @@ describe('the bottleneck', async () => {
       })
     })
 
-    it('derives the share of device memory from bytes and time where the memory is known', () => {
+    it('derives the share of device memory from bytes and time if the memory is known', () => {
       const session = {
         ...at4096,
         ceilings: { fp32Gflops: null, l1GBs: null, l2GBs: null, dramGBs: 4000 },
@@ -208,7 +208,7 @@ describe('the bottleneck', async () => {
       expect(bottleneckOf(emulated, small)).toBeNull()
     })
 
-    it('names only metrics of the registry, and classes and thresholds that are stated', () => {
+    it('names only metrics of the registry, and documented classes and thresholds', () => {
       const cases: Record<string, number>[] = [
         {},
         { wavesPerSm: 0.2 },
@@ -255,7 +255,7 @@ describe('the bottleneck', async () => {
       expect(missing).toEqual([])
     })
 
-    it('with the card alone: a full FMA pipe and a tail can be told, the rest is unknown', () => {
+    it('with the card alone: a full FMA pipe and a tail can be identified, the rest is unknown', () => {
       expect(classOf(at8192, '00_cublas')).toBe('fma-issue')
       expect(classOf(at1024, '06_float4')).toBe('tail')
       expect(classOf(at8192, '01_naive')).toBe('unknown')
@@ -302,7 +302,7 @@ describe('the roofline', () => {
     it("are derived from an H200's clocks, and say so", () => {
       const { compute, memory } = ceilingsOf({ device: h200 })
       expect(compute.fp32.value).toMatchObject({ unit: 'GFLOP/s', evidence: 'derived' })
-      // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s.
+      // NVIDIA publishes 66.9 TFLOP/s and 4.8 TB/s for this GPU.
       expect(compute.fp32.value.value).toBeCloseTo(66_908, -1)
       expect(memory.dram.value.value).toBeCloseTo(4814, 0)
       expect(inEnglish(memory.dram.how)).toBe(
@@ -319,7 +319,7 @@ describe('the roofline', () => {
       })
     })
 
-    it('are measured where the session measured them', () => {
+    it('are measured if the session measured them', () => {
       const ceilings = { fp32Gflops: 60_000, l1GBs: 30_000, l2GBs: 7000, dramGBs: null }
       const { compute, memory } = ceilingsOf({ device: h200, ceilings })
       expect(compute.fp32.value).toEqual({ value: 60_000, unit: 'GFLOP/s', evidence: 'measured' })
@@ -358,7 +358,7 @@ describe('the roofline', () => {
     })
   })
 
-  it('places a rung by its operations a byte, under the lower roof', () => {
+  it('places a rung by its operations per byte, under the lower roof', () => {
     const { paths } = roofline(climbed([withTraffic('01_a', 2)]))
     const [dram] = paths.dram
     expect(dram!.throughput).toEqual({ value: 1000, unit: 'GFLOP/s', evidence: 'derived' })
@@ -376,7 +376,7 @@ describe('the roofline', () => {
     expect(paths.l2.map(({ rung: id }) => id)).toEqual(['02_b', '01_a', '03_c'])
   })
 
-  it('leaves out what has no place, with the reason, and never at zero', () => {
+  it('leaves out unplaceable rungs with the reason, and never at zero', () => {
     const { paths, missing } = roofline(
       climbed([
         withTraffic('01_failed', null, { reason: 'It crashed.' }),
@@ -417,7 +417,7 @@ describe('the roofline', () => {
   })
 
   it('does not credit the tensor pipe with what the FP32 pipe did', async () => {
-    // Two of its rungs keep the tensor pipe busy for 1.7 % of the cycles, but add every element in FP32.
+    // In two rungs, the tensor pipe is busy for 1.7 % of the cycles, but every addition is in FP32.
     const sum = await readSession(join(recordingsDir, 'reduction-h200'))
     expect(new Set(roofline(sum).paths.dram.map(({ basis }) => basis))).toEqual(
       new Set(['counted']),
@@ -428,12 +428,12 @@ describe('the roofline', () => {
     )
   })
 
-  it('stands under the tensor roof for 16-bit inputs', () => {
+  it('is placed under the tensor roof for 16-bit inputs', () => {
     const problem = gemmProblem(1000, 1000, 1000, { dtype: 'bf16' })
     expect(roofline(climbed([], { problem })).arithmetic).toBe('tensor')
   })
 
-  it('has its ridge where memory and arithmetic meet', () => {
+  it('has its ridge point where memory and arithmetic meet', () => {
     expect(ridge(roofline(climbed([])), 'dram')).toBeCloseTo(66_908 / 4814, 1)
     expect(ridge(roofline(climbed([])), 'l2')).toBeNull()
   })
@@ -477,12 +477,12 @@ describe('the instruction mix', async () => {
       const operations = value(id, 'fp32Operations')
       expect(operations).toBeGreaterThanOrEqual(product)
       expect(operations).toBeLessThan(1.002 * product)
-      // Besides the FFMA, only one multiplication by alpha for each element of C.
+      // In addition to the FFMA, the kernel does one multiplication by alpha per element of C.
       if (own) expect(operations - product).toBe(1024 ** 2)
       expect(value(id, 'ffmaInstructions')).toBeLessThanOrEqual(value(id, 'fp32Instructions'))
     })
 
-    it('stands in the roofline by the operations that were counted', () => {
+    it('is placed in the roofline by the counted operations', () => {
       const { paths, missing } = roofline(session)
       expect(missing).toEqual([])
       for (const path of Object.values(paths)) {
@@ -492,7 +492,7 @@ describe('the instruction mix', async () => {
     })
   })
 
-  it('shows what the climb is for: the share of FFMA rises from less than a quarter to 89%', () => {
+  it('shows the goal of the climb: the share of FFMA rises from less than a quarter to 89%', () => {
     expect(value('01_naive', 'ffmaShare')).toBeCloseTo(22.5, 1)
     expect(value('03_shared_tile', 'ffmaShare')).toBeCloseTo(37.8, 1)
     expect(value('06_float4', 'ffmaShare')).toBeCloseTo(89.1, 1)
@@ -524,20 +524,20 @@ describe('the instruction mix', async () => {
       })),
     })
 
-    it("are the product's: counters of FP32 do not see them", () => {
+    it("are the product's, because FP32 counters do not see them", () => {
       expect(roofline(onTensor(44)).paths.dram[0]).toMatchObject({
         basis: 'tensor',
         operations: product,
       })
     })
 
-    it('are the counted ones where the pipe does nothing but show its noise', () => {
+    it('are the counted ones if the pipe only shows noise', () => {
       expect(roofline(onTensor(0.04)).paths.dram[0]).toMatchObject({ basis: 'counted' })
       expect(Math.max(...ids.map((id) => value(id, 'tensorUtilization')))).toBe(0.04)
     })
   })
 
-  describe('a session of before', () => {
+  describe('an older session', () => {
     const then = new Set([...asked].filter((name) => !/_op_ffma_/.test(name)))
     const without = (launch: (typeof launches)[number]) => ({
       ...launch,
@@ -546,7 +546,7 @@ describe('the instruction mix', async () => {
       ),
     })
 
-    it('says, replayed, that its run did not ask, and not that its GPU lacks it', () => {
+    it('says after a replay that its run did not request the counter, not that its GPU lacks it', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', then)
       expect(metrics.ffmaInstructions).toEqual(notAsked(metricDefinition('ffmaInstructions')!))
       expect(said(metrics.ffmaInstructions?.reason)).toBe(
@@ -559,7 +559,7 @@ describe('the instruction mix', async () => {
       expect(metrics.integerShare?.evidence).toBe('derived')
     })
 
-    it('says, asked and not reported, that its GPU lacks it', () => {
+    it('says, if requested and not reported, that its GPU lacks it', () => {
       const metrics = toMetrics([without(launches[1]!)], 'standard', asked)
       expect(said(metrics.ffmaInstructions?.reason)).toMatch(
         /^ncu did not report .* on this GPU\.$/,
@@ -584,7 +584,7 @@ describe('the instruction mix', async () => {
       expect(withRegistry(session)).toBe(session)
     })
 
-    it('keeps the reason for which a rung has no counters', () => {
+    it('keeps the reason why a rung has no counters', () => {
       const none: MetricValue = {
         value: null,
         unit: '%',

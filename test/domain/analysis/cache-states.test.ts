@@ -1,4 +1,6 @@
-/** Tests that times with different L2 contents are never ranked, wherever two sessions are compared. */
+/**
+ * Tests that times with different L2 contents are never ranked, in any comparison of two sessions.
+ */
 import { describe, expect, it } from 'vitest'
 import { areTimesRanked, comparability } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, speedup } from '../../../src-main/domain/analysis/compare'
@@ -9,7 +11,7 @@ import { whyOf } from '../../../src-main/domain/why/why'
 import { rung, session } from '../../renderer/samples'
 import { across } from '../../../src-main/domain/analysis/across-machines'
 
-/** Returns a session with times of this cache state. */
+/** Returns a session whose times have this cache state. */
 function inState(cacheState: CacheState, ms = 2): Session {
   const made = session([rung('01_naive', ms)])
   made.settings.cacheState = cacheState
@@ -32,7 +34,7 @@ describe('two sessions with different contents of L2', () => {
     })
   })
 
-  it('are unresolved pair by pair and in all, and each side says its state', () => {
+  it('are unresolved per pair and in total, and each side states its cache state', () => {
     const { pairs, total } = compareSessions(warm, cold)
     expect(pairs[0]).toMatchObject({
       ...{ timeA: 2, timeB: 1, ratio: null, change: null, verdict: 'unresolved' },
@@ -42,7 +44,7 @@ describe('two sessions with different contents of L2', () => {
     expect(total.ratio).toBeNull()
   })
 
-  it('have no causes, and the reason', () => {
+  it('have no causes, but a reason', () => {
     const why = whyOf(...sides)
     expect(why).toMatchObject({ verdict: 'unknown', causes: [] })
     expect(inEnglish(why.reason!)).toBe(
@@ -50,7 +52,7 @@ describe('two sessions with different contents of L2', () => {
     )
   })
 
-  it('are not beside each other on several machines', () => {
+  it('are not shown side by side on several machines', () => {
     const { timesComparable, rungs } = across([warm, cold])
     expect(timesComparable).toBe(false)
     expect(rungs[0]!.on.map((side) => side?.cacheState)).toEqual(['warm', 'cold'])
@@ -61,7 +63,7 @@ describe('two sessions with different contents of L2', () => {
       .warnings.filter(({ key }) => key === 'guard.cacheState')
       .map(inEnglish)
 
-  it('say so with the command that measures the one again that was not cold', () => {
+  it('name the command that measures the warm session again', () => {
     expect(warning(warm, cold)).toEqual([
       expect.stringMatching(
         /^The times are not ranked: L2 was warm in one session and cold in the other\. .*: kernel-ladder run .*--rungs 01_naive/,
@@ -71,14 +73,14 @@ describe('two sessions with different contents of L2', () => {
     expect(warning(cold, warm)[0]).toContain('kernel-ladder run')
   })
 
-  it('say so with both commands where neither was cold and the rungs differ', () => {
+  it('name both commands if neither was cold and the rungs differ', () => {
     const dirty = inState('cold-dirty')
     dirty.rungs.push(rung('02_tile', 1))
     expect(warning(warm, dirty)[0]).toMatch(/--rungs 01_naive .* && .*--rungs 01_naive,02_tile/)
   })
 })
 
-describe('two sessions with the same in L2', () => {
+describe('two sessions with the same contents of L2', () => {
   it('are compared', () => {
     const again = inState('warm', 1)
     expect(areTimesRanked(warm, again)).toBe(true)

@@ -1,4 +1,6 @@
-/** Tests of the climb: one chain of steps, whose product is the claimed factor. */
+/**
+ * Tests the climb, which is one chain of steps. The product of the steps is the claimed speedup.
+ */
 import { describe, expect, it } from 'vitest'
 import { climbOf, climbWords, stepTo, stepWords } from '../../../src-main/domain/analysis/climb'
 import { inEnglish } from '../../../src-main/domain/text/english'
@@ -48,7 +50,7 @@ describe('a climb', () => {
     )
   })
 
-  it('never begins at the reference, and is none of a single rung', () => {
+  it('never begins at the reference, and does not exist for a single rung', () => {
     expect(climbOf(ladder([rung('01_naive', 8)]))).toBeNull()
     expect(climbOf(ladder([]))).toBeNull()
   })
@@ -73,13 +75,13 @@ describe('a step', () => {
     return said && inEnglish(said)
   }
 
-  it('names the rung that it is from, if that is not the row above', () => {
+  it('names the rung it starts from, if that is not the row above', () => {
     expect(words(0)).toBeNull()
     expect(words(1)).toBe('2.00×')
     expect(words(2)).toBe('4.00× from 01_naive')
   })
 
-  it('is none without both times, and between times with different contents of L2', () => {
+  it('does not exist without both times, or between times with different contents of L2', () => {
     expect(stepTo(made, made.rungs[3]!)).toBeNull()
     const mixed = session([rung('01', 8), rung('02', 4)])
     mixed.rungs[0]!.timing!.cacheState = 'warm'

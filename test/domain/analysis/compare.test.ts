@@ -1,4 +1,7 @@
-/** Tests of comparing two rungs: their figures, whether these are comparable, and how a change affects the time. */
+/**
+ * Tests comparing two rungs: their figures, whether the figures are comparable, and the effect of a
+ * change on the time.
+ */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import {
@@ -88,7 +91,7 @@ describe('figures', async () => {
       expect(verdict(id, measured(a), measured(b))).toBe(expected)
     })
 
-    it('gives no verdict on a count that is nothing beside what it is a part of', () => {
+    it('gives no verdict on a count that is negligible in its total', () => {
       const counted = (conflicts: number, bits: number): RungResult => ({
         ...rung('05_thread_tile_2d'),
         metrics: {
@@ -115,13 +118,13 @@ describe('figures', async () => {
       expect(compare(timed(1), timed(1.006)).time.verdict).toBe('worse')
     })
 
-    it('knows nothing where a side was not collected, and does not take that for zero', () => {
+    it('treats an uncollected side as unknown, not as zero', () => {
       const missing: MetricValue = { value: null, unit: '%', evidence: 'unavailable', reason: 'x' }
       expect(verdict('fmaUtilization', missing, measured(5))).toBe('unknown')
       expect(verdict('fmaUtilization', measured(0), measured(5))).toBe('better')
     })
 
-    it('tells which predictions of b’s header came true', () => {
+    it('reports which predictions of b’s header came true', () => {
       const { metrics } = compare(rung('04_thread_tile_1d'), rung('05_thread_tile_2d'))
       const expected = Object.fromEntries(
         metrics.flatMap(({ id, expected: prediction }) =>
@@ -136,7 +139,7 @@ describe('figures', async () => {
       })
     })
 
-    it('holds a header to its predictions against the rung that it comes after, and no other', () => {
+    it("judges a header's predictions only against the rung that it follows", () => {
       const predicted = (a: string, b: string): boolean =>
         compare(rung(a), rung(b)).metrics.some(({ expected }) => expected !== null)
       expect(predicted('07_conflict_free', '08_warp_tile')).toBe(true)
@@ -184,7 +187,7 @@ describe('figures', async () => {
       },
     })
 
-    it('are compared by their median launch, single ones within what those vary by', () => {
+    it('are compared by their median launch, single ones within their usual variation', () => {
       expect(compare(kernel(2), kernel(1)).time).toMatchObject({ speedup: 2, verdict: 'better' })
       expect(compare(kernel(1), kernel(1.04)).time.verdict).toBe('same')
       expect(compare(kernel(1, 0.001), kernel(1.04, 0.001)).time.verdict).toBe('worse')
@@ -200,13 +203,13 @@ describe('figures', async () => {
   })
 
   describe('the rung before', () => {
-    it('is the one it names, and never the reference', () => {
+    it('is the one that the rung names, and never the reference', () => {
       expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
       expect(rungBefore(session, '01_naive')).toBeUndefined()
       expect(rungBefore(session, '00_cublas')).toBeUndefined()
     })
 
-    it('is none for a rung whose header names the reference', async () => {
+    it('does not exist for a rung whose header names the reference', async () => {
       const tensor = await readSession('resources/recordings/gemm-tensor-h200-4096')
       expect(rungOf(tensor, '51_wmma_naive')?.after).toBe('50_cublas_tensor')
       expect(rungBefore(tensor, '51_wmma_naive')).toBeUndefined()
@@ -226,12 +229,12 @@ describe('limits and chains', () => {
     }
 
     describe('what two rungs compute', () => {
-      it('is not mentioned where it is the same', () => {
+      it('is not mentioned if it is the same', () => {
         expect(rungWarnings(task, plain, plain)).toEqual([])
         expect(rungWarnings(task, fused, fused)).toEqual([])
       })
 
-      it('is said of both where it differs', () => {
+      it('is stated for both if it differs', () => {
         expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
           '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU; that accounts for part of the difference in time.',
         ])
@@ -242,14 +245,14 @@ describe('limits and chains', () => {
         ])
       })
 
-      it('is warned of where a rung of one name computes another thing in another session', () => {
+      it('causes a warning if a rung of one name computes something else in another session', () => {
         expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
           'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
         ])
         expect(comparability(withFused, withFused).warnings).toEqual([])
       })
 
-      it('is not what the reference computes, to which the ratio is', () => {
+      it('is not what the reference computes, which the ratio refers to', () => {
         expect(ratioWarning(session, plain)).toBeNull()
         expect(inEnglish(ratioWarning(session, fused)!)).toBe(
           '02_coalesced computes the product, a bias and ReLU; 00_cublas, which its ratio is relative to, computes the product only.',
@@ -328,7 +331,7 @@ describe('limits and chains', () => {
     })
 
     describe('a change', () => {
-      it('leads to the opcodes executed on its lines, and to the counters that those move', () => {
+      it('leads to the opcodes executed on its lines, and to the counters that they affect', () => {
         const { links } = chain(
           [hunk([5, 6], [5, 5])],
           side([
@@ -354,7 +357,7 @@ describe('limits and chains', () => {
         ])
       })
 
-      it('leads to conflicts where the same loads take fewer passes', () => {
+      it('leads to conflicts if the same loads take fewer passes', () => {
         const { links } = chain(
           [hunk([5, 5], [5, 5])],
           side([
@@ -371,7 +374,7 @@ describe('limits and chains', () => {
         expect(links[0]!.counters.map(({ id }) => id)).toContain('sharedLoadBankConflicts')
       })
 
-      it('that only adds lines is set against nothing', () => {
+      it('that only adds lines is compared with nothing', () => {
         const { links } = chain(
           [hunk([5, 4], [5, 6])],
           side([instruction(5, 'MOV', 1)]),
@@ -381,7 +384,7 @@ describe('limits and chains', () => {
         expect(links[0]!.opcodes!.map(({ key, a, b }) => [key, a, b])).toEqual([['STG', 0, 4]])
       })
 
-      it('says unknown, and nothing of counters, where a side was not profiled or not counted', () => {
+      it('says unknown, and nothing of counters, if a side was not profiled or not counted', () => {
         for (const other of [{ file, deep: null }, side([instruction(5, 'LDS', null)])]) {
           const { links, elsewhere } = chain(
             [hunk([5, 5], [5, 5])],
@@ -396,7 +399,7 @@ describe('limits and chains', () => {
       })
     })
 
-    it('keeps apart what changed on lines that nobody changed', () => {
+    it('separates changes on lines that nobody changed', () => {
       const { links, elsewhere } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8), instruction(9, 'IMAD.MOV', 4)]),
@@ -407,7 +410,7 @@ describe('limits and chains', () => {
       expect(elsewhere!.map(({ key, delta: change }) => [key, change])).toEqual([['IMAD', -3]])
     })
 
-    it('names what moved and no change accounts for, and leaves out what stood still or is not known', () => {
+    it('lists movements that no change explains, and leaves out what is equal or unknown', () => {
       const { unexplained } = chain(
         [hunk([5, 5], [5, 5])],
         side([instruction(5, 'LDS', 8)]),

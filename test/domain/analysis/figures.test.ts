@@ -1,4 +1,4 @@
-/** Tests of figures derived from measured ones, and of the cost of measuring them. */
+/** Tests the figures derived from measurements, and the cost of measuring. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import {
 } from '../../../src-main/domain/analysis/confidence-intervals'
 
 describe('derived metrics', () => {
-  /** The runner's data from capturing a launch, next to ncu's for the same rung on the same GPU. */
+  /** The runner's captured launch and ncu's figures for the same rung on the same GPU. */
   const captured = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../captures/runner/h200/launches.json'), 'utf8'),
   ) as {
@@ -46,7 +46,7 @@ describe('derived metrics', () => {
   const h200 = { computeCapability: '9.0', smCount: 132 }
 
   describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, metrics }) => {
-    it('is seen by the runner as ncu sees it: grid, block, registers, shared memory, clusters', () => {
+    it('is the same for the runner and ncu: grid, block, registers, shared memory, clusters', () => {
       const told = (launches: Launch[]) =>
         launches.map(({ grid, block, resources }) => {
           const { barriers: _, carveOutBytes: __, ...rest } = resources
@@ -55,7 +55,7 @@ describe('derived metrics', () => {
       expect(told(runner)).toEqual(told(ncu))
     })
 
-    it('gives without counters what ncu measured, or no figure where that cannot be derived', () => {
+    it("gives ncu's measured values without counters, or no figure if they cannot be derived", () => {
       const derived = derivedMetrics(runner, captured.device)
       for (const [id, value] of Object.entries(metrics)) {
         const own = derived[id]!
@@ -75,7 +75,7 @@ describe('derived metrics', () => {
     const derivedOf = (launches: Launch[], device = h200) =>
       derivedMetrics(launches, device)['theoreticalOccupancy']
 
-    it('are one figure for several kernels where they agree, and none where they do not', () => {
+    it('are one figure for several kernels if they agree, and none if they do not', () => {
       expect(said(derivedOf([launch(), launch()]))).toMatchObject({
         value: 50,
         evidence: 'derived',
@@ -89,7 +89,7 @@ describe('derived metrics', () => {
       })
     })
 
-    it('are none for a GPU that the table does not hold, or registers that are not known', () => {
+    it('do not exist for a GPU outside the table, or unknown registers', () => {
       expect(
         said(derivedOf([launch()], { computeCapability: '7.0', smCount: 80 })?.reason),
       ).toMatch(/7\.0/)
@@ -140,10 +140,10 @@ describe('the lead figure', () => {
     ceilings,
   })
 
-  describe('a rung is told', () => {
+  describe('a rung is described', () => {
     const copied = of(copy, usualProblem(copy, { N: 1e9 }))
 
-    it('by bytes a second and their share of what memory was measured to give, where no operations are counted', () => {
+    it('by bytes per second and their share of measured memory bandwidth, if no operations are counted', () => {
       const rung = { timing: timing(2.5, null), flags: [] }
       expect(leadOf(copied)).toMatchObject({ of: 'bytes', roof: { value: { value: 4_000 } } })
       expect(leadFigure(copied, rung)).toEqual({
@@ -169,14 +169,14 @@ describe('the lead figure', () => {
       })
     })
 
-    it('by operations a second where the GPU makes fewer of a byte than the task', () => {
+    it('by operations per second if the task needs more per byte than the GPU can compute', () => {
       const large = of(gemm, gemmProblem(4096))
       expect(leadOf(large).of).toBe('operations')
       expect(leadText(large, { timing: timing(2.5, 54_976), flags: [] })).toBe('55.0 TFLOP/s')
-      // 2 operations for each element of A that is read: a matrix-vector product.
+      // A matrix-vector product does 2 operations per element of A that it reads.
       expect(leadOf(of(gemm, gemmProblem(4096, 1, 4096))).of).toBe('bytes')
       expect(leadOf({ ...large, device: null, ceilings: undefined }).of).toBe('operations')
-      // With tensor cores, more operations per byte are needed before memory stops being the limit.
+      // With tensor cores, memory is the limit up to a higher ratio of operations per byte.
       expect(leadOf(of(gemm, gemmProblem(256, 256, 256, { dtype: 'bf16' }))).of).toBe('bytes')
     })
 
@@ -206,7 +206,7 @@ describe('sample intervals', () => {
       expect(medianInterval(upTo(6))).toEqual({ low: 1, high: 6 })
     })
 
-    // Ranks of the 95 % interval, from tables of the sign test.
+    // The ranks of the 95 % interval are from tables of the sign test.
     it.each([
       [8, 1, 8],
       [9, 2, 8],
@@ -221,7 +221,7 @@ describe('sample intervals', () => {
       expect(interval).toEqual({ low: quantile(samples, 0.25), high: quantile(samples, 0.75) })
     })
 
-    it('holds the true median at least as often as it says, of a skewed distribution', () => {
+    it('contains the true median at least as often as it says, for a skewed distribution', () => {
       const next = uniform(7)
       const runs = 2000
       let held = 0
@@ -249,7 +249,7 @@ describe('planned passes', () => {
   ]
 
   describe('what profiling will cost', () => {
-    it('is passes and seconds a rung, more at each level and for each slower rung', () => {
+    it('is passes and seconds per rung, more at each level and for each slower rung', () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),
       )
@@ -260,7 +260,7 @@ describe('planned passes', () => {
       expect(seconds[1]!.seconds).toBeLessThan(seconds[2]!.seconds)
     })
 
-    it('adds up over what is not left out', () => {
+    it('adds up over the included rungs', () => {
       const all = planProfile({ level: 'deep', computeCapability: '9.0', rungs })
       const some = planProfile({
         level: 'deep',
@@ -288,12 +288,12 @@ describe('planned passes', () => {
       const [once, twice] = [estimate({ seconds: 2 }), estimate({ seconds: 2 }, { seconds: 3 })]
       expect(once).toBeGreaterThan(6)
       expect(twice - once).toBeCloseTo(3, 1)
-      // Measured: the first rung also starts Python.
+      // In this measurement, the first rung also starts Python.
       const measured = estimate({ seconds: 2, loadSeconds: 7 }, { seconds: 3, loadSeconds: 0.1 })
       expect(measured - estimate()).toBeCloseTo(12.1, 1)
     })
 
-    it('leaves out what is expected to take longer than a limit, and nothing of unknown length', () => {
+    it('leaves out rungs expected to exceed a limit, and none of unknown duration', () => {
       const { rungs: planned } = planProfile({
         level: 'deep',
         computeCapability: '9.0',
@@ -304,7 +304,7 @@ describe('planned passes', () => {
       expect(planned[2]).toEqual({ id: '07_unknown', seconds: null, skipped: false })
     })
 
-    it('says when the GPU at hand is not the one it is known of', () => {
+    it('says when this GPU is not the one with the known cost', () => {
       const on = (computeCapability: string | null): boolean =>
         planProfile({ level: 'card', computeCapability, rungs }).otherGpu
       expect([on('9.0'), on('8.6'), on(null)]).toEqual([false, true, true])

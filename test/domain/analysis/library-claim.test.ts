@@ -1,4 +1,7 @@
-/** Tests that "faster than the library" is claimed only if single launches, bursts and sustained launches agree. */
+/**
+ * Tests that "faster than the library" is claimed only if single, burst and sustained launches
+ * agree.
+ */
 import { describe, expect, it } from 'vitest'
 import { claimWords, libraryClaim } from '../../../src-main/domain/analysis/library-claim'
 import { summarize } from '../../../src-main/domain/report/summary'
@@ -26,7 +29,7 @@ describe('a rung', () => {
     expect(claimOf(ratios)).toBe(claim)
   })
 
-  it('is not judged without a reference beside it, if it is the reference, or if it is wrong', () => {
+  it('is not judged without a reference in the same run, if it is the reference, or if it is wrong', () => {
     expect(claimOf({})).toBeUndefined()
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     expect(libraryClaim(made, made.rungs[0]!)).toBeNull()
@@ -59,13 +62,13 @@ describe('the words about a session', () => {
     )
   })
 
-  it('name the missing run where a way is missing', () => {
+  it('name the missing run if a way is missing', () => {
     expect(words({ single: 1.13 })).toBe(
       '01_own against 00_library: single launches 1.13×. To tell whether it is faster, run with --timing all.',
     )
   })
 
-  it('ask for no further run where one way settles that it is not faster', () => {
+  it('request no further run if one way settles that it is not faster', () => {
     expect(words({ single: 0.79 })).toBe('01_own against 00_library: single launches 0.790×.')
     expect(words({ single: 1.1, burst: 0.9 })).toBe(
       '01_own against 00_library: single launches 1.10×, bursts 0.900×.',

@@ -1,4 +1,4 @@
-/** Tests of the recorded measurements of a rung, derived from recordings on demand. */
+/** Tests the recorded measurements of a rung, which are derived from recordings on demand. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -38,21 +38,21 @@ const tile = '05_thread_tile_2d'
 const alike = await readSameCode(recordingsDir)
 const measured = measuredOf(ladder, today, recordings, alike)
 
-/** Returns the shipped recordings, and a cache for this test. */
+/** Returns a setup with the shipped recordings and an empty cache. */
 const keeping = async () => ({
   assets: { recordingsDir },
   machine: { folders: { cache: await tempDir() } },
 })
 
-/** Returns the library with one text in a rung replaced. */
+/** Returns the rung library with one text in a rung's source replaced. */
 const edited = (id: string, from: string, to: string): Map<string, RungToday> => {
   const source = today.get(id)!
   expect(source.text).toContain(from)
   return new Map(today).set(id, { ...source, text: source.text.replace(from, to) })
 }
 
-describe('what was measured of a rung', () => {
-  it('is GPU, problem, the rung before, the recording, and each expectation with its outcome', () => {
+describe('the measurements of a rung', () => {
+  it('include GPU, problem, previous rung, recording, and each expectation with its outcome', () => {
     const [then, now] = ['04_thread_tile_1d', tile].map((id) => rung(at4096.session, id))
     expect(measured[tile]).toMatchObject({
       recording: 'gemm-fp32-h200-4096',
@@ -78,13 +78,13 @@ describe('what was measured of a rung', () => {
     expect(words).toContain('registersPerThread 32 → 128 registers (up as expected)')
   })
 
-  it('is kept until a rung, a recording or the program changes', async () => {
+  it('are cached until a rung, a recording or the program changes', async () => {
     const setup = await keeping()
     const file = join(setup.machine.folders.cache, 'measured', 'gemm-fp32.json')
     const first = await measuredRungs(setup, catalog, ladder.id)
     const kept = JSON.parse(await readFile(file, 'utf8')) as { key: string; answer: typeof first }
     expect(kept.answer).toEqual(first)
-    // The cached value is returned, as a mark in it proves.
+    // Mark the cached value to prove that it is returned.
     kept.answer[tile]!.device = 'kept'
     await writeFile(file, JSON.stringify(kept))
     expect((await measuredRungs(setup, catalog, ladder.id))[tile]!.device).toBe('kept')
@@ -95,7 +95,7 @@ describe('what was measured of a rung', () => {
     expect(changed[tile]).toMatchObject({ device: 'NVIDIA H200', changed: [tile] })
   })
 
-  it('needs no cache that can be written or read', async () => {
+  it('need no readable or writable cache', async () => {
     const setup = await keeping()
     const folder = join(setup.machine.folders.cache, 'measured')
     await writeFile(folder, 'a file where the folder would be')
@@ -103,7 +103,7 @@ describe('what was measured of a rung', () => {
     expect(found[tile]).toEqual(measured[tile])
   })
 
-  it('is there for every rung of every recorded ladder that ships, at its ladder’s parameters', async () => {
+  it('exist for every rung of every recorded ladder that ships, at its ladder’s parameters', async () => {
     const [listed, setup] = [await listRecordings(recordingsDir), await keeping()]
     for (const each of catalog.ladders) {
       const found = await measuredRungs(setup, catalog, each.id)
@@ -114,7 +114,7 @@ describe('what was measured of a rung', () => {
     }
   })
 
-  it('takes a counter that the recording lacks from another of the same problem, and says which', () => {
+  it('use another recording of the same problem for a missing counter, and say which', () => {
     const without = structuredClone(at4096)
     for (const { metrics } of without.session.rungs) delete metrics['sharedLoadWavefronts']
     const deep = recordings.find(({ name }) => name === 'gemm-fp32-h200-4096-deep')!
@@ -144,7 +144,7 @@ describe('what was measured of a rung', () => {
     expect(measuredWords(found)).toMatch(/sharedLoads \S+ M → \S+ M \(expected up, went down\)/)
   })
 
-  it('says so where the code is no longer the one measured, for the rung and for the one after', () => {
+  it('say if the code is no longer the measured code, for the rung and for the one after', () => {
     const changed = measuredOf(
       ladder,
       edited(tile, '#include', '#define CHANGED\n#include'),
@@ -159,7 +159,7 @@ describe('what was measured of a rung', () => {
     )
   })
 
-  it('takes a comment for no change', () => {
+  it('ignore comment changes', () => {
     expect(Object.values(measured).flatMap(({ changed }) => changed)).toEqual([])
     for (const remark of ['// A remark.\n#include', '  // An indented remark.\n#include']) {
       const remarked = measuredOf(ladder, edited(tile, '#include', remark), recordings, alike)
@@ -167,21 +167,21 @@ describe('what was measured of a rung', () => {
     }
   })
 
-  it('is none of a ladder that no recording holds', async () => {
+  it('do not exist for a ladder without a recording', async () => {
     expect(measuredOf({ ...ladder, id: 'another' }, today, recordings, alike)).toEqual({})
     expect(await measuredRungs(await keeping(), catalog, 'another')).toEqual({})
   })
 })
 
 describe('the sources of rungs', () => {
-  it('hold nothing that was measured, and no script writes into them', async () => {
+  it('contain no measurements, and no script writes into them', async () => {
     for (const { file, text } of catalog.rungs.values())
       expect(text, file).not.toMatch(/^\/\/ Measured on /m)
     const scripts = (await readdir(join(root, 'scripts'), { recursive: true, withFileTypes: true }))
       .filter((entry) => entry.isFile() && /\.(mjs|ts)$/.test(entry.name))
       .map((entry) => join(entry.parentPath, entry.name))
     expect(scripts.length).toBeGreaterThan(10)
-    // These scripts write into other folders.
+    // These scripts write to other folders.
     const foldersOfTheirOwn = [
       'keep-emulation.ts',
       'kernels.mjs',
@@ -197,7 +197,7 @@ describe('the sources of rungs', () => {
     }
   })
 
-  it('of older sessions say what was measured, which does not go into a copy', () => {
+  it('of older sessions contain measurements, which are not copied', () => {
     const recorded = at4096.sources[tile]!
     const copy = copyHeader(recorded, { rung: 'x', title: 'x', after: tile, idea: 'x' })
     expect(copy).not.toContain('Measured on')

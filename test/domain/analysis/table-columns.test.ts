@@ -14,13 +14,13 @@ const value = (of: number): MetricValue => ({ value: of, unit: 'inst', evidence:
 const none: MetricValue = { value: null, unit: 'inst', evidence: 'unavailable' }
 
 describe('the columns of a table without times', () => {
-  it('are the counters that some rung has, also beside one that is unsupported', () => {
+  it('are the counters that some rung has, even next to one that is unsupported', () => {
     const rungs = [rung({}), rung({ instructions: value(5), sharedLoadBankConflicts: value(0) })]
     expect(hasTimes({ rungs })).toBe(false)
     expect(countedColumns({ rungs })).toEqual(['instructions', 'sharedLoadBankConflicts'])
   })
 
-  it('have no share of what no rung executes, and none without a value', () => {
+  it('have no share of instructions that no rung executes, and none without a value', () => {
     const rungs = [rung({ ffmaShare: value(0), integerShare: value(20), memoryShare: none })]
     expect(countedColumns({ rungs })).toEqual(['integerShare'])
   })
@@ -32,7 +32,7 @@ describe('the columns of a table without times', () => {
   })
 })
 
-it('an author’s figures are in one table with ours only at the same size', () => {
+it('an author’s figures share a table with ours only at the same size', () => {
   const at = (m: number): Session =>
     ({
       ladder: { published: { size: { m: 4096 } } },

@@ -36,13 +36,13 @@ describe('a job in parts', () => {
     expect({ changedInputs, stop }).toEqual({ changedInputs: [], stop: null })
   })
 
-  it('stops where the first block that does would have stopped it', () => {
+  it('stops where the first failing block would have stopped it', () => {
     const short = { ...job, limit: 1000 }
     const answers = partsOf(short, 2, much).map((part) => emulateJob(part))
     expect(joined(short, answers)).toMatchObject({ stop: { kind: 'too-long' }, kernels: [] })
   })
 
-  it('is one where it is short, looked at closely, or has blocks that depend on one another', () => {
+  it('is not split if it is short, examined closely, or has blocks that depend on one another', () => {
     const alone = (of: typeof job, instructions = much): boolean =>
       partsOf(of, 4, instructions).length === 1
     expect(alone(job)).toBe(false)
@@ -85,7 +85,7 @@ describe('a job', () => {
       'no time',
     )
     const value = (id: string) => metrics[id]!.value
-    // 257 x 514: ncu's values for the captured launch.
+    // The size is 257 x 514. The expected values are ncu's for the captured launch.
     expect(value('sharedLoads')).toBe(4626)
     expect(value('l1Bytes')).toBe(1290592)
     expect(value('sharedLoadWavefronts')).toBe(132098)
@@ -131,7 +131,7 @@ describe('a job', () => {
     expect(emulateJob({ ...job, workspaceBytes: 2 ** 40 }).stop).toMatchObject({ kind: 'memory' })
   })
 
-  it('names an access outside of a buffer by line, thread and block', () => {
+  it('names an access outside a buffer by line, thread and block', () => {
     const small = job.buffers.map((buffer) =>
       buffer.name === 'y' ? { ...buffer, bytes: buffer.bytes - 4 } : buffer,
     )
@@ -163,7 +163,7 @@ describe('a check', () => {
   it.each([
     ['a bound', { kind: 'bound', bound: 1e-6 }],
     ['a tolerance', { kind: 'tolerance', rtol: 1e-6, atol: 0 }],
-  ] as const)('by %s accepts what is near and refuses NaN and what is far', (_, rule) => {
+  ] as const)('by %s accepts near values and rejects NaN and far values', (_, rule) => {
     expect(one(output(rule, floats(1, 2, 3, 4), doubles(1, 2, 3, 4)))).toMatchObject({
       passed: true,
       worstRelativeError: 0,
@@ -178,7 +178,8 @@ describe('a check', () => {
       worstRelativeError: null,
       firstMismatch: { index: [0, 0], actual: null },
     })
-    // With infinities and NaN in the inputs, results must match exactly: the same infinity, NaN for NaN.
+    // With infinities and NaN in the inputs, results must match exactly, including the sign of
+    // infinity.
     const specials = (...values: number[]) =>
       one({ ...output(rule, floats(...values), doubles(1, NaN, Infinity, 4)), special: true })
     expect(specials(1, NaN, Infinity, 4)).toMatchObject({ passed: true, worstRelativeError: 0 })
@@ -197,13 +198,13 @@ describe('a check', () => {
     expect(one(output(rule, floats(NaN, 2, 3, 4), doubles(NaN, 2, 3, 4))).passed).toBe(false)
   })
 
-  it('that is exact takes 0 for -0 and nothing else', () => {
+  it('that is exact accepts 0 for -0 and nothing else', () => {
     const exact = { kind: 'exact' } as const
     expect(one(output(exact, floats(0, 1, 2, 3), floats(-0, 1, 2, 3))).passed).toBe(true)
     expect(one(output(exact, floats(0, 1, 2, 3), floats(0, 1, 2, 4))).mismatches).toBe(1)
   })
 
-  it('that is exact tells integers and NaN apart that print alike', () => {
+  it('that is exact distinguishes integers and NaN that print alike', () => {
     const words = (...values: bigint[]) => new Uint8Array(new BigInt64Array(values).buffer)
     const integers = output(
       { kind: 'exact' },
@@ -220,7 +221,7 @@ describe('a check', () => {
     })
   })
 
-  it('leaves out what its mask does', () => {
+  it('skips masked elements', () => {
     const rule = { kind: 'tolerance', rtol: 0, atol: 0 } as const
     const masked = output(rule, floats(1, 9, NaN, 9), doubles(1, 2, NaN, 4))
     const mask = new Uint8Array([1, 0, 0, 0xff])
@@ -232,7 +233,7 @@ describe('a check', () => {
     expect(firstNan(masked.expected)).toBe(2)
   })
 
-  it('fails where an input was changed', () => {
+  it('fails if an input was changed', () => {
     expect(verify([], { outOfBounds: [], changedInputs: ['x'] }).passed).toBe(false)
   })
 })
@@ -244,23 +245,23 @@ describe('a size', () => {
   } as never
   const at = (n: number) => ({ sizes: { n }, scalars: {}, options: {} })
 
-  it('is halved until it is a matter of seconds', () => {
+  it('is halved until it takes seconds', () => {
     expect(emulatedProblem(task, at(4096)).sizes).toEqual({ n: 512 })
     expect(emulatedProblem(task, at(100)).sizes).toEqual({ n: 100 })
     expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
   })
 
-  it('is halved where buffers are large and little of them is read', () => {
+  it('is halved if buffers are large and little of them is read', () => {
     const sparse = {
       ...(task as object),
       buffers: { table: { dtype: 'f32', shape: ['n', 1000], access: 'in' } },
       work: { flops: 'n', reads: '4*n', writes: '4*n' },
     } as never
-    // 1.6 GB at first, then 100 MB.
+    // The buffers shrink from 1.6 GB to 100 MB.
     expect(emulatedProblem(sparse, at(400_000)).sizes).toEqual({ n: 25_000 })
   })
 
-  it('stays where kernels are built for it', () => {
+  it('does not change if kernels are built for it', () => {
     const built = { ...(task as object), sizes: { n: {}, head: { fixed: true } } } as never
     const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }
     expect(emulatedProblem(built, problem).sizes).toEqual({ n: 512, head: 128 })
@@ -268,13 +269,13 @@ describe('a size', () => {
   })
 
   it.each([
-    // A step that halving would violate.
+    // Halving n once more would violate the step of 128.
     [['n % 128 == 0'], { n: 384, m: 9 }, { n: 128, m: 1 }],
-    // A constraint on both sizes, which are halved together as long as possible.
+    // The constraint links both sizes, which are halved together as long as possible.
     [['n == 4 * m'], { n: 96, m: 24 }, { n: 12, m: 3 }],
-    // Scaled by a scalar, and a lower bound.
+    // A scalar scales the step of n, and m has a lower bound.
     [['n % step == 0', 'm >= 5'], { n: 90, m: 40 }, { n: 3, m: 5 }],
-    // Nothing smaller satisfies it.
+    // No smaller size satisfies the constraint.
     [['n == 1000'], { n: 1000, m: 8 }, { n: 1000, m: 1 }],
   ])('keeps the constraints %j', (constraints, from, to) => {
     const constrained = { ...(task as object), sizes: { n: {}, m: {} }, constraints } as never

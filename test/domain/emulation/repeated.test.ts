@@ -1,5 +1,6 @@
 /**
- * Tests of a job whose buffers had other contents before: state that a kernel keeps between launches must not matter.
+ * Tests a job whose buffers had other contents before. State that a kernel keeps between launches
+ * must not affect the result.
  */
 import { describe, expect, it } from 'vitest'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
@@ -50,8 +51,8 @@ function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
 const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
   Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
 
-describe('a job that says what its buffers held earlier', () => {
-  it('runs until the state that its kernel keeps no longer changes', () => {
+describe('a job with initial buffer contents', () => {
+  it('runs until its kept state no longer changes', () => {
     const { outputs, again, unsettled, kernels } = answerOf('resets')
     expect([outputs, ...again].map(right)).toEqual([true, true])
     expect(unsettled).toBe(false)
@@ -62,7 +63,7 @@ describe('a job that says what its buffers held earlier', () => {
     expect(right(answerOf('remembers').outputs)).toBe(false)
   })
 
-  it('finds a kernel that is right in every other launch only', () => {
+  it('finds a kernel that is correct only in every other launch', () => {
     const { outputs, again } = answerOf('alternates')
     expect([outputs, ...again].map(right)).toContain(false)
   })
@@ -73,7 +74,7 @@ describe('a job that says what its buffers held earlier', () => {
     expect(unsettled).toBe(true)
   })
 
-  it('runs once where nothing can be kept', () => {
+  it('runs once if nothing can be kept', () => {
     const [own] = machineCode
     const without = answerOf('stateless', { machineCode: [{ ...own!, globals: [] }] })
     expect(right(without.outputs)).toBe(true)
@@ -108,14 +109,14 @@ describe('a job that says what its buffers held earlier', () => {
         ...changes,
       })
 
-    it('finds results of the launch before', () => {
+    it('finds results of the previous launch', () => {
       const late = [{ before: 0, to: dummyAddress(2), from: own, value: 0, bytes }]
       const { outputs, again } = withOwn(dummyAddress(1), own, { memory: late })
       expect(right(outputs)).toBe(false)
       expect(again.map(right)).toEqual([true])
     })
 
-    it('finds that it changes with every launch', () => {
+    it('detects that it changes with every launch', () => {
       const ones = { before: 0, to: own, from: null, value: 0x3f, bytes }
       const prepared = { launches: [], memory: [ones] }
       expect(withOwn(own, own, { prepared }).unsettled).toBe(true)

@@ -39,7 +39,7 @@ const rows = lines.map((line) => {
 
 const contiguous = (bytes: number) => Array.from({ length: 32 }, (_, lane) => bytes * lane)
 
-/** Returns the five columns, computed by the rules. */
+/** Returns the five columns as computed by the emulator's rules. */
 function emulated(access: string, mask: number, offsets: number[]): number[] {
   const [, kind, size] = /^([a-z]+?)(\d*)t?$/.exec(access)!
   const number = Number(size)
@@ -77,8 +77,8 @@ function emulated(access: string, mask: number, offsets: number[]): number[] {
 }
 
 /**
- * Copies of one warp whose lanes form `rows` groups: the addresses of each, from the description of its row in the
- * file.
+ * Measured copies of one warp whose lanes form `rows` groups. The addresses follow from the
+ * description in each row of the file.
  */
 const copies = readFileSync(
   new URL('../../captures/accesses/copies-h200.csv', import.meta.url),
@@ -102,9 +102,10 @@ const copies = readFileSync(
     const lanes = Array.from({ length: 32 }, (_, lane) => {
       const [row, at] = [Math.floor(lane / perRow), lane % perRow]
       return {
-        // A negative number of rows means that all groups read one row.
+        // A negative number of rows means that all groups read the same row.
         from: ((rows < 0 ? 0 : row) * pitch + shift) * 4 + at * bytes,
-        // Destinations: like the lanes, transposed with a padding of 4 words, or a row of 128 words each.
+        // The three destination layouts are lane order, transposed with 4 words of padding, and
+        // rows of 128 words.
         to: [lane * bytes, at * 132 * bytes + row * bytes, row * 512 + at * bytes][layout]!,
       }
     })
@@ -129,7 +130,7 @@ describe('copies from global to shared memory, measured one by one on an H200', 
         [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
       )
     })
-    // Eight short rows in the same banks, transposed, take one wavefront more than the rule predicts.
+    // Eight transposed short rows in the same banks take one wavefront more than the rule predicts.
     const known = unequal.filter(
       ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
     )
@@ -139,7 +140,7 @@ describe('copies from global to shared memory, measured one by one on an H200', 
 })
 
 describe('accesses measured one by one on an H200', () => {
-  it('are all there', () => {
+  it('are complete', () => {
     expect(rows).toHaveLength(1056)
     expect(new Set(rows.map((row) => row.access)).size).toBe(24)
   })
@@ -206,7 +207,8 @@ describe('the hardware counters of shared memory', () => {
       return sectorsFilled(mask, offsets) !== Number(sectors)
     })
     expect(own).toHaveLength(40)
-    // Random addresses, where several lanes write one sector from several sectors.
+    // Only the random patterns differ. In these patterns, several lanes write one sector from
+    // several sectors.
     expect(unequal.map(({ pattern }) => pattern)).toEqual(
       [1, 2, 3, 6, 7].map((each) => `random${each}`),
     )
@@ -225,8 +227,8 @@ describe('a row of a box of 8 floats', () => {
     return boxRows({ ...map, low: 0, high: 0 }, [at, 0], toShared)[0]
   }
 
-  // Memory contents that an H200 left after single copies.
-  it('is loaded as far as the array has elements, to an element', () => {
+  // The expected values are the memory contents that an H200 left after single copies.
+  it('is loaded element by element, up to the end of the array', () => {
     expect(row(true, 6, 0)).toEqual({ from: 0, before: 0, inside: 24 })
     expect(row(true, 5, 4)).toEqual({ from: 16, before: 0, inside: 4 })
     expect(row(true, 16, -4)).toEqual({ from: 0, before: 16, inside: 16 })
@@ -240,7 +242,7 @@ describe('a row of a box of 8 floats', () => {
     expect(row(false, 4, 8)!.inside).toBe(0)
   })
 
-  it('begins at 16 bytes, and is stored to none before the row', () => {
+  it('begins at 16 bytes, and stores nothing before the row', () => {
     const faults = (toShared: boolean, places: readonly number[]) =>
       places.map((at) => boxFault(4 * at, toShared))
     expect(faults(true, [-4, -1, 0, 1, 2, 4])).toEqual([

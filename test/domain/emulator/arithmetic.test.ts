@@ -14,7 +14,7 @@ import { verify } from '../../../src-main/domain/emulation/check'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
 import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
-/** Returns a float as integer mantissa and exponent, for exact checks. */
+/** Returns a float as an exact integer mantissa and an exponent. */
 function exact(value: number): [bigint, number] {
   const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!
   const exponent = (bits >>> 23) & 255
@@ -22,7 +22,7 @@ function exact(value: number): [bigint, number] {
   return [bits >>> 31 ? -mantissa : mantissa, Math.max(exponent, 1) - 150]
 }
 
-/** Computes a * b + c with integers, rounded once to the nearest, ties to even. */
+/** Computes a * b + c with integers and rounds once, to the nearest with ties to even. */
 function reference(a: number, b: number, c: number): number {
   const [ma, ea] = exact(a)
   const [mb, eb] = exact(b)
@@ -42,7 +42,10 @@ function reference(a: number, b: number, c: number): number {
   return Math.fround((sum < 0n ? -1 : 1) * Number(kept) * 2 ** (exponent + drop))
 }
 
-/** The finalizer of MurmurHash3, which gives the same numbers on every run. */
+/**
+ * Returns a generator of 32-bit numbers that uses MurmurHash3's finalizer. Each run gets the same
+ * numbers.
+ */
 function randomBits(seed: number): () => number {
   let state = seed
   return () => {
@@ -56,7 +59,7 @@ function randomBits(seed: number): () => number {
 describe('a * b + c for floats', () => {
   it('is rounded once', () => {
     const next = randomBits(1)
-    // Similar magnitudes, so that double rounding would be detected.
+    // The numbers have similar magnitudes, so the test detects double rounding.
     const near = () => floatOf((next() & 0x80ffffff) | 0x3f000000)
     const short = () => floatOf((next() & 0x80fff000) | 0x3f000000)
     const tiny = () => Math.fround(near() * 2 ** (-20 - (next() & 15)))
@@ -66,8 +69,9 @@ describe('a * b + c for floats', () => {
     }
   })
 
-  it('is not what two roundings give where the double falls on the middle between floats', () => {
-    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats; the third number decides.
+  it('is not what two roundings give if the double is halfway between floats', () => {
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats, so the third operand
+    // decides.
     const a = 1 + 2 ** -12
     const c = 2 ** -80
     expect(Math.fround(a * a + c)).toBe(1 + 2 ** -11)
@@ -81,7 +85,7 @@ describe('a * b + c for floats', () => {
     expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
     expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
     expect(fusedMultiplyAdd(2 ** 100, 2 ** 100, -1)).toBe(Infinity)
-    // Halfway beyond the largest float, and slightly less.
+    // The values are halfway beyond the largest float, and slightly below halfway.
     const largest = 2 ** 128 - 2 ** 104
     expect(fusedMultiplyAdd(1, largest, 2 ** 103)).toBe(Infinity)
     expect(fusedMultiplyAdd(2 ** 64 - 2 ** 40, 2 ** 64, 2 ** 103)).toBe(Infinity)
@@ -112,7 +116,7 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
   const type = smallFloats[name]
   const codes = Array.from({ length: type.finite + 1 }, (_, code) => code)
 
-  it('is what its bits say, and its bits again', () => {
+  it('is decoded from its bits, and encoded to the same bits', () => {
     for (const code of codes) {
       expect(eightBits(smallOf(code, type), type)).toBe(code)
       expect(eightBits(smallOf(code | 0x80, type), type)).toBe(code | 0x80)
@@ -148,8 +152,8 @@ describe('a uniform f64', () => {
   fillBuffer(new Uint8Array(filled.buffer), 'f64', { kind: 'uniform', low: -1, high: 1 }, 1, 2)
   const doubles = [...new Float64Array(filled.buffer)]
 
-  it('has the bits that the runner gives it', () => {
-    // test/gpu/runner-cases/pure.cu has the same values.
+  it('has the same bits as in the runner', () => {
+    // The expected values are the same as in test/gpu/runner-cases/pure.cu.
     expect([...filled].map((bits) => bits.toString(16))).toEqual([
       ...['3fe1610801a55156', 'bfed28210dce1852', 'bfe4dae7c35ad4da', 'bfccacc219df00a8'],
     ])
@@ -195,13 +199,13 @@ describe('infinities and NaN among the inputs', () => {
       (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.bf16),
     ],
     ['f16', 2, (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.f16)],
-  ] as const)('are in every second line of %s, in turn', (dtype, bytes, read) => {
+  ] as const)('are in every second line of %s, alternately', (dtype, bytes, read) => {
     expect(lines(dtype, bytes, read).map(odd)).toEqual([
       ...[[], Array(length).fill(-Infinity), [], [-Infinity], [], [Infinity], [], [NaN], []],
     ])
   })
 
-  it('are the largest numbers where a type has none, and NaN all the same', () => {
+  it('are the largest numbers if a type has none, and NaN anyway', () => {
     const small = (view: DataView, at: number) => smallOf(view.getUint8(at), smallFloats.e4m3)
     const found = lines('e4m3', 1, small)
     expect(found[1]).toEqual(Array(length).fill(-448))
@@ -222,12 +226,12 @@ describe('the high word of a product', () => {
 })
 
 describe('a sum of bfloat16', () => {
-  it('is rounded once, however small one of its parts is', () => {
+  it('is rounded once, however small a summand is', () => {
     for (const [tie, below, even, above] of [
       [1 + 2 ** -8, 0x3f80, 0x3f80, 0x3f81],
       [1 + 3 * 2 ** -8, 0x3f81, 0x3f82, 0x3f82],
       [-1 - 2 ** -8, 0xbf81, 0xbf80, 0xbf80],
-      // Between bfloat16 values without a normal exponent.
+      // This tie is between two denormal bfloat16 values.
       [3 * 2 ** -134, 0x0001, 0x0002, 0x0002],
     ] as const)
       for (const error of [2 ** -100 * Math.abs(tie), 2 ** -60 * Math.abs(tie)])

@@ -1,4 +1,7 @@
-/** Assembles instructions from the text of NVIDIA's disassembler, so that tests can state programs readably. */
+/**
+ * Assembles instructions from the text of NVIDIA's disassembler, so tests can contain readable
+ * programs.
+ */
 import { halfBits } from '../../../src-main/domain/emulator/float'
 import {
   truePredicate,
@@ -124,7 +127,7 @@ export function parseOperand(text: string, float: boolean): Operand {
   return { kind: 'word', text }
 }
 
-/** Assembles one instruction; `target` converts a printed branch target to its address. */
+/** Assembles one instruction. `target` converts a printed branch target to its address. */
 export function assembleLine(
   text: string,
   address: number,
@@ -174,7 +177,10 @@ export function assembleLine(
   }
 }
 
-/** Assembles a function with one instruction per line; `.L1:` labels the next instruction. */
+/**
+ * Assembles a function with one instruction per line. The label `.L1:` refers to the next
+ * instruction.
+ */
 export function assemble(text: string): Instruction[] {
   const lines = text
     .split('\n')

@@ -1,5 +1,6 @@
 /**
- * Tests of machine code and launches that no GPU could run, through the library: each gives a sentence and a remedy.
+ * Tests machine code and launches that no GPU could run, using the library. Each one must give an
+ * error message and a remedy.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -20,7 +21,7 @@ const request = (
   ...more,
 })
 
-/** Returns the problem and the remedy; null if the code is accepted. */
+/** Returns the error message and the remedy, or null if the code is accepted. */
 function refusal(code: Uint8Array): [string, string] | null {
   try {
     emulate(code, { ...request('farIndex', { i64: 0n }), launches: [] })
@@ -34,7 +35,7 @@ function refusal(code: Uint8Array): [string, string] | null {
 }
 
 describe('machine code', () => {
-  it('of another architecture names it and those that are known', () => {
+  it('of another architecture names it and the known ones', () => {
     expect(refusal(packedRow('cubins.jsonl', 'limits-100.cubin').bytes)).toEqual([
       'The machine code is for sm_100, whose encoding is not known.',
       expect.stringContaining('sm_75, sm_80, sm_86, sm_89, sm_90'),
@@ -44,7 +45,7 @@ describe('machine code', () => {
   it.each([
     ['a cubin', limits],
     ['a fat binary', library],
-  ])('that is cut off or damaged is refused, or read: %s', (_, whole) => {
+  ])('that is cut off or damaged is rejected, or read: %s', (_, whole) => {
     expect(refusal(whole)).toBeNull()
     const said = new Set<string>()
     for (let part = 1; part < 12; part++) {
@@ -86,7 +87,7 @@ describe('a launch', () => {
     expect(kernels).toEqual([])
   })
 
-  it('with 240 KB of local memory a thread runs', () => {
+  it('with 240 KB of local memory per thread runs', () => {
     const { stopped, findings, buffers } = emulate(limits, request('muchLocal', { i32: 40 }))
     expect([stopped, findings]).toEqual([null, []])
     expect(buffers['out']).toHaveLength(1024)

@@ -47,7 +47,7 @@ function run(kernel: string, n: number, more: Partial<EmulationJob> = {}) {
   }
 }
 
-describe('what kernels call that is not in them', () => {
+describe('calls to functions outside a kernel', () => {
   it('prints, thread by thread', () => {
     const { printed, reason, out } = run('prints', 42)
     expect(reason).toBeNull()
@@ -75,7 +75,7 @@ describe('what kernels call that is not in them', () => {
     expect(run('recurses', 50, { stackBytes: 8192 }).reason).toBeNull()
   })
 
-  it('has in variables what the host copied there', () => {
+  it('sees in variables what the host copied there', () => {
     const floats = (...values: number[]) => new Uint8Array(new Float32Array(values).buffer)
     const to = (place: number, offset: number) => dummyAddress(firstSymbol + place) + BigInt(offset)
     const copy = { before: 0, value: 0 }
@@ -91,7 +91,7 @@ describe('what kernels call that is not in them', () => {
   })
 })
 
-it("the emulator places a fault in a CUDA header at the user's line that calls it", () => {
+it('the emulator places a fault in a CUDA header at the calling line of the user', () => {
   const { bytes, source } = packedRow('cubins.jsonl', 'headers.cubin')
   const [kernel] = readCubin(bytes).kernels
   const line = source.split('\n').findIndex((text) => text.endsWith('// outside')) + 1
@@ -112,7 +112,7 @@ it("the emulator places a fault in a CUDA header at the user's line that calls i
   expect(isToolkitHeader('/usr/include/cuda_fp16.hpp')).toBe(true)
 })
 
-/** Prints arguments of three kinds: a string, an integer as a bigint, a double. */
+/** Formats strings, integers passed as bigints, and doubles. */
 const print = (format: string, ...given: (string | bigint | number)[]): string => {
   const rest = [...given]
   const next = () => rest.shift()
@@ -123,7 +123,7 @@ const print = (format: string, ...given: (string | bigint | number)[]): string =
   })
 }
 
-/** A format, its arguments, and glibc's output. */
+/** Test cases: a format, the arguments, and glibc's output. */
 const printed: [string, (string | bigint | number)[], string][] = [
   [
     '%d|%5d|%-5d|%05d|%+d|% d|%.3d|%5.3d',

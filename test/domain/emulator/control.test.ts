@@ -7,7 +7,7 @@ import { packedRow } from '../../captures'
 const machineCode = [readCubin(packedRow('cubins.jsonl', 'control.cubin').bytes)]
 const threads = 64
 
-/** Runs a kernel of control.cubin in one block of two warps. */
+/** Runs a kernel from control.cubin in one block of two warps. */
 function run(kernel: string, n: number, stackBytes: number | null = null) {
   const parameters = new DataView(new ArrayBuffer(12))
   parameters.setBigUint64(0, dummyAddress(1), true)
@@ -49,7 +49,7 @@ const even = (n: number): number => {
 const ackermann = (m: number, n: number): number =>
   m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
 
-/** Returns the sum of `count` numbers of a thread, read at every seventh index. */
+/** Returns the sum of a thread's `count` numbers. It reads every seventh index, modulo `count`. */
 const picked = (thread: number, count: number): number =>
   Array.from({ length: count }, (_, at) => ((7 * at) % count) + thread).reduce((a, b) => a + b)
 

@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** Returns the line of a function that its comment marks as faulty. */
+/** Returns the line of a function that a comment marks as faulty. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
@@ -21,11 +21,11 @@ interface Setup {
   n: number
   blocks?: number
   threads?: number
-  /** Number of floats in the buffer and in dynamic shared memory. */
+  /** The number of floats in the buffer. `shared` is the number in dynamic shared memory. */
   floats?: number
   shared?: number
   checks?: boolean
-  /** Other machine code, and the buffer's initial contents. */
+  /** The machine code to run. `values` are the buffer's initial contents. */
   code?: MachineCode
   values?: readonly number[]
 }
@@ -67,7 +67,7 @@ function run(kernel: string, setup: Setup) {
   }
 }
 
-describe('a fault in code of nvcc is found at its line, with thread and block', () => {
+describe("a fault in nvcc's code is found at its line, with thread and block", () => {
   it.each([
     ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
     ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],
@@ -86,14 +86,14 @@ describe('a fault in code of nvcc is found at its line, with thread and block', 
     },
   )
 
-  it('tells both places of a race', () => {
+  it('names both locations of a race', () => {
     const { findings } = run('missingBarrier', { n: 1 })
     const lines = findings.map(({ line, otherLine }) => [line, otherLine])
     const read = lineOf('missingBarrier', 'race')
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('a loop without an end is stopped at its line', () => {
+  it('an endless loop is stopped at its line', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {
@@ -107,7 +107,7 @@ describe('a fault in code of nvcc is found at its line, with thread and block', 
   })
 })
 
-describe('what the copy engine brings', () => {
+describe('a copy by the copy engine', () => {
   it('from another block of the cluster is written, and in order behind the wait for its barrier', () => {
     const { findings, out } = run('rightCopyAcross', { n: 64, blocks: 2 })
     expect(findings).toEqual([])
@@ -131,7 +131,7 @@ describe('what the copy engine brings', () => {
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)
     expect(lines[1]).toBe(lineOf('copied', 'race'))
-    // The copy is a statement of several lines.
+    // The copy is a statement that spans several lines.
     expect(source.slice(lines[0]! - 5, lines[0]).join()).toContain('cp.async.bulk')
   })
 

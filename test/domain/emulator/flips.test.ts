@@ -1,6 +1,6 @@
 /**
- * Flips every bit of a sample of the forms. `npm run readme -- bits` flips those of all forms, and the stored result
- * is compared.
+ * Flips every bit of some instruction forms. `npm run readme -- bits` flips the bits of all forms,
+ * and this test checks the stored result.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { seeded } from './single-step'
 
 const sampled = 10
 
-it('a flipped bit changes what an instruction does, is refused, or has no effect for a known reason', () => {
+it('a flipped bit changes what an instruction does, is rejected, or has no effect for a known reason', () => {
   const rows = readFlips()
   const forms = formsOf()
   expect(rows.map(({ name }) => name)).toEqual(forms.map(({ name }) => name))
@@ -32,7 +32,7 @@ it('the list of bits without effect is in docs/evidence/emulation.md', () => {
         .trim(),
     )
   const written = lines(page)
-  // Throws if a bit has no reason.
+  // `bitsPart` throws an error if no reason explains a bit.
   const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
   expect(missing, 'not in docs/evidence/emulation.md: npm run readme -- bits').toEqual([])
 })

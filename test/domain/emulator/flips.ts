@@ -1,7 +1,7 @@
 /**
- * Flips each bit of each instruction form that nvcc was seen to emit for sm_90 (test/captures/sass). A flipped bit
- * changes the instruction's effect, is rejected, or has no effect. Those without effect are returned, to compare with
- * a list.
+ * Flips each bit of each instruction form that nvcc emitted for sm_90 (test/captures/sass). A
+ * flipped bit changes the instruction's effect, is rejected, or has no effect. The functions return
+ * the bits without effect for comparison with a list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ export function flipped(words: Words, bit: number): Words {
 }
 
 export interface Form {
-  /** Opcode with modifiers, and the kinds of its operands. */
+  /** The opcode with modifiers, and the operand kinds. */
   name: string
   mnemonic: string
   words: Words[]
@@ -37,7 +37,7 @@ export interface Form {
 const nameOf = (instruction: Instruction): string =>
   [printOpcode(instruction), ...instruction.operands.map(({ kind }) => kind)].join(' ')
 
-/** Returns every form with its observed encodings. */
+/** Returns every instruction form with its observed encodings. */
 export function formsOf(): Form[] {
   const file = join(import.meta.dirname, '../../captures/sass/pairs.tsv.br')
   const forms = new Map<string, Form>()
@@ -57,13 +57,13 @@ export function formsOf(): Form[] {
   return [...forms.values()]
 }
 
-/** Fields of registers (8 bits) and predicates (3 bits). */
+/** Encoding fields of registers (8 bits) and predicates (3 bits). */
 const fields = [
   ...[16, 24, 32, 64].map((at) => [at, 8] as const),
   ...[12, 68, 77, 81, 84, 87].map((at) => [at, 3] as const),
 ]
 
-/** Returns accepted encodings of a form with other registers and predicates. */
+/** Returns accepted encodings of a form with different registers and predicates. */
 function variants({ name, words }: Form, count: number): Words[] {
   const next = seeded(name.length * 7919 + words.length)
   return Array.from({ length: count }, (_, number) => {
@@ -82,24 +82,30 @@ function variants({ name, words }: Form, count: number): Words[] {
   })
 }
 
-/** Bits from the guard on; the scheduling bits after them are decoded as such. */
+/**
+ * The range of flipped bits starts at the guard. It ends before the scheduling bits, which are
+ * decoded separately.
+ */
 export const [firstBit, lastBit] = [12, 104]
 
 const meaning = ({ mnemonic, modifiers }: Instruction): string =>
   modifiers.filter((modifier) => !isHint(mnemonic, modifier)).join()
 
-/** Whether two instructions differ only in hints, or in parts that an emulator without timing ignores. */
+/**
+ * Returns whether two instructions differ only in hints or in other parts that an emulator without
+ * timing ignores.
+ */
 const differInHints = (one: Instruction, other: Instruction): boolean =>
   one.mnemonic === other.mnemonic &&
   printOpcode(one) !== printOpcode(other) &&
   meaning(one) === meaning(other)
 
 export interface Flips {
-  /** Instructions executed with a flipped bit. */
+  /** The number of executed instructions with a flipped bit. */
   runs: number
-  /** Bits that were accepted and changed nothing in any state. */
+  /** The bits that were accepted but changed nothing in any state. */
   quiet: number[]
-  /** Why the form itself is rejected. */
+  /** The reason the unflipped form is rejected, or null. */
   refused: string | null
 }
 
@@ -123,7 +129,7 @@ export function flipForm(form: Form): Flips {
       const outcome = other && step.run(other)
       if (outcome) runs += 1
       if (outcome?.refused !== null) {
-        // A bit that is rejected is rejected in every state.
+        // A rejected bit is rejected in every state, so stop after two rejections.
         if (++rejected === 2) return false
         continue
       }

@@ -1,4 +1,7 @@
-/** Tests single instructions against an H200: registers, predicates, shared and global memory, bit for bit. */
+/**
+ * Tests single instructions against an H200: registers, predicates, and shared and global memory
+ * must match bit for bit.
+ */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
@@ -21,18 +24,21 @@ const read = (name: string): Uint8Array =>
 
 const replay = new Replay()
 
-/** Excludes an address that only the H200 knows, and functions with unknown tables. */
+/**
+ * Matches instructions that are not compared. One reads an address that only the H200 knows, and
+ * MUFU functions use unknown tables.
+ */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
 interface Compared {
   forms: Set<string>
-  /** Forms that are rejected in every trial. */
+  /** The forms that are rejected in every trial. */
   refused: Set<string>
   inputs: number
   unequal: string[]
 }
 
-/** Executes trials and compares all words with those of the H200. */
+/** Executes trials and compares all words of memory and registers with the H200's results. */
 function compare(
   trials: readonly Trial[],
   answers: readonly Answer[],
@@ -55,7 +61,7 @@ function compare(
     found.inputs++
     found.forms.add(form)
     const { words, findings } = outcome
-    // An instruction that stopped the GPU must be rejected, or reported as a fault.
+    // The emulator must reject an instruction that stopped the GPU, or report a fault.
     if (status !== 0) {
       if (findings.length === 0) found.unequal.push(`${index} ${text}: the GPU answered ${status}`)
       continue
@@ -78,12 +84,12 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
 
   it('were all executed by the H200', () => {
     expect(answers).toHaveLength(4385)
-    // The template itself changes nothing.
+    // The first trials show that the template code does not change the state.
     for (const { changes, status } of answers.slice(0, 5))
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('are equal in every word, or refused', () => {
+  it('are equal in every word, or rejected', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -107,7 +113,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
-        // One trial of each form. The portable way only matters for multiplications.
+        // Run one trial per form. The portable mode only matters for multiplications and additions.
         if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
         seen.add(form)
         return true
@@ -119,7 +125,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
 })
 
 describe('encodings one bit away from those', () => {
-  it('are equal in every word, or refused', () => {
+  it('are equal in every word, or rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

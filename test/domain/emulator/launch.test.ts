@@ -6,23 +6,25 @@ import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-typ
 import type { Extent } from '../../../src-main/domain/emulator/special-registers'
 import { assemble } from './assembly'
 
-// Newer versions need no flag.
+// Node versions after 20 need no flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 interface Setup {
   grid?: Extent
   block?: Extent
   shared?: number
-  /** Words of the first buffer, which is the first parameter. */
+  /** The words of the input buffer, which is the first parameter. */
   input?: number[]
-  /** Number of words of the second buffer, the output. */
+  /** The number of words in the output buffer, which is the second parameter. */
   output?: number
-  /** The assembled text, if it was assembled before. */
+  /** The assembled program, if the caller has already assembled it. */
   code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
 
-/** Runs a program with the input at c[0x0][0x210] and the output at c[0x0][0x218]. */
+/**
+ * Runs a program with the input address at c[0x0][0x210] and the output address at c[0x0][0x218].
+ */
 function run(text: string, setup: Setup = {}) {
   const { grid = [1, 1, 1], block = [32, 1, 1], shared = 0, input = [0], output = 32 } = setup
   const device = createDevice()
@@ -66,7 +68,7 @@ function run(text: string, setup: Setup = {}) {
   }
 }
 
-/** Stores R0 to out[thread]. */
+/** Instructions that store R0 to out[thread]. */
 const storeR0 = `
   S2R R20, SR_TID.X
   LDC.64 R22, c[0x0][0x218]
@@ -92,16 +94,16 @@ describe('a warp that diverges', () => {
   IADD3 R0, R0, 0x1, RZ
   ${storeR0}`
 
-  it('executes both sides and meets again', () => {
+  it('executes both sides and reconverges', () => {
     const { out, count } = run(program)
     expect(out).toEqual(threads.map((thread) => thread + (thread < 8 ? 101 : 201)))
-    // Both sides run separately, and the code after them once.
+    // Each side of the branch runs separately. The code after the branch runs once.
     expect(count('STG')).toBe(1)
     expect(count('BRA', 'divergent')).toBe(1)
     expect(count('STG', 'threads')).toBe(32)
   })
 
-  it('counts the lanes that each instruction is on for', () => {
+  it('counts the lanes that execute each instruction', () => {
     const { counts } = run(program)
     expect(counts.threads[5]).toBe(8)
     expect(counts.threads[7]).toBe(24)
@@ -119,8 +121,8 @@ describe('a warp that diverges', () => {
   })
 })
 
-it('a loop goes round with all lanes where one is left for a uniform instruction', () => {
-  // As nvcc compiles `cp.async.bulk` executed by every lane.
+it('a loop runs with all lanes if one remains for a uniform instruction', () => {
+  // nvcc compiles `cp.async.bulk` to this code if every lane executes it.
   const { out, count } = run(`
   UMOV UR5, 0x0
   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
@@ -136,7 +138,7 @@ it('a loop goes round with all lanes where one is left for a uniform instruction
   expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
 })
 
-// sm_75 has the second in loops over an array.
+// nvcc emits the second form for sm_75 in loops over an array.
 it.each([
   ['alone', 'RZ', 0],
   ['and a pair of registers', 'R2', 3],
@@ -151,12 +153,15 @@ it.each([
   expect([out[at], findings.length]).toEqual([7, 0])
 })
 
-it('a kernel stops where a branch leads between instructions', () => {
+it('a kernel stops if a branch target is between instructions', () => {
   expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
 })
 
 describe('a lock that the lanes of a warp take in turn', () => {
-  /** As nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` */
+  /**
+   * nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` to this
+   * code.
+   */
   const program = (yields: string) => `
   LDC.64 R2, c[0x0][0x210]
   LDC.64 R6, c[0x0][0x218]
@@ -177,7 +182,7 @@ describe('a lock that the lanes of a warp take in turn', () => {
   EXIT`
 
   it.each(['YIELD', 'NANOSLEEP 0x8'])(
-    'is taken by each of them, since those that wait give way: %s',
+    'is taken by each lane, because waiting lanes yield: %s',
     (yields) => {
       const block: Extent = [64, 1, 1]
       const { out, findings, count } = run(program(yields), { block })
@@ -187,7 +192,7 @@ describe('a lock that the lanes of a warp take in turn', () => {
     },
   )
 
-  it('is never let go where none gives way', () => {
+  it('is never released if no lane yields', () => {
     expect(() => run(program('NOP'), { options: { limit: 1e4 } })).toThrow(
       expect.objectContaining({ reason: 'too-long' }),
     )
@@ -217,7 +222,7 @@ describe('a block barrier', () => {
     expect(findings).toEqual([])
   })
 
-  it('is missed where it is not there, whichever warp runs first', () => {
+  it('is reported missing, whichever warp runs first', () => {
     const { findings } = run(reverse('NOP'), {
       block: [128, 1, 1],
       shared: 512,
@@ -244,7 +249,7 @@ describe('a block barrier', () => {
     )
   })
 
-  it('in a part of a warp is told', () => {
+  it('in a part of a warp is reported', () => {
     const { findings } = run(`
   S2R R1, SR_TID.X
   ISETP.GE.AND P0, PT, R1, 0x10, PT
@@ -262,7 +267,7 @@ describe('a block barrier', () => {
 })
 
 describe('wrong accesses', () => {
-  it('outside of a buffer are told with thread and address, and change nothing', () => {
+  it('outside a buffer are reported with thread and address, and change nothing', () => {
     const { findings, out } = run(
       `
   MOV R0, 0x7
@@ -276,7 +281,7 @@ describe('wrong accesses', () => {
     ])
   })
 
-  it('that are misaligned are told', () => {
+  it('that are misaligned are reported', () => {
     const { findings } = run(
       `
   LDC.64 R2, c[0x0][0x210]
@@ -287,7 +292,7 @@ describe('wrong accesses', () => {
     expect(findings[0]).toMatchObject({ kind: 'misaligned', at: 1, bytes: 8 })
   })
 
-  it('to shared memory outside of the block are told', () => {
+  it('to shared memory outside the block are reported', () => {
     const { findings } = run(
       `
   LDS R0, [RZ+0x500]
@@ -297,7 +302,7 @@ describe('wrong accesses', () => {
     expect(findings[0]).toMatchObject({ kind: 'outside-shared', at: 0 })
   })
 
-  it('of memory that nothing was written to are told', () => {
+  it('to uninitialized memory are reported', () => {
     const { findings } = run(
       `
   LDC.64 R2, c[0x0][0x218]
@@ -313,7 +318,7 @@ describe('wrong accesses', () => {
 })
 
 describe('what stops a kernel', () => {
-  it('is a loop without an end, by the limit', () => {
+  it('is an endless loop, by the limit', () => {
     expect(() =>
       run(`
 .L1:
@@ -322,14 +327,14 @@ describe('what stops a kernel', () => {
     ).toThrow(expect.objectContaining({ reason: 'too-long' }))
   })
 
-  it('is an instruction that is unknown, but only where it is reached', () => {
+  it('is an unknown instruction, but only if it is reached', () => {
     expect(() => run('FROBNICATE R0, R1\n  EXIT')).toThrow(
       expect.objectContaining({ reason: 'unknown-instruction' }),
     )
     expect(run('EXIT\n  FROBNICATE R0, R1').instructions).toBe(1)
   })
 
-  it('is a known one in a form that is not', () => {
+  it('is a known instruction in an unknown form', () => {
     expect(() => run('MUFU.RCP64H R0, R1\n  EXIT')).toThrow(
       expect.objectContaining({ reason: 'unknown-instruction' }),
     )
@@ -392,7 +397,8 @@ describe('single instructions', () => {
     const difference = run(
       program('IADD3 R3, P0, R1, -R2, RZ', 'IADD3.X R0, RZ, ~RZ, RZ, P0, !PT'),
     ).out
-    // Subtracting a negative number as unsigned 32-bit borrows; subtracting a nonnegative one does not.
+    // As unsigned 32-bit numbers, subtracting a negative number borrows. Subtracting a nonnegative
+    // number does not.
     expect(difference).toEqual(threads.map((thread) => (thread < 16 ? -1 : 0)))
   })
 
@@ -408,7 +414,10 @@ describe('single instructions', () => {
 })
 
 describe('compiled code', () => {
-  /** MurmurHash3's finalizer, so that each seed gives the same program. */
+  /**
+   * Returns a random generator that uses MurmurHash3's finalizer. Each seed always gives the same
+   * program.
+   */
   const randomOf = (seed: number) => {
     let state = seed
     return (below: number): number => {
@@ -532,7 +541,7 @@ ${ends.join('\n')}
     }
   })
 
-  it('compiles what it repeats once for launches of all sizes, at any address', () => {
+  it('compiles repeated code once for launches of all sizes, at any address', () => {
     const program = `
   S2R R1, SR_CTAID.X
   LDC R2, c[0x0][0xc]
@@ -584,7 +593,7 @@ ${ends.join('\n')}
       (_, index) =>
         `  STG.E desc[UR4][R32.64+0x${(128 * index).toString(16)}], R${index < 4 ? 12 + index : index - 4}`,
     )
-    // The second sum overwrites A.
+    // The second HMMA instruction overwrites A.
     const program = `
   S2R R29, SR_TID.X
   LDC.64 R30, c[0x0][0x210]
@@ -598,7 +607,7 @@ ${stores.join('\n')}
   EXIT`
     for (let seed = 1; seed <= 20; seed++) {
       const random = randomOf(seed)
-      // Random bits, or numbers near 1 as floats or halves.
+      // The input is random bits, or numbers near 1 as floats and as halves.
       const input = Array.from({ length: 384 }, () =>
         seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
       )

@@ -1,17 +1,17 @@
 /**
- * Reasons for flipped bits that change nothing in the tried states (`flips.ts`). A flip without a reason fails its
- * test: a step may be ignoring a bit that it should read.
+ * Reasons why some flipped bits change nothing in the tested states (`flips.ts`). A flip without a
+ * reason fails its test, because a step may ignore a bit that it should read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
 
-/** The change in an instruction's meaning caused by a flipped bit. */
+/** The change in an instruction's meaning when one bit is flipped. */
 export interface Change {
   mnemonic: string
-  /** Removed and added modifiers: `U32 > S32`. */
+  /** The removed and added modifiers, such as `U32 > S32`. */
   modifiers: string
-  /** Changed fields of operands: `register.index`. */
+  /** The changed operand fields, such as `register.index`. */
   fields: readonly string[]
-  /** Number of added operands. */
+  /** The number of added operands. */
   more: number
 }
 
@@ -43,12 +43,15 @@ export interface Reason {
   /** The meaning of the bits. */
   bits: string
   why: string
-  /** Whether other values than the tried ones would reveal the flip. */
+  /** Whether values that the test does not use would reveal the flip. */
   shows?: boolean
   explains: (change: Change) => boolean
 }
 
-/** Matches changes of opcodes by modifiers or fields of operands. */
+/**
+ * Returns a predicate for changes. It matches the opcode, and the modifiers or operand fields if
+ * given.
+ */
 const of =
   (opcodes: RegExp, { modifiers, fields }: { modifiers?: RegExp; fields?: RegExp }) =>
   (change: Change): boolean =>
@@ -62,7 +65,7 @@ const of =
 const adds = (opcodes: RegExp) => (change: Change) =>
   change.more !== 0 && change.modifiers === '' && opcodes.test(change.mnemonic)
 
-/** Changes between signs and widths of integers. */
+/** Matches a change between integer signs and widths. */
 const signs = /^[US]?(8|16|32|64)? ?> ?[US]?(8|16|32|64)?$/
 
 export const reasons: readonly Reason[] = [
@@ -176,6 +179,6 @@ export const reasons: readonly Reason[] = [
   },
 ]
 
-/** Returns the first reason that explains a change; null if there is none. */
+/** Returns the first reason that explains a change, or null if no reason does. */
 export const reasonOf = (change: Change): Reason | null =>
   reasons.find(({ explains }) => explains(change)) ?? null

@@ -5,7 +5,7 @@ import { decodeInstruction } from '../../../src-main/domain/sass/decode'
 import type { Instruction } from '../../../src-main/domain/sass/instruction'
 import { assemble } from './assembly'
 
-/** Decodes an instruction of nvcc 13.0 for sm_90. */
+/** Decodes an instruction that nvcc 13.0 emitted for sm_90. */
 function decoded(encoding: string): Instruction {
   const [low, second, third, high] = [24, 16, 8, 0].map((at) =>
     Number.parseInt(encoding.slice(at, at + 8), 16),
@@ -27,7 +27,7 @@ function run(code: readonly Instruction[], compileAfter: number) {
   )
 }
 
-describe('an instruction that says something its step does not implement', () => {
+describe('an instruction with a feature that its step does not implement', () => {
   it.each([
     ['VIADD.16x2', '008fc600000002008000000a0b167236', 'the modifier 16x2 (bit 73)'],
     ['VIMNMX.U16x2', '002fe40003fe02000000000900137248', 'the modifier U16x2 (bits 72, 73)'],
@@ -53,7 +53,7 @@ describe('an instruction that says something its step does not implement', () =>
       )
   })
 
-  it('does not stop the kernel where its guard is off', () => {
+  it('does not stop the kernel if its guard is off', () => {
     const [exit] = assemble('EXIT')
     const vector = decoded('008fc600000002008000000a0b167236')
     const guard = { kind: 'predicate', index: 3, negated: false } as const
@@ -61,7 +61,7 @@ describe('an instruction that says something its step does not implement', () =>
   })
 })
 
-it('the emulator takes the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
+it('the emulator reads the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
   expect(decoded('0002e2000800010000000004093f85b2')).toMatchObject({
     mnemonic: 'SYNCS',
     guard: { kind: 'uniform-predicate', index: 0, negated: true },

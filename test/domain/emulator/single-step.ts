@@ -1,6 +1,6 @@
 /**
- * Executes one instruction on one warp whose registers, memory and constants make most of its bits matter. The effect
- * becomes a value that tests compare.
+ * Executes one instruction on one warp. The registers, memory and constants make most of the
+ * instruction's bits matter. The effect is stored as a value that tests compare.
  */
 import { controlOf, isControl } from '../../../src-main/domain/emulator/control'
 import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/device'
@@ -25,7 +25,7 @@ import type { Instruction, MemoryOperand } from '../../../src-main/domain/sass/i
 import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
 import { guardOf } from '../../../src-main/domain/emulator/guard'
 
-/** Returns numbers from 0 to 1 that depend only on the seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -47,17 +47,17 @@ const localAt = 0x20000
 const localBytes = 512
 const memoryBytes = localAt + lanes * localBytes
 
-/** Edge values at which instructions behave differently. */
+/** Values at which instructions change their behavior. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
-  // 1, its neighbor, -1, 0.5, 2.5, 3.5, denormal numbers, the largest, infinity, NaN.
+  // 1, its neighbor, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity and NaN.
   ...[0x3f800000, 0x3f800001, 0xbf800000, 0x3f000000, 0x40200000, 0x40600000],
   ...[0x00000001, 0x00400000, 0x80400000, 0x7f7fffff, 0x7f800000, 0xff800000, 0x7fc00000],
 ].map((word) => word | 0)
 
 const tensor = /^(H|Q)(GMMA|MMA)$/
 
-/** Returns a word for a register or memory. */
+/** Returns a random word for a register or memory, suitable for the instruction. */
 function wordFor(mnemonic: string, next: () => number): number {
   const half = (): number =>
     (next() < 0.5 ? 0x8000 : 0) | ((11 + Math.floor(8 * next())) << 10) | Math.floor(1024 * next())
@@ -82,7 +82,7 @@ const spaceOf = (mnemonic: string): 'global' | 'shared' | 'local' =>
       ? 'local'
       : 'global'
 
-/** Returns a tensor map as the launch probe writes it. */
+/** Returns a tensor map in the launch probe's format. */
 function tensorMap(rank: number): DataView {
   const view = new DataView(new ArrayBuffer(128))
   view.setUint32(0, 0x4d544c4b, true)
@@ -100,25 +100,28 @@ function tensorMap(rank: number): DataView {
 }
 
 /**
- * Kinds of states: registers of all kinds, near the immediate, or equal in all lanes; predicates on or off; a warp
- * with diverged lanes.
+ * Kinds of initial states. Registers are random, near the immediate, or equal in all lanes.
+ * Predicates are on or off. The warp may have diverged lanes.
  */
 export const states = ['plain', 'near', 'equal', 'on', 'off', 'split'] as const
 export type State = (typeof states)[number]
 
 export interface Outcome {
-  /** The message if the instruction was rejected, or null. */
+  /** The error message if the instruction was rejected, or null. */
   refused: string | null
-  /** Registers, predicates and memory afterwards. */
+  /** The registers, predicates and memory after the instruction. */
   memory: Uint8Array
-  /** Findings, counters, and where the warp continues. */
+  /** The findings, the counters, and the warp's next instruction. */
   rest: string
 }
 
 export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.rest === b.rest && Buffer.compare(a.memory, b.memory) === 0
 
-/** A warp in its state before `base`, with addresses that `base` can access. */
+/**
+ * A warp in its state before the instruction `base`. Its address registers contain addresses that
+ * `base` can access.
+ */
 export class SingleStep {
   private readonly buffer = new ArrayBuffer(memoryBytes)
   private readonly views: Views = {
@@ -162,7 +165,7 @@ export class SingleStep {
     for (let lane = 0; lane < lanes; lane++) this.views.words[index * lanes + lane] = value(lane)
   }
 
-  /** Sets registers to values at or near those that an instruction compares with. */
+  /** Sets registers to the values that an instruction compares with, or near them. */
   private near({ operands }: Instruction): void {
     const immediate = operands.find((operand) => operand.kind === 'immediate')
     const value = immediate?.kind === 'immediate' ? immediate.bits : 0x12345
@@ -176,7 +179,7 @@ export class SingleStep {
         this.row(registers + operand.index, () => value + ((this.seed + operand.index) % 3) - 1)
   }
 
-  /** Sets the registers of an operand to accessible addresses. */
+  /** Sets an operand's address registers to accessible addresses. */
   private address(operand: MemoryOperand, space: string, apart: number): void {
     const start = { global: globalAt + 0x2000, shared: 0x4000, local: 0x100 }[space]!
     const target = (lane: number): number => start + (space === 'local' ? 0 : lane * apart)
@@ -217,7 +220,7 @@ export class SingleStep {
         copy ? (operand.descriptor === null ? 'shared' : 'global') : spaceOf(mnemonic),
         matrices ? 32 : 16,
       )
-    // A barrier that few arrivals complete, so that changes of all its fields are visible.
+    // Use a barrier that completes after few arrivals, so changes in any of its fields are visible.
     if (mnemonic === 'SYNCS' && !modifiers.includes('EXCH'))
       for (let word = 0x4000; word < 0x4400; word += 4)
         this.views.words[(sharedAt + word) >> 2] = word & 4 ? 0xfffff800 | 0 : 0xfffff0
@@ -303,7 +306,7 @@ export class SingleStep {
       clusterTurn: 0,
     }
     block.warps.push(warp)
-    // Another warp keeps the block's barriers from completing at once.
+    // Add another warp, so the block's barriers do not complete at once.
     block.warps.push({ ...warp, number: 1, splits: [] })
     const guard = guardOf(instruction)
     const active = together & (guard === null ? -1 : warp.predicates[guard.index]! ^ guard.flip)

@@ -1,5 +1,6 @@
 /**
- * Tests how Hopper's tensor cores add, with warpgroup products from an H200 (`test/gpu/instructions/products.cu`).
+ * Tests the summation in Hopper's tensor cores against warpgroup products from an H200
+ * (`test/gpu/instructions/products.cu`).
  */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'

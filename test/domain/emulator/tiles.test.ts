@@ -1,4 +1,7 @@
-/** Tests kernels of `counters tiles` (test/gpu/instructions/counters.cu) against an H200's hardware counters. */
+/**
+ * Tests the kernels of `counters tiles` (test/gpu/instructions/counters.cu) against an H200's
+ * hardware counters.
+ */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { emulate, type KernelArgument } from '../../../src-main/api'
@@ -15,7 +18,7 @@ const [header, ...lines] = readFileSync(
   .split('\n')
   .map((line) => line.split(','))
 
-/** The name in the machine code, and the arguments around the numbers of a row. */
+/** The kernel's mangled name, and the arguments before and after the numbers of a row. */
 const kernels: Readonly<
   Record<string, readonly [string, before: KernelArgument[], after: KernelArgument[]]>
 > = {
@@ -84,7 +87,7 @@ describe('the hardware counters of whole kernels on an H200', () => {
     const own = measuredOf(/^groupProducts/)
     expect(own).toHaveLength(6)
     expect(own.map(emulated)).toEqual(own.map(({ measured }) => measured))
-    // The total has 12 more in each, for any number of products.
+    // The total counter is 12 higher in each row, for any number of products.
     expect(own.map(({ all, measured }) => all - measured.wavefronts)).toEqual(Array(6).fill(12))
   })
 
@@ -95,7 +98,7 @@ describe('the hardware counters of whole kernels on an H200', () => {
       const { loads, loadConflicts, ...exact } = emulated(row)
       expect(row.measured).toMatchObject(exact)
       const more = row.measured.loads - loads
-      // Each wavefront added by timing is also counted as a conflict.
+      // The GPU also counts each wavefront that timing adds as a conflict.
       expect(row.measured.loadConflicts - loadConflicts).toBe(more)
       if (row.block <= 64) expect(more).toBe(0)
       expect(more / loadConflicts).toBeLessThan(0.004)

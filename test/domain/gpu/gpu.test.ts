@@ -1,4 +1,4 @@
-/** Tests how a kernel fills a GPU. */
+/** Tests how many of a GPU's resources a kernel's blocks fill. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -21,7 +21,10 @@ describe('occupancy', async () => {
   const root = join(import.meta.dirname, '../../..')
   const recordings = join(root, 'resources/recordings')
 
-  /** Every launch that ncu described, in shipped recordings, including labs, and in captures of ncu. */
+  /**
+   * The folders with every launch that ncu described: shipped recordings, lab recordings, and ncu
+   * captures.
+   */
   const folders = [
     ...(await sharingSessions(join(recordings, sharedSessions))),
     ...(await sharingSessions(join(recordings, 'labs', sharedSessions))).map((name) =>
@@ -39,11 +42,14 @@ describe('occupancy', async () => {
       (name) => ({ name, text: ncuCapture(name) }),
     ),
   ]
-  /** Recordings of programs contain the output of `profile`'s ncu call, which is not a list of metrics. */
+  /**
+   * Recordings of programs are skipped. They contain the output of `profile`'s ncu call, which is
+   * not a list of metrics.
+   */
   const profiled = tables.map(({ name }) => name).filter((name) => !name.startsWith('feed-forward'))
   /**
-   * Whether a block fits according to ncu. With 48 KiB of dynamic shared memory and some static, ncu says that none
-   * fits although the kernel ran.
+   * Returns whether a block fits according to ncu. With 48 KiB of dynamic and some static shared
+   * memory, ncu says that no block fits. The kernel ran anyway.
    */
   const fitsByNcu = (launch: NcuLaunch): boolean =>
     launch.metrics['launch__occupancy_limit_shared_mem']?.value !== 0
@@ -83,9 +89,9 @@ describe('occupancy', async () => {
     expect(compared.toSorted()).toEqual(profiled.toSorted())
   })
 
-  describe.each(reports)('occupancy of what ncu saw in $name', ({ launches }) => {
+  describe.each(reports)("occupancy of ncu's launches in $name", ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
-      'has every limit, the allocations and the percentage of $name as ncu has them',
+      "has ncu's limits, allocations and percentage of $name",
       ({ launch }) => {
         const found = occupancy(limitsOf(launch), resourcesOf(launch))
         expect(found.limits).toEqual({
@@ -104,7 +110,7 @@ describe('occupancy', async () => {
       },
     )
 
-    it('comes out the same without knowing the carve-out that the driver chose', () => {
+    it('does not depend on the carve-out that the driver chose', () => {
       for (const launch of launches) {
         const { carveOutBytes: _, barriers: __, ...known } = resourcesOf(launch)
         const { percent } = occupancy(limitsOf(launch), known)
@@ -152,7 +158,7 @@ describe('occupancy', async () => {
         expect(found.blocksPerSm, at).toBe(n('blocks'))
         expect(found.limits.warps, at).toBe(n('warpLimit'))
         expect(found.limits.blocks, at).toBe(n('blockLimit'))
-        // The header uses 0 if a block does not fit at all; our result is a message.
+        // The header uses 0 if a block does not fit. Our result is an error message.
         if (!found.unlaunchable) {
           expect(found.limits.registers, at).toBe(n('registerLimit'))
           expect(found.limits.shared, at).toBe(limit('sharedLimit'))
@@ -167,7 +173,7 @@ describe('occupancy', async () => {
     })
   })
 
-  it('names every resource that is met first', () => {
+  it('names every resource that is exhausted first', () => {
     expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
     expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
       'warps',
@@ -190,13 +196,13 @@ describe('occupancy', async () => {
       { threads: 1024, registers: 72 },
       'One block needs 73728 registers, more than the 65536 of an SM.',
     ],
-  ])('says why a block with %j cannot run, and that none does', (given, reason) => {
+  ])('says why a block with %j cannot run, and that none fits', (given, reason) => {
     const found = occupancy(hopper, kernel(given))
     expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
     expect(inEnglish(found.unlaunchable!)).toBe(reason)
   })
 
-  it('refuses what is no count', () => {
+  it('rejects invalid counts', () => {
     for (const given of [{ threads: 0 }, { threads: 1.5 }, { registers: -1 }, { threads: NaN }])
       expect(() => occupancy(hopper, kernel(given))).toThrow(RangeError)
   })
@@ -215,7 +221,7 @@ describe('occupancy', async () => {
       })
     })
 
-    it('names registers and shared memory together where both stand in the way', () => {
+    it('names registers and shared memory together if both limit it', () => {
       const both = kernel({ staticSharedBytes: 0, dynamicSharedBytes: 100 * 1024 })
       const [advice] = occupancyAdvice(hopper, both)
       expect(advice!.changes).toEqual([
@@ -224,7 +230,7 @@ describe('occupancy', async () => {
       ])
     })
 
-    it('is another block size where blocks of this size leave warps over', () => {
+    it('is another block size if blocks of this size leave warps over', () => {
       const advice = occupancyAdvice(hopper, kernel({ threads: 384, registers: 168 }))
       const sizes = advice.flatMap(({ changes }) =>
         changes.filter(({ resource }) => resource === 'threads').map(({ to }) => to),
@@ -285,7 +291,7 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // Equality with ncu's waves on every recorded launch is tested above.
+  // An earlier test compares the waves of every recorded launch with ncu's.
 
   describe('waves of a grid', () => {
     it('tell how full the last one is and what that costs', () => {
@@ -299,15 +305,15 @@ describe('waves', () => {
       })
     })
 
-    it('have no tail where the grid fills them exactly', () => {
+    it('have no tail if the grid fills them exactly', () => {
       expect(wavesOf(264, 132, 2)).toMatchObject({ wholeWaves: 1, lastWaveFill: 1, efficiency: 1 })
     })
 
-    it('are a fraction of one where the grid is smaller than the GPU', () => {
+    it('are a fraction of one if the grid is smaller than the GPU', () => {
       expect(wavesOf(66, 132, 1)).toMatchObject({ waves: 0.5, lastWaveFill: 0.5, efficiency: 0.5 })
     })
 
-    it('are none where nothing fits', () => {
+    it('do not exist if nothing fits', () => {
       expect(wavesOf(10, 132, 0)).toBeNull()
       expect(scheduleOf(10, 132, 0)).toBeNull()
     })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { changePoints } from '../../../src-main/domain/history/change-points'
 
-/** Returns seeded noise with a normal distribution. */
+/** Returns a seeded generator of normally distributed noise. */
 function noise(seed: number): () => number {
   let state = seed
   const uniform = (): number => {
@@ -17,7 +17,7 @@ const series = (normal: () => number, levels: readonly (readonly [number, number
   )
 
 describe('change points', () => {
-  it('are none where nothing changed', () => {
+  it('do not exist if nothing changed', () => {
     const normal = noise(7)
     const wrong = Array.from({ length: 200 }, () => changePoints(series(normal, [[30, 1]]))).filter(
       (found) => found.length > 0,
@@ -49,7 +49,7 @@ describe('change points', () => {
     expect(changePoints(creeping)).toEqual([10, 20, 30])
   })
 
-  it('are none in a series too short for two levels, or without any noise at all', () => {
+  it('do not exist in a series too short for two levels, or without any noise', () => {
     expect(changePoints([])).toEqual([])
     expect(changePoints([1])).toEqual([])
     expect(changePoints([1, 1, 1, 2, 2, 2, 2])).toEqual([])

@@ -1,4 +1,7 @@
-/** Tests that a series contains only comparable times: same rung, parameters, problem and environment. */
+/**
+ * Tests that a series contains only comparable times. The rung, parameters, problem and environment
+ * must match.
+ */
 import { describe, expect, it } from 'vitest'
 import { pointsOf, seriesOf } from '../../../src-main/domain/history/history'
 import type { CacheState, Session } from '../../../src-main/domain/session/session'
@@ -22,7 +25,7 @@ describe('the history of a rung', () => {
     expect(series('warm', 'warm', 'warm').map(({ points }) => points.length)).toEqual([3])
   })
 
-  it('has a series for each state of L2, so that no step is seen between them', () => {
+  it('has a series for each state of L2, so that no step appears between them', () => {
     const found = series('warm', 'cold', 'warm', 'cold-dirty', undefined)
     expect(found.map(({ environment, points }) => [environment.cacheState, points.length])).toEqual(
       [

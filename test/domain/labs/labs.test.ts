@@ -1,4 +1,4 @@
-/** Tests of lab inputs that replace the task's own fills. */
+/** Tests lab inputs that replace the task's own fills. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -43,7 +43,7 @@ describe('the inputs of a lab', () => {
     expect(Object.keys(task.buffers)).toEqual(Object.keys(softmax.buffers))
   })
 
-  it('are in the library that the lab is run with, and in no other', async () => {
+  it('are in the library that runs the lab, and in no other', async () => {
     const { labs } = await readShippedLabs(catalog)
     const fillOf = (id: string) =>
       labs.find((one) => one.id === id)!.catalog.tasks.get('softmax')!.buffers['x']!.fill
@@ -56,7 +56,7 @@ describe('the inputs of a lab', () => {
     ['of a result', { y: fill }, 'reads no buffer named y'],
     ['from a file', { x: { kind: 'file', path: 'x.npy' } as const }, 'cannot fill a buffer'],
     ['of a name that is not known', { x: { ...fill, hi: 'nope' } }, 'nope'],
-  ])('are refused %s', (_, inputs, why) => {
+  ])('are rejected %s', (_, inputs, why) => {
     expect(
       withInputs(softmax, inputs)
         .faults.map(({ message }) => inEnglish(message))
@@ -74,13 +74,13 @@ describe('the tokens of a source', () => {
     ).toEqual('int v = 0 ; v <<< v , 0 >>> ( "" , "" ) ; # v v 0'.split(' '))
   })
 
-  it('end an open text with its line and an open comment with the file', () => {
+  it('end an unclosed text at its line and an unclosed comment at the end of the file', () => {
     expect(normalizedTokens('"open\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('"open\\\nx')).toEqual(['""', 'v'])
     expect(normalizedTokens('x /* open')).toEqual(['v'])
   })
 
-  // Hostile text on which a quadratic tokenizer would reread the rest at every position.
+  // On this hostile text, a quadratic tokenizer would read the rest again from every position.
   it.each([
     ['quotes and backslashes', '"\\', 1],
     ['open comments', '/* ', 0],
@@ -89,7 +89,7 @@ describe('the tokens of a source', () => {
     expect(normalizedTokens(piece.repeat(500_000)).length).toBe(count)
   })
 
-  it('are alike where one was renamed, and not where both are the starter', () => {
+  it('are alike after renaming, but not if both are the starter', () => {
     const body = Array.from(
       { length: 40 },
       (_, at) => `a[${at}] = b + c * ${at}; if (a) { b -= a; } while (c < ${at}) c++;`,
@@ -110,22 +110,22 @@ describe('a copy of the solution', () => {
     const text = (name: string) => readFileSync(join(labs, lab, name), 'utf8')
     return [lab, text('starter.cu'), text('solution.cu')] as const
   })
-  /** Changes names and comments, on fewer lines. */
+  /** Changes the names and comments, and uses fewer lines. */
   const renamed = (source: string): string =>
     source
       .replaceAll(/\/\/[^\n]*/g, '// my own work')
       .replaceAll(/\b(row|col|sum|tile|acc|value|lane|warp|step|i|j|k|p)\b/g, 'my_$1')
 
-  it.each(sources)('is told in %s, as it is and with other names', (_lab, starter, solution) => {
+  it.each(sources)('is detected in %s, unchanged and renamed', (_lab, starter, solution) => {
     const own = likenessTo(solution, solution, [starter])
-    // If the solution is a line or two, every correct submission is the same.
+    // If the solution is only a line or two, every correct submission is identical.
     if (own === null) return
     expect(own).toBe(1)
     expect(likenessTo(solution, renamed(solution), [starter])).toBe(1)
     expect(likenessTo(solution, starter, [starter])).toBeNull()
   })
 
-  it('is told in every lab but the one that swaps two names', () => {
+  it('is detected in every lab but the one that swaps two names', () => {
     const untold = sources.filter(
       ([, starter, solution]) => likenessTo(solution, solution, [starter]) === null,
     )
@@ -133,7 +133,8 @@ describe('a copy of the solution', () => {
   })
 })
 
-// Tests how a lab about bank conflicts is judged: by structural conflicts if known, otherwise with a warning.
+// Tests the verdict of a lab about bank conflicts. Structural conflicts decide if they are known.
+// Otherwise the verdict has a warning.
 
 const metric = 'sharedStoreBankConflicts'
 const structural = 'sharedStoreStructuralConflicts'
@@ -152,7 +153,7 @@ const conflicts = (value: number, evidence: MetricValue['evidence'] = 'measured'
   unit: 'conflicts',
 })
 
-/** Judges a submission by ncu's counter of each rung, and its structural part if it was counted. */
+/** Judges a submission by ncu's counter for each rung, and by the structural part if known. */
 function judged(of: Record<string, [counter: number, part?: number]>) {
   const rungs = Object.entries(of).map(([id, [counter, part]]) => ({
     id,
@@ -192,17 +193,17 @@ describe('a lab about bank conflicts', () => {
     expect(prediction).toMatchObject({ factor: 0, before: { value: 16_777_216 } })
   })
 
-  it('does not pass code whose structural conflicts are left, however small the counter', () => {
+  it('does not pass code with structural conflicts, however small the counter', () => {
     const { statuses } = judged({ before: [20, 20], [submissionId]: [1, 8] })
     expect(statuses).toEqual(['failed', 'failed'])
   })
 
-  it('falls back on the counter for all rungs where one has no structural count, and says so', () => {
+  it('falls back on the counter for all rungs if one has no structural count, and says so', () => {
     const { statuses, sentences, prediction } = judged({
       before: [20_693_591],
       [submissionId]: [3_998_212, 0],
     })
-    // The first is about the submission alone.
+    // The first check judges the submission alone.
     expect(statuses).toEqual(['passed', 'failed'])
     expect(sentences[1]).toMatch(/^Bank conflicts, shared stores: 4\.00 M.*vary from run to run/)
     expect(prediction.after.value).toBe(3_998_212)
@@ -214,7 +215,7 @@ const taskOf = (lab: Lab) =>
   catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
 describe('a lab for the emulator', () => {
-  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s is a matter of seconds', (_, lab) => {
+  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes seconds', (_, lab) => {
     const task = taskOf(lab)
     const small = emulatedLab(lab, task)
     const sizes = [
@@ -229,7 +230,7 @@ describe('a lab for the emulator', () => {
     expect(small.checks.map(({ id }) => id)).toEqual(lab.checks.map(({ id }) => id))
   })
 
-  it('has as many conflicts to allow as its work is smaller, and the same sectors a request', () => {
+  it('allows proportionally fewer conflicts for less work, and the same sectors per request', () => {
     const bounds = (id: string) => {
       const { lab } = labs.find((one) => one.lab.id === id)!
       return [lab, emulatedLab(lab, taskOf(lab))].map(
@@ -277,11 +278,11 @@ describe('the status of an outcome', () => {
     expect(completesLab({ status: 'passed', target, checks: [...checks] })).toBe(counts)
   })
 
-  it('does not count where it is no pass', () => {
+  it('does not count if it is no pass', () => {
     expect(completesLab({ status: 'failed', target: live, checks: [right] })).toBe(false)
   })
 
-  it('asks for a counter that tells the starter, and for times where there are times', () => {
+  it('requires a counter that detects the starter, and times if there are any', () => {
     const checks = [right, metric('passed'), untimed]
     expect(outcomeStatus(checks, { times: false }, ['fast'])).toBe('unavailable')
     expect(outcomeStatus(checks, { times: true }, ['loads'])).toBe('unavailable')

@@ -34,7 +34,7 @@ describe('a check of time on predicted times', () => {
   const check = { kind: 'time', below: { rung: '01_naive', factor: 0.5 }, noise: 0 }
   const of = (ms: number) => judged(check, { predicted: time(ms) }, { predicted: time(1) })
 
-  it('passes where even the longest time is within the limit of the shortest', () => {
+  it('passes if even the longest time is within the limit of the shortest', () => {
     const { status, sentence, figures } = of(0.3)
     expect(status).toBe('passed')
     expect(sentence).toMatch(
@@ -43,11 +43,11 @@ describe('a check of time on predicted times', () => {
     expect(figures.map(({ value }) => value.evidence)).toEqual(Array(3).fill('predicted'))
   })
 
-  it('fails where even the shortest time is beyond the limit of the longest', () => {
+  it('fails if even the shortest time is beyond the limit of the longest', () => {
     expect(of(0.8)).toMatchObject({ status: 'failed' })
   })
 
-  it.each([0.36, 0.5, 0.7])('cannot be told at %s ms, where the range has the limit', (ms) => {
+  it.each([0.36, 0.5, 0.7])('is undecided at %s ms, if the range contains the limit', (ms) => {
     const { status, sentence } = of(ms)
     expect(status).toBe('unavailable')
     expect(sentence).toMatch(/^Cannot be told: the model’s error is larger\./)
@@ -71,7 +71,7 @@ describe('a check of a predicted stall reason', () => {
   })
 })
 
-it('a pass by a predicted time counts, and one that cannot be told is no failure', () => {
+it('a pass by a predicted time counts, and an undecided one is no failure', () => {
   const result = (id: string, kind: 'correctness' | 'time', status: 'passed' | 'unavailable') => ({
     ...{ id, kind, status, title: '', sentence: '', figures: [] },
   })
@@ -85,7 +85,7 @@ it('a pass by a predicted time counts, and one that cannot be told is no failure
   )
 })
 
-it('a lab about time is checked by prediction where there is no GPU and a model', () => {
+it('a lab about time is checked by prediction if there is a model and no GPU', () => {
   const here = { hasGpu: false, hasCompiler: true, needsTimes: true, hasModel: true }
   expect(usualLabTarget(here)).toBe('predicted')
   expect(usualLabTarget({ ...here, hasGpu: true })).toBe('local')

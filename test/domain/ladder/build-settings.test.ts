@@ -1,5 +1,6 @@
 /**
- * Tests `build:` of a ladder: accepted values, how a rung's settings combine with the ladder's, and nvcc's arguments.
+ * Tests `build:` in a ladder: accepted values, how a rung's settings combine with the ladder's, and
+ * nvcc's arguments.
  */
 import { describe, expect, it } from 'vitest'
 import {
@@ -44,20 +45,20 @@ describe('flags of a rung', () => {
     expect(faultsOf({ flags: [flag] }).join()).toContain(sentence)
   })
 
-  it.each([['-o'], ['--output-file=x'], ['x.ptx']])('pass no %s on to ptxas', (value) => {
+  it.each([['-o'], ['--output-file=x'], ['x.ptx']])('do not pass %s on to ptxas', (value) => {
     expect(faultsOf({ flags: ['-Xptxas', value] }).join()).toContain(
       `flags.0: -Xptxas cannot have the value "${value}".`,
     )
   })
 
-  it('that need a value do not stand last', () => {
+  it('that need a value are not last', () => {
     expect(faultsOf({ flags: ['-Xcompiler'] })).toEqual([
       'flags.0: -Xcompiler cannot have the value "".',
     ])
   })
 })
 
-it('an include directory does not lead out of the folder, but may be absolute or below a variable', () => {
+it('an include directory stays in the folder, but may be absolute or below a variable', () => {
   expect(
     faultsOf({ include: ['include', '/opt/x', '$CUTLASS_PATH/include', 'a/../../b'] }),
   ).toEqual([
@@ -65,7 +66,7 @@ it('an include directory does not lead out of the folder, but may be absolute or
   ])
 })
 
-it('an unknown key, an unknown standard and a library with a path are refused', () => {
+it('an unknown key, an unknown standard and a library with a path are rejected', () => {
   for (const settings of [{ optimize: true }, { std: 'c++11' }, { libraries: ['/lib/x.so'] }])
     expect(BuildSettings.safeParse(settings).success).toBe(false)
 })

@@ -1,4 +1,4 @@
-/** Tests that renamed rungs are found by either id. */
+/** Tests that a renamed rung is found by its old and new id. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
@@ -17,7 +17,7 @@ describe('former ids', async () => {
     expect(Object.keys(formerIds)).not.toContain(now)
   })
 
-  it('find a rung of today, and an old session’s rung by the id of today', () => {
+  it('find a current rung, and an old session’s rung by the current id', () => {
     expect(findById([{ id: '08_warp_tile' }], '11_warp_tile')).toEqual({ id: '08_warp_tile' })
     expect(findById([{ id: '11_warp_tile' }], '08_warp_tile')).toEqual({ id: '11_warp_tile' })
   })

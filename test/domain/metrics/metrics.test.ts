@@ -1,4 +1,4 @@
-/** Tests of the metric registry and its units. */
+/** Tests the metric registry and its units. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -29,16 +29,19 @@ describe('the registry', () => {
   ) as { chips: string[]; names: Record<string, string[]> }
 
   /**
-   * Names that ncu derives itself, from the launch and from a counter's limits; `--query-metrics` lists them on no
-   * chip.
+   * Matches names that ncu derives from the launch or from a counter's limits. `--query-metrics`
+   * lists these names for no chip.
    */
   const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
 
-  /** Returns `sm__warps_active` for `sm__warps_active.avg.pct_of_peak_sustained_active`. */
+  /**
+   * Returns the counter name without suffixes: `sm__warps_active` for
+   * `sm__warps_active.avg.pct_of_peak_sustained_active`.
+   */
   const baseName = (name: string): string => name.split('.')[0]!
 
   describe('the metric registry', () => {
-    it('has one entry an id', () => {
+    it('has one entry per id', () => {
       const ids = metricDefinitions.map(({ id }) => id)
       expect(new Set(ids).size).toBe(ids.length)
     })
@@ -70,7 +73,7 @@ describe('the registry', () => {
     })
 
     it.each(known.chips)(
-      'asks first for counters that %s has, as ncu 2025.3.1 lists them',
+      'first requests counters that %s has, as ncu 2025.3.1 lists them',
       (chip) => {
         const missing = metricDefinitions
           .flatMap(({ ncu }) => ncu[0] ?? [])

@@ -1,4 +1,7 @@
-/** The backtest over the shipped recordings: its tables are those in docs, and it reaches these floors. */
+/**
+ * Tests the backtest over the shipped recordings. Its tables must match the docs, and its scores
+ * must reach these minimums.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -19,18 +22,18 @@ const past = pastOf(steps)
 const groups = groupsOf(backtest(steps, past))
 
 describe('the backtest', () => {
-  it('is of the gains that ship: run `npm run next` after a move or a recording has changed', () => {
+  it('uses the gains that ship: run `npm run next` after a move or a recording has changed', () => {
     expect(recordedPast, landedPath).toEqual(past)
   })
 
-  it('is the tables in docs', async () => {
+  it('matches the tables in docs', async () => {
     for (const [path, part] of backtestParts(steps, past))
       expect(await documentWith(path, [['backtest', part]])).toBe(
         readFileSync(join(projectRoot, path), 'utf8'),
       )
   })
 
-  it('covers every step whose rung before has counters of the standard level', () => {
+  it('covers every step whose previous rung has counters of the standard level', () => {
     expect(groups.all.length).toBeGreaterThan(200)
     expect(groups.deep.length).toBeGreaterThan(30)
   })
@@ -53,7 +56,7 @@ describe('the backtest', () => {
     const own = steps.filter(({ ladder }) => ladder === 'transpose')
     const tested = backtest(own, { landed: only, offered: [] })
     expect(tested.length).toBeGreaterThan(10)
-    // The library's time is known without learning from steps.
+    // The library's time is known without any past steps.
     expect(tested.every(({ first }) => first.every((move) => move === 'library'))).toBe(true)
   })
 })

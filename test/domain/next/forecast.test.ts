@@ -1,4 +1,4 @@
-/** Tests of forecasts of a change against its measurement. */
+/** Tests forecasts of a change against the measured change. */
 import { describe, expect, it } from 'vitest'
 import { outcomeOf, parseForecast } from '../../../src-main/domain/next/forecast'
 
@@ -14,13 +14,13 @@ describe('the outcome of a forecast', () => {
     expect(outcome(4)!.verdict).toBe('faster')
   })
 
-  it('is none of another pair, or without a time', () => {
+  it('does not exist for another pair, or without a time', () => {
     expect(outcome(7, '04_other')).toBeNull()
     expect(outcome(null)).toBeNull()
     expect(outcomeOf(null, { id: '03_tile', ms: 1 }, { id: '03_tile_copy', ms: 1 })).toBeNull()
   })
 
-  it('is read from text, of which anything else is no forecast', () => {
+  it('is read from text, and rejects other text', () => {
     expect(parseForecast(JSON.stringify(forecast))).toEqual(forecast)
     for (const text of ['', '{', '{"move":1}', 'null']) expect(parseForecast(text)).toBeNull()
   })

@@ -1,6 +1,6 @@
 /**
- * Tests when each move applies, on recordings: at the rung before a step that made it, and not once its cause is
- * gone.
+ * Tests when each move applies on recordings. It must apply to the rung before a step that made the
+ * move. After its cause is gone, it must not apply.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ interface Case {
   move: string
   applies: [recording: string, rung: string, source?: string]
   not: [recording: string, rung: string]
-  /** Matches its first evidence. */
+  /** Matches the move's first evidence. */
   evidence: RegExp
 }
 
@@ -212,7 +212,7 @@ const cases: Case[] = [
 describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) => {
   const move = moveOf(id)!
 
-  it('applies where its cause takes time, and says by which counters', async () => {
+  it('applies if its cause takes time, and names the counters', async () => {
     const facts = await factsOfRung(...applies)
     const found = move.find(facts)
     expect(found).not.toBeNull()
@@ -220,7 +220,7 @@ describe.each(cases)('the move $move', ({ move: id, applies, not, evidence }) =>
     expect(boundOf(facts, found!.change)).toBeGreaterThan(1)
   })
 
-  it('does not apply where the cause is gone', async () => {
+  it('does not apply after the cause is gone', async () => {
     expect(move.find(await factsOfRung(...not))).toBeNull()
   })
 })
@@ -232,7 +232,7 @@ describe('the registry', () => {
     expect(cases.map(({ move }) => move).toSorted()).toEqual(moves.map(({ id }) => id).toSorted())
   })
 
-  it('has every move that a shipped ladder says it made', () => {
+  it('has every move that a shipped ladder mentions', () => {
     const kernels = join(projectRoot, 'cuda-kernels')
     const ladders = readdirSync(kernels, { recursive: true, encoding: 'utf8' }).filter((path) =>
       /\/ladders\/[^/]+\.json$/.test(path),

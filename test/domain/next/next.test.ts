@@ -1,4 +1,7 @@
-/** Tests the advice for a rung: steps with figures, limits, and restraint when little is known. */
+/**
+ * Tests the advice for a rung: steps with figures, their limits, and few claims when little is
+ * known.
+ */
 import { describe, expect, it } from 'vitest'
 import { boundOf, timeLeft } from '../../../src-main/domain/next/bound'
 import { factsOf } from '../../../src-main/domain/next/facts'
@@ -64,19 +67,19 @@ describe('the steps', () => {
 })
 
 describe('the limit', () => {
-  it('of a kernel at the DRAM limit is told with its share of the measured bandwidth', async () => {
+  it('of a kernel at the DRAM limit has its share of the measured bandwidth', async () => {
     expect(await limit('reduction-h200', '10_last_block')).toMatch(
       /^At the limit of DRAM \(9\d\.\d % of 4\.48 TB\/s\)\. Only fewer bytes would help\.$/,
     )
   })
 
-  it('of a kernel at the tensor limit is told too', async () => {
+  it('of a kernel at the tensor limit is named too', async () => {
     expect(await limit('gemm-bf16-h200-4096', '80_overlapped_epilogue_nt')).toMatch(
       /^At the limit of the tensor pipe \(9\d\.\d %\)\. Only less arithmetic/,
     )
   })
 
-  it('of a kernel of the FMA pipe is told too', async () => {
+  it('of a kernel of the FMA pipe is named too', async () => {
     expect(await limit('gemm-fp32-h200-4096', '13_split_k')).toMatch(
       /^At the limit of .*(FMA|issue)/,
     )
@@ -89,7 +92,7 @@ describe('the limit', () => {
   })
 })
 
-describe('where little is known', () => {
+describe('if little is known', () => {
   const bare = { metrics: {} }
 
   it('a rung that is wrong or failed gets no step', async () => {
@@ -120,7 +123,7 @@ describe('where little is known', () => {
     expect(inEnglish(next.limit)).toMatch(/has no counters/)
   })
 
-  it('card metrics alone give no step that needs more, and the remedy', async () => {
+  it('card metrics alone give the remedy, and no step that needs more counters', async () => {
     for (const { id } of (await recorded('gemm-fp32-h200-1024')).rungs.slice(1)) {
       const next = await advise('gemm-fp32-h200-1024', id)
       expect(next.steps).toEqual([])
@@ -225,7 +228,7 @@ describe('the time of a rung', () => {
 })
 
 describe('the bound', () => {
-  it('is 1 where nothing is removed', async () => {
+  it('is 1 if nothing is removed', async () => {
     expect(boundOf(await factsOfRung('gemm-fp32-h200-4096', '05_thread_tile_2d'), {})).toBe(1)
   })
 
@@ -234,12 +237,12 @@ describe('the bound', () => {
     const { waits, busy } = facts
     const left = timeLeft(facts, { waits: { stallLongScoreboard: 0 } })
     expect(left).toBeCloseTo(Math.max(1 - waits!.stallLongScoreboard, busy.fma! / 0.84), 2)
-    // Even without waits, the issue slots and the pipe take time.
+    // Without any stalls, the issue slots and the pipe still take time.
     const all = Object.fromEntries(Object.keys(waits!).map((id) => [id, 0]))
     expect(timeLeft(facts, { waits: all })).toBeGreaterThan(0.7)
   })
 
-  it('leaves the time of an empty launch', async () => {
+  it('keeps the time of an empty launch', async () => {
     const facts = await factsOfRung('reduction-h200', '07_grid_stride')
     const short = { ...facts, busy: {}, time: { ...facts.time, ms: 4 * facts.emptyMs } }
     expect(timeLeft(short, { warps: 100 })).toBe(0.25)
@@ -270,7 +273,7 @@ describe('the landing', () => {
   })
   const past = (...landed: Landed[]) => ({ landed, offered: [] })
 
-  it('leaves out the ladder at hand, and the same step elsewhere', () => {
+  it('leaves out the current ladder, and the same step elsewhere', () => {
     const all = past(step({}), step({ ladder: 'b', to: '03', gain: 1.1 }))
     expect(landingOf('pad', 2, { ladder: 'b', to: null }, all)!.mid).toBeCloseTo(1.5, 1)
     expect(landingOf('pad', 2, { ladder: 'a', to: null }, all)!.mid).toBeCloseTo(1.1, 1)
@@ -278,14 +281,14 @@ describe('the landing', () => {
     expect(landingOf('pad', 2, { ladder: 'a', to: '03' }, all)).toBeNull()
   })
 
-  it('stays below the bound, and reaches for the share that steps of its own move reached', () => {
+  it('stays below the bound, and uses the share that steps of its own move reached', () => {
     const all = past(step({ gain: 4 }), step({ move: 'fuse', gain: 1.01 }))
     const range = landingOf('pad', 2, { ladder: 'x', to: null }, all)!
     expect(range.high).toBeLessThan(2.07)
     expect(range.mid).toBeGreaterThan(1.9)
   })
 
-  it('takes as an example a step whose main change it was, of the same unit, that gained', () => {
+  it('uses as an example a successful step on the same unit whose main change was the move', () => {
     const all = past(
       step({ ladder: 'aside', isMain: false }),
       step({ ladder: 'other', unit: 'dram' }),

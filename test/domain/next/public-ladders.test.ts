@@ -1,4 +1,7 @@
-/** Tests `next` on public ladders and on kernels at their limit: the tables in docs match the capture. */
+/**
+ * Tests `next` on public ladders and on kernels at their limit. The tables in the docs must match
+ * the capture.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

@@ -1,4 +1,7 @@
-/** Tests that stalls are traced through registers to the instruction that produces the awaited value. */
+/**
+ * Tests that stalls are traced through registers to the instruction that produces the awaited
+ * value.
+ */
 import { describe, expect, it } from 'vitest'
 import { tracedStalls } from '../../../src-main/domain/next/traced'
 import { notCounted, type Instruction } from '../../../src-main/domain/session/deep'
@@ -35,7 +38,7 @@ describe('a stall', () => {
     expect(tracedStalls(kernel)[0]!.share).toBe(1)
   })
 
-  it('leads over the back edge of a loop to the load of the round before', () => {
+  it('leads over the back edge of a loop to the load of the previous iteration', () => {
     const kernel = code(
       ['FFMA R6, R4, R7, R6', { long_sb: 50 }],
       ['LDG.E R4, desc[UR4][R2.64]'],
@@ -64,7 +67,7 @@ describe('a stall', () => {
     expect(pairs(kernel)).toEqual([[2, 1]])
   })
 
-  it('is not traced where a jump goes to a register, or without samples', () => {
+  it('is not traced if a jump goes to a register, or without samples', () => {
     expect(pairs(code(['LDG.E R4, desc[UR4][R2.64]'], ['BRX R4 -0x10', { long_sb: 5 }]))).toEqual(
       [],
     )

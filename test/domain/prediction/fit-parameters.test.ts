@@ -50,14 +50,14 @@ describe('the fit of an H100', () => {
   })
 
   it.each([
-    // NVIDIA's rates: lanes per sub-core, and multiply-adds per cycle and SM.
+    // The values are NVIDIA's rates: lanes per sub-core, or multiply-adds per cycle and SM.
     ['pipeFma', 1],
     ['pipeAlu', 2],
     ['pipeFp64', 2],
     ['pipeXu', 8],
     ['hgmmaMacsPerCycle', 2048],
     ['smCount', 132],
-    // 32 banks of 4 bytes.
+    // Shared memory has 32 banks of 4 bytes.
     ['l1WavefrontsPerCycle', 1],
   ] as const)('%s is that of the architecture: %d', (id, value) => {
     expect(gpu.values[id].value / value).toBeCloseTo(1, 1)
@@ -89,7 +89,7 @@ describe('what enters a value', () => {
     expect(ratio).toBeCloseTo(2, 2)
   })
 
-  it('is the slope of the loaded latency below saturation only', () => {
+  it('is the slope of the loaded latency only below saturation', () => {
     const { value } = valuesOf(lines).dramLoadedLatency
     const far = changed(
       ({ benchmark, gbs }) =>
@@ -99,7 +99,7 @@ describe('what enters a value', () => {
     expect(valuesOf(far).dramLoadedLatency.value).toBe(value)
   })
 
-  it('is nothing but the lines: their order does not matter', () => {
+  it('depends only on the lines, not on their order', () => {
     expect(valuesOf(lines.toReversed())).toEqual(valuesOf(lines))
   })
 })
@@ -123,7 +123,7 @@ describe('a GPU without WGMMA, bulk copies and try_wait', () => {
   })
 })
 
-describe('output that makes no parameters', () => {
+describe('output without parameters', () => {
   it.each([
     ['a line is missing', without('latency.l2'), /no usable line latency\.l2\./],
     [
@@ -136,7 +136,7 @@ describe('output that makes no parameters', () => {
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
       /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
-  ])('says which where %s', (_, all, sentence) => {
+  ])('names the missing ones if %s', (_, all, sentence) => {
     expect(() => fitParameters(all)).toThrow(
       expect.objectContaining({ kind: 'input', statement: saying(sentence) }),
     )
@@ -155,7 +155,7 @@ describe('output that makes no parameters', () => {
       captured.replace('"latency.l2"', '{}'),
       /Line \d+ .* is not a measurement/,
     ],
-  ])('is refused if it %s', (_, text, sentence) => {
+  ])('is rejected if it %s', (_, text, sentence) => {
     expect(() => readCalibration(text)).toThrow(sentence)
   })
 })

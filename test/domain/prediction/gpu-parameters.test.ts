@@ -21,7 +21,7 @@ describe('the parameter files that ship', () => {
     expect(files).toEqual(['a100.json', 'h100.json', 'h200.json', 'rtx-3090.json', 't4.json'])
   })
 
-  it('are what `npm run gpus` makes of the kept outputs and of what is published', () => {
+  it('match `npm run gpus` for the stored outputs and published values', () => {
     expect(new Map(files.map((file) => [file, read(file)]))).toEqual(gpuFileTexts(root))
   })
 
@@ -33,7 +33,7 @@ describe('the parameter files that ship', () => {
     expect(gpuParametersText(gpu)).toBe(read(file))
   })
 
-  it.each(files)('%s claims a measurement only where an output of the GPU is kept', (file) => {
+  it.each(files)('%s claims a measurement only if an output of the GPU is stored', (file) => {
     const kept = readdirSync(join(root, 'test/captures/calibrate')).includes(`${file}l`)
     const { values } = readGpuParameters(read(file), file)
     expect(parameterIds.some((id) => values[id].evidence === 'measured')).toBe(kept)
@@ -107,7 +107,7 @@ describe('a faulty file', () => {
       /zzzzzzzzzzzz/,
       /^Remove it\.$/,
     ],
-  ])('that %s is refused with its name and the fix', (_, change, sentence, remedy) => {
+  ])('that %s is rejected with its name and the fix', (_, change, sentence, remedy) => {
     expect(refusal(withValues(change))).toMatchObject({
       ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
     })
@@ -129,7 +129,7 @@ describe('a faulty file', () => {
     ['infinity', read('h100.json').replace(/"value":[\d.]+/, '"value":1e999')],
     ['a deep list', '['.repeat(100_000)],
     ['an inherited name', read('h100.json').replace('"smCount"', '"constructor"')],
-  ])('of %s is refused as input', (_, text) => {
+  ])('of %s is rejected as input', (_, text) => {
     expect(refusal(text)).toMatchObject({ kind: 'input', statement: saying('mine.json') })
   })
 })

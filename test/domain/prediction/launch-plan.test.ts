@@ -16,7 +16,7 @@ const plan = (over: Partial<LaunchShape> = {}) =>
   planLaunch({ ...shape, ...over }, smLimits('9.0')!, h100)!
 
 describe('the plan of a launch', () => {
-  it('has the blocks that an SM holds, and those that come to the busiest one', () => {
+  it('has the blocks that an SM holds, and those of the busiest SM', () => {
     expect(plan()).toMatchObject({ resident: 4, clustersOfSm: 8, sms: 132, clustersPerWave: 528 })
   })
 
@@ -31,14 +31,14 @@ describe('the plan of a launch', () => {
     expect([smOfBlock(own, 0), smOfBlock(own, 1), smOfBlock(own, 133)]).toEqual([0, 1, 1])
   })
 
-  it('leaves L1 what shared memory does not take', () => {
+  it('gives L1 the rest of shared memory', () => {
     const most = plan()
     const least = plan({ dynamicSharedBytes: 100 * 1024 })
     expect(most.l1Bytes).toBeGreaterThan(240 * 1024)
     expect(least.l1Bytes).toBeLessThan(64 * 1024)
   })
 
-  it('is none where no block fits', () => {
+  it('does not exist if no block fits', () => {
     expect(
       planLaunch({ ...shape, threads: 1024, registers: 255 }, smLimits('9.0')!, h100),
     ).toBeNull()

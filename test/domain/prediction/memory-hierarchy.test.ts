@@ -14,7 +14,7 @@ const alone: Sharing = { sms: 1, readers: 1, leftInL2: 0, l1Bytes: 65_536 }
 const memory = (over: Partial<Sharing> = {}) => new MemoryHierarchy(values, { ...alone, ...over })
 
 describe('a cache in sectors', () => {
-  it('gives back the sectors that were missing', () => {
+  it('returns the missing sectors', () => {
     const cache = new SectorCache(2)
     expect(cache.access(7, 0b0011)).toBe(0b0011)
     expect(cache.access(7, 0b0110)).toBe(0b0100)
@@ -28,7 +28,7 @@ describe('a cache in sectors', () => {
     expect(cache.access(2, 1)).toBe(1)
   })
 
-  it('without room keeps nothing', () => {
+  it('without capacity stores nothing', () => {
     const cache = new SectorCache(0)
     cache.access(1, 1)
     expect(cache.access(1, 1)).toBe(1)
@@ -64,7 +64,7 @@ describe('a load', () => {
     expect(own.traffic.dramReadBytes).toBe(32)
   })
 
-  it('of a later wave finds what the wave before has left', () => {
+  it('of a later wave finds the data of the previous wave', () => {
     const own = memory({ leftInL2: 1 })
     own.startLaterWave()
     own.load(0, 10, 15, true)
@@ -80,7 +80,7 @@ describe('a store', () => {
     expect(own.traffic).toMatchObject({ dramReadBytes: 0, dramWriteBytes: 128 })
   })
 
-  it('of parts that come together is as cheap for DRAM', () => {
+  it('of parts that arrive together is as cheap for DRAM', () => {
     const own = memory()
     own.store(0, 10, 1, 0, 16)
     own.store(1, 10, 1, 0, 16)
@@ -88,7 +88,7 @@ describe('a store', () => {
     expect(own.traffic.dramReadBytes).toBe(0)
   })
 
-  it('of a part that stays alone reads the rest', () => {
+  it('of a single part reads the rest', () => {
     const own = memory()
     own.store(0, 10, 1, 0, 16)
     own.finish()

@@ -1,4 +1,4 @@
-/** Tests predictions of kernels captured on a GPU, at the small sizes of the captures. */
+/** Tests the predictions for kernels captured on a GPU, at the small sizes of the captures. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -56,7 +56,7 @@ describe('a predicted launch', () => {
     const [emulated] = emulate(rung, gemm.seed).launches
     const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
     const all = sum(launch!.instructions.map(({ executed }) => executed))
-    // Blocks at the edges do less work than the first one, whose SM is simulated.
+    // The blocks at the edges do less work than the first block, which the prediction simulates.
     expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
     expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
   })
@@ -69,7 +69,7 @@ describe('a predicted launch', () => {
     for (const used of Object.values(launch!.utilization)) expect(used).toBeLessThanOrEqual(1.01)
   })
 
-  it('takes longer where memory is slower, and less where clocks are higher', () => {
+  it('takes longer if memory is slower, and less if clocks are higher', () => {
     const usual = predicted(rungOf('02')).ms
     const change = (over: Partial<PredictionGpu['values']>): number =>
       predicted(rungOf('02'), { ...gpu, values: { ...gpu.values, ...over } }).ms
@@ -77,7 +77,7 @@ describe('a predicted launch', () => {
     expect(change({ clockMHz: 2 * gpu.values.clockMHz })).toBeCloseTo(usual / 2, 6)
   })
 
-  it('is inside of its range, which is wider on a GPU that was never compared', () => {
+  it('is within its range, which is wider on a GPU that was never compared', () => {
     const { ms, lowMs, highMs } = predicted(rungOf('03'))
     expect(lowMs).toBeLessThan(ms)
     expect(highMs).toBeGreaterThan(ms)
@@ -88,7 +88,7 @@ describe('a predicted launch', () => {
 
   it.each([
     ['02', 'control-bits'],
-    // Its warps read columns, which takes many wavefronts.
+    // The warps of rung 01 read columns, which takes many wavefronts.
     ['01', 'l1-replay'],
   ] as const)('of rung %s takes less time without %s', (id, ablation) => {
     const whole = predicted(rungOf(id))
@@ -109,7 +109,7 @@ describe('a predicted launch', () => {
     expect(l2BytesPerCycle).toBeGreaterThan(1e6 * values.l2BytesPerCycle)
   })
 
-  it('says nothing of a job that does not end', () => {
+  it('has no result for a job that does not end', () => {
     expect(predict({ ...jobOf(rungOf('01'), 1), limit: 10 }, gpu)).toMatchObject({
       refused: 'too-long',
     })

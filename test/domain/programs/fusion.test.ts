@@ -1,4 +1,4 @@
-/** Tests of kernels that were fused, split, or reordered under the same names. */
+/** Tests kernels that were fused, split, or reordered under the same names. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -51,7 +51,7 @@ const program = (id: string, samples: readonly Sample[]): Session => ({
 const compare = (a: readonly Sample[], b: readonly Sample[]) =>
   compareSessions(program('a', a), program('b', b))
 
-/** Returns a name in PyTorch's form. */
+/** Returns a kernel name in PyTorch's form. */
 const each = (operation: string, arrays: number): string =>
   `void at::native::vectorized_elementwise_kernel<4, ${operation}, std::array<char *, ${arrays}>>(int, T2, T3)`
 const multiply = each(
@@ -101,14 +101,14 @@ describe('nine elementwise kernels that became one GELU', () => {
     expect(first).toContain('GeluCUDAKernelImpl')
   })
 
-  it('are a split the other way round', () => {
+  it('are a split in the other direction', () => {
     const { fused, answer } = compare([fill, ...whole], [fill, ...chain])
     expect(fused).toMatchObject([{ from: ['01_kernel'], verdict: 'slower' }])
     expect(fused[0]!.to).toHaveLength(9)
     expect(inEnglish(answer[0]!)).toContain('Split: 1 kernel became 9 kernels')
   })
 
-  it('are no fusion where the one moves more than the nine: then it does something else', () => {
+  it('are no fusion if the one moves more than the nine, because it then does something else', () => {
     const bytes = (samples: Sample[], l2Bytes: number) =>
       samples.map((one) => ({ ...one, l2Bytes }))
     const { fused, changes, onlyA } = compare(
@@ -118,7 +118,7 @@ describe('nine elementwise kernels that became one GELU', () => {
     expect([fused, changes.map(({ kind }) => kind), onlyA.length]).toEqual([[], ['replaced'], 9])
   })
 
-  it('are said once for all steps of a loop', () => {
+  it('are reported once for all steps of a loop', () => {
     const step = (own: Sample[]) => [fill, ...own]
     const { fused, answer } = compare(
       [step(chain), step(chain), step(chain)].flat(),
@@ -169,7 +169,7 @@ describe('a kernel that became several, of which one kept its name,', () => {
     ['does as much as before', [reduce(1)], [reduce(1), named('reduce_final', 0.1)]],
     ['stands beside other work', [reduce(1, 1e6)], [reduce(0.5, 5e5), named('log', 0.1, 1e3)]],
     ['is faster beside a kernel of another name', [reduce(1)], [reduce(0.5), named('log', 0.4)]],
-  ])('is no split where it %s', (_, before, after) => {
+  ])('is no split if it %s', (_, before, after) => {
     const { pairs, fused, onlyB } = compare([fill, ...before, store], [fill, ...after, store])
     expect([pairs.length, fused, onlyB.length]).toEqual([3, [], 1])
   })
@@ -184,7 +184,7 @@ it('a kernel that was renamed and launched once more is replaced, and not split'
   expect([fused, changes.map(({ kind }) => kind)]).toEqual([[], ['replaced']])
 })
 
-it('a session in which nothing was timed is not told to have been timed by the runner', () => {
+it('a session without times does not claim that the runner timed it', () => {
   const [a, b] = [program('a', [fill]), program('b', [fill])]
   const untimed = { ...a, rungs: a.rungs.map(({ profiledTime: _, ...rung }) => rung) }
   const { answer, comparable, pairs } = compareSessions(untimed, b)
@@ -213,7 +213,7 @@ describe('a functor', () => {
     expect(briefName('tile<float>(float *)')).toBe('tile<float>')
   })
 
-  it('tells kernels of one template apart, and element types do not', () => {
+  it('distinguishes kernels of one template, but not element types', () => {
     expect(compare([{ name: multiply, ms: 1 }], [{ name: gelu, ms: 1 }]).pairs).toEqual([])
     const half = multiply.replaceAll('float', 'c10::Half')
     const { pairs } = compare([{ name: multiply, ms: 1 }], [{ name: half, ms: 1 }])
@@ -230,13 +230,13 @@ describe('equal names', () => {
   const launchesOf = ({ pairs }: ReturnType<typeof compare>) =>
     pairs.map(({ sideA, sideB }) => [sideA.launches, sideB.launches])
 
-  it('are paired by what they do, wherever they are', () => {
+  it('are paired by their work, wherever they are', () => {
     const found = compare([five, ten, fifteen, twenty], [twenty, five, fifteen, ten])
     expect(launchesOf(found)).toEqual([5, 10, 15, 20].map((one) => [one, one]))
     for (const { by } of found.pairs) expect(by).toMatch(/\+work$/)
   })
 
-  it('are paired by the nearest where each does somewhat less', () => {
+  it('are paired by the nearest if each does somewhat less', () => {
     const less = [twenty, five, fifteen, ten].map((one) => ({
       ...one,
       instructions: one.instructions! * 0.9,

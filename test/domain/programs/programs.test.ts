@@ -1,4 +1,4 @@
-/** Tests of sessions of kernels under ncu, from a program or an import. */
+/** Tests sessions of kernels under ncu, from a program or an import. */
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { compareSessions } from '../../../src-main/domain/programs/compare-sessions'
@@ -26,7 +26,7 @@ export interface SampleKernel {
   grid?: number
   block?: number
   range?: string
-  /** Time of each launch in ms. */
+  /** The time of each launch in ms. */
   ms: number | number[]
 }
 
@@ -104,7 +104,7 @@ describe('the shortest window', () => {
     expect(shortestWindow(launches, keysOf(...names))).toEqual(window)
   })
 
-  it('is null where a kernel is missing', () => {
+  it('is null if a kernel is missing', () => {
     expect(shortestWindow(launches, keysOf('a', 'd'))).toBeNull()
     expect(shortestWindow([], keysOf('a'))).toBeNull()
   })
@@ -137,7 +137,7 @@ describe('a kernel’s name', () => {
     expect(parseKernelName(name)).toEqual({ path, base, template, parameters })
   })
 
-  it('is shortened in the middle, and only where it is longer', () => {
+  it('is shortened in the middle, and only if it is longer', () => {
     expect(shortened('abcdefgh', 8)).toBe('abcdefgh')
     expect(shortened('abcdefghi', 8)).toBe('abcd…ghi')
     const long = shortName(`void f<${'Argument, '.repeat(40)}128>(int)`)
@@ -177,7 +177,10 @@ const tile = (width: number, ms: number | number[], more: Partial<SampleKernel> 
   ...more,
 })
 
-/** 14 launches: twelve of one template, some equal, and two more kernels. */
+/**
+ * Returns 14 launches. Twelve have one template, some with equal arguments, and two are other
+ * kernels.
+ */
 const fourteen = (): SampleKernel[] => [
   ...['first', 'second'].flatMap((range) => [
     tile(1, 0.1, { range }),
@@ -223,7 +226,7 @@ describe('two reports of 14 launches', () => {
     expect(total.ratio).toBeCloseTo(total.timeB! / total.timeA!, 12)
   })
 
-  it('say by what each pair was found', () => {
+  it('say how each pair was found', () => {
     const { pairs } = compareSessions(before, kernels('after', edited))
     expect(pairs[0]!.by).toBe('function+template+grid+block+range+order')
     expect(pairs[5]!.by).toBe('function+template+grid+block+range')
@@ -239,7 +242,7 @@ describe('a pair', () => {
       pair.by,
     ])
 
-  it('agrees in as much as two kernels can: other template arguments, other shapes, another range', () => {
+  it('agrees in as many properties as possible: template arguments, shapes, range', () => {
     expect(
       pairsOf(
         [tile(1, 1), tile(2, 1), { name: 'g()', ms: 1, range: 'x' }],
@@ -284,7 +287,7 @@ describe('a verdict', () => {
   const verdict = (a: number | number[], b: number | number[]) =>
     compareSessions(kernels('a', [tile(1, a)]), kernels('b', [tile(1, b)])).pairs[0]!.verdict
 
-  it('on single launches leaves open what they may vary by', () => {
+  it('on single launches stays open within their usual variation', () => {
     expect([1, 1.03, 1.05, 1.08, 0.9].map((ms) => verdict(1, ms))).toEqual([
       'same',
       'same',
@@ -303,7 +306,7 @@ describe('a verdict', () => {
     expect(verdict(around(1, 1), around(1, 1))).toBe('unresolved')
   })
 
-  it('is open where nothing was timed', () => {
+  it('is open if nothing was timed', () => {
     expect(verdict(0, 1)).toBe('unresolved')
   })
 })
@@ -393,7 +396,7 @@ describe('sessions of several kinds', () => {
   })
 })
 
-it('an import of the first launches of its report says so where it is compared', () => {
+it("an import of a report's first launches says so in a comparison", () => {
   const first: Session = {
     ...kernels('long', [{ name: 'scale', ms: 1 }]),
     warnings: [

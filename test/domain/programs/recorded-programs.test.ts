@@ -1,6 +1,6 @@
 /**
- * Tests with two PyTorch programs on an NVIDIA H100, before and after fusing a chain of operators
- * (test/captures/programs-h100).
+ * Tests two PyTorch programs recorded on an NVIDIA H100, before and after fusing a chain of
+ * operators (test/captures/programs-h100).
  */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
@@ -34,7 +34,7 @@ describe('a GELU that was spelled out as operators and became one operator', () 
     )
   })
 
-  it('leaves the matrix product, the scaling of weights, the random numbers and the sum as pairs', () => {
+  it('keeps the matrix product, the scaling of weights, the random numbers and the sum as pairs', () => {
     expect(found.pairs).toHaveLength(4)
     expect([found.onlyA, found.onlyB]).toEqual([[], []])
     const fused = new Set(found.fused.flatMap(({ from, to }) => [...from, ...to]))

@@ -65,7 +65,7 @@ describe('a number of elements', () => {
     expect(shape(77_777)).toBeNull()
   })
 
-  it('names what else it could be where sizes are equal', () => {
+  it('names the alternatives if sizes are equal', () => {
     const square = ['M', 'N', 'K'].map((name) => ({ name, value: 64 }))
     expect(shapeText(elementsOf('d_B', 4096, square)!.count)).toEqual(['K', 'N'])
     expect(elementsOf('d_B', 4096, square)!.others).toContain('M * N')
@@ -107,11 +107,11 @@ describe('a fill', () => {
     ['i32', new Int32Array([0, 0]), '{ kind: zero }'],
     ['i32', new Int32Array([98, 3]), '{ kind: uniform, lo: 3, hi: rows - 1 }'],
     ['i32', new Int32Array([40, 3]), '{ kind: uniform, lo: 3, hi: 40 }'],
-  ] as const)('of %s is like the program’s values %s', (dtype, values, text) => {
+  ] as const)('of %s matches the program’s values %s', (dtype, values, text) => {
     expect(fillOf(piece(values), dtype, [['rows', 100]]).text).toBe(text)
   })
 
-  it('is a guess where the program wrote nothing', () => {
+  it('is a guess if the program wrote nothing', () => {
     expect(unknownFill('i32').text).toBe('{ kind: zero }')
   })
 })
@@ -178,7 +178,7 @@ describe('a proposed ladder', () => {
     expect(text).toMatch(/^build:\n {2}libraries: \[cufft, curand\] # guess: /m)
   })
 
-  it('keeps its sizes where no formula gives the number of blocks', () => {
+  it('keeps its sizes if no formula gives the number of blocks', () => {
     expect(propose({ ...launch, grid: [132, 1, 1] }).fixed).not.toBeNull()
     expect(proposal.fixed).toBeNull()
   })
@@ -192,7 +192,7 @@ describe('a proposed ladder', () => {
     expect(both.buffers[0]!.access).toBe('inout')
   })
 
-  it('has one element per block where as many results are written', () => {
+  it('has one element per block if that many results are written', () => {
     const [x, y, , max] = launch.parameters
     const results = { ...y!, pointer: { ...y!.pointer!, bytes: 4 * 391 } }
     const { buffers, sizes } = propose({ ...launch, parameters: [x!, results, max!] })

@@ -1,4 +1,4 @@
-/** Tests of the decision whether new code is slower than old. */
+/** Tests the decision whether new code is slower than old code. */
 import { describe, expect, it } from 'vitest'
 import { Task } from '../../../src-main/domain/task/task'
 import {
@@ -37,13 +37,13 @@ describe('two versions of a task', () => {
   const special = (value: number) => ({ special: { dtype: 'i32', value, inputs: true } })
   const before = rows({ mean: 0, sd: 1 })
 
-  it('are the same where only inputs that are asked for differ', () => {
+  it('are the same if only requested inputs differ', () => {
     const now = rows({ mean: '8*min(1, special)', sd: 1, special: 'special' }, special(0))
     expect(otherwiseDefined(before, now)).toBeNull()
     expect(otherwiseDefined(now, before)).toBeNull()
   })
 
-  it('differ where the usual inputs do, or what a launch is told', () => {
+  it('differ if the usual inputs or the values given to a launch differ', () => {
     expect(otherwiseDefined(before, rows({ mean: 1, sd: 1 }))).toBe('buffers')
     expect(otherwiseDefined(before, rows({ mean: 0, sd: 1, special: 4 }))).toBe('buffers')
     const always = rows({ mean: 0, sd: 1, special: 'special' }, special(4))
@@ -55,7 +55,7 @@ describe('two versions of a task', () => {
 
 describe('statistics', () => {
   describe('Student’s t', () => {
-    // From printed tables.
+    // The values are from printed tables.
     it.each([
       [1, 0.005, 63.657],
       [2, 0.005, 9.925],
@@ -85,7 +85,7 @@ describe('statistics', () => {
       const values = [1, 2, 3, 4]
       const { mean, low, high } = meanInterval(values, 0.99)
       expect(mean).toBe(2.5)
-      // 2.5 ± 5.841 · sd / 2
+      // The expected bound is 2.5 ± 5.841 · sd / 2.
       expect(high - mean).toBeCloseTo((5.841 * Math.sqrt(5 / 3)) / 2, 3)
       expect(mean - low).toBeCloseTo(high - mean)
       const positive = [1.2, 1.1, 1.3, 1.15]
@@ -98,7 +98,8 @@ describe('statistics', () => {
 
   describe('false discovery', () => {
     it('rejects up to the last p value below its step', () => {
-      // The steps at 1 % are 0.25, 0.5, 0.75 and 1 %: the third passes its own although the second does not.
+      // The thresholds at 1 % are 0.25, 0.5, 0.75 and 1 %. The third value passes although the
+      // second does not.
       expect(rejected([0.002, 0.006, 0.0074, 0.5], 0.01)).toEqual([true, true, true, false])
       expect(rejected([0.004, 0.6, 0.7, 0.8], 0.01)).toEqual([false, false, false, false])
       expect(rejected([0.009], 0.01)).toEqual([true])
@@ -108,7 +109,7 @@ describe('statistics', () => {
 })
 
 describe('verdicts', () => {
-  /** Returns seeded noise with a normal distribution (mulberry32, Box and Muller). */
+  /** Returns a seeded generator of normally distributed noise (mulberry32, Box-Muller). */
   function noise(seed: number): () => number {
     let state = seed
     const uniform = (): number => {
@@ -121,18 +122,20 @@ describe('verdicts', () => {
   }
 
   interface Gpu {
-    /** Relative noise of a sample, and of a process for each build. */
+    /** The relative noise per sample. `process` is the relative noise per process and build. */
     sample: number
     process: number
-    /** Relative effect of the memory position of what is loaded first, second and third. */
+    /**
+     * The relative effect of the position in memory on the build loaded first, second and third.
+     */
     places?: readonly [number, number, number]
-    /** Relative change of the clock over a round. */
+    /** The relative change of the clock over a round. */
     drift: number
   }
 
   const quiet: Gpu = { sample: 0.003, process: 0.003, drift: 0.02 }
 
-  /** The runner's orders. */
+  /** The orders in which the runner loads the builds. */
   const orders = [
     [0, 1, 2],
     [1, 2, 0],
@@ -164,7 +167,7 @@ describe('verdicts', () => {
     })
   }
 
-  /** Returns the verdicts on ladders of ten rungs, all slower by the same factor. */
+  /** Returns the verdicts for ladders of ten rungs. All rungs are slower by the same factor. */
   function verdictsOf(count: number, factor: number, seed: number, gpu?: Gpu): MeasuredVerdict[] {
     const normal = noise(seed)
     return Array.from({ length: count / 10 }, () => {
@@ -194,8 +197,8 @@ describe('verdicts', () => {
       }
     })
 
-    // Like kernels of ten microseconds on an H200, by 3.6 % and just as steadily.
-    it('take no place in memory for a change of the code', () => {
+    // On an H200, kernels of ten microseconds show a steady effect of 3.6 %, as simulated here.
+    it('do not mistake a position in memory for a code change', () => {
       const placed: Gpu = { sample: 0.003, process: 0.001, drift: 0.02, places: [0, 0.036, 0.01] }
       const all = verdictsOf(500, 1, 50, placed)
       expect(count(all, 'slower', 'faster')).toBe(0)
@@ -206,12 +209,12 @@ describe('verdicts', () => {
       expect(count(verdictsOf(100, 1 / 1.02, 20), 'faster')).toBeGreaterThanOrEqual(95)
     })
 
-    it('call no change of the size of the threshold the same or slower with confidence', () => {
+    it("never confidently call a change of the threshold's size the same or slower", () => {
       const all = verdictsOf(200, 1.005, 30)
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(190)
     })
 
-    it('do not resolve what is lost in noise', () => {
+    it('do not resolve changes within the noise', () => {
       const all = verdictsOf(200, 1.01, 40, { sample: 0.05, process: 0.05, drift: 0.02 })
       expect(count(all, 'unresolved')).toBeGreaterThanOrEqual(195)
     })
@@ -232,19 +235,19 @@ describe('verdicts', () => {
       expect(timeRatio(rounds.slice(1))).toBeNull()
     })
 
-    it('takes a steady drift for none', () => {
-      // Old, new, new, old.
+    it('ignores a steady drift', () => {
+      // The launch order is old, new, new, old.
       expect(timeRatio([round([1.1, 1.2], [1, 1.32]), round([1.1, 1.2], [1, 1.32])])?.ratio).toBe(1)
     })
 
-    it('has cycles only of whole blocks that were stamped', () => {
+    it('has cycles only of whole stamped blocks', () => {
       const ms = [1, 1, 1, 1]
       const rounds = [round(ms, ms, [4, 4, null, 4]), round(ms, ms, [6, 6, 6, 6])]
       expect(cycleRatio(rounds)?.ratio).toBeCloseTo(2)
       expect(cycleRatio([round(ms, ms), round(ms, ms)])).toBeNull()
     })
 
-    it('has to move by more than the same code does', () => {
+    it('has to move by more than unchanged code does', () => {
       const like = (copies: number[]): Round[] =>
         copies.map((ms) => ({ ...round([1, 1], [1, 1]), copyMs: [ms, ms] }))
       const [quietest, usual, worst] = [like([1, 1]), like([1.02, 1.02]), like([1, 1.2])]
@@ -252,7 +255,8 @@ describe('verdicts', () => {
       expect(spread).toBeCloseTo(2, 6)
       expect(spreadOfSameCode([[]])).toBeNull()
       expect(thresholdPercent(0.5, spread)).toBe(spread)
-      // From its own interval: 20 % in one of two rounds gives an interval of hundreds of percent.
+      // The threshold is from the rung's own interval. A 20 % change in one of two rounds gives an
+      // interval of hundreds of percent.
       expect(thresholdOf(usual, 0.5)).toBeCloseTo(2, 6)
       expect(thresholdOf(quietest, 0.5)).toBe(0.5)
       expect(thresholdOf(worst, 0.5)).toBeGreaterThan(100)
@@ -263,7 +267,7 @@ describe('verdicts', () => {
       expect(verdicts(new Map([['a', slow]]), spread).get('a')).toBe('same')
     })
 
-    it('has to move by more than its own same code does', () => {
+    it('has to move by more than its own unchanged code does', () => {
       const slow = simulate(noise(3), 1.02)
       const unsteady = slow.map((one, index) => ({
         ...one,

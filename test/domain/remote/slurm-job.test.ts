@@ -8,11 +8,11 @@ import {
 } from '../../../src-main/domain/remote/slurm-job'
 import { SlurmOptions } from '../../../src-main/domain/remote/machine-file'
 
-describe('what sbatch prints', () => {
+describe('the output of sbatch', () => {
   it.each([
     [['12345'], { id: '12345', cluster: null }],
     [['Welcome', '', '12345;alps', 'Quota: 12 %'], { id: '12345', cluster: 'alps' }],
-    // A number in a banner precedes the job's.
+    // A number in the login banner appears before the job number.
     [['2026', '77'], { id: '77', cluster: null }],
     [['Submitted batch job 12'], null],
     [[], null],
@@ -21,7 +21,7 @@ describe('what sbatch prints', () => {
   })
 })
 
-describe('what squeue prints', () => {
+describe('the output of squeue', () => {
   it.each([
     ['12|RUNNING|None|n[1-2]', { state: 'running', node: 'n[1-2]' }],
     ['12_4|PENDING|Priority|', { state: 'queued', reason: 'Priority' }],
@@ -37,7 +37,7 @@ describe('what squeue prints', () => {
     expect(stateOf(parseQueueLine(line)!)).toEqual(state)
   })
 
-  it('passes over what is no job', () => {
+  it('skips lines that are not jobs', () => {
     expect(parseQueueLine('Maintenance on 12|12 at noon')).toBeNull()
     expect(parseQueueLine('')).toBeNull()
   })
@@ -49,7 +49,7 @@ describe('how a job without a result ended', () => {
   it.each([
     ['TIMEOUT', null, null, 'TIMEOUT', true],
     [null, 'CANCELLED by 1000', null, 'CANCELLED', true],
-    // The queue has forgotten the job, and there is no accounting.
+    // Slurm's queue no longer has the job, and the cluster has no accounting.
     ['RUNNING', null, step('DUE TO PREEMPTION'), 'PREEMPTED', true],
     ['RUNNING', null, step(''), 'CANCELLED', true],
     ['COMPLETED', null, null, 'COMPLETED', false],

@@ -1,7 +1,7 @@
 /**
- * Tests the disassembler against NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 for every rung, lab
- * and template, and for kernels that use most of CUDA C++, on five architectures. test/gpu/sass-pairs.mjs collects
- * them.
+ * Tests the disassembler against NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
+ * five architectures. They cover every rung, lab and template, and kernels that use most of CUDA
+ * C++. test/gpu/sass-pairs.mjs collects them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /** Number of similar encodings; the first pair of each kind has it. */
+  /** The number of similar encodings. Only the first pair of each kind has it. */
   count: number
   text: string
 }
@@ -43,15 +43,15 @@ const decode = ({ words, address, architecture }: Pair): Instruction | UnknownIn
   decodeInstruction(words, address, architecture)
 
 /**
- * Instructions that no kernel here needs: sparse, 1-bit, 4-bit and FP8 matrices of one warp, and rare cluster
- * operations.
+ * Matches instructions that no kernel here needs: sparse, 1-bit, 4-bit and FP8 warp matrices, and
+ * rare cluster operations.
  */
 const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
 describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
   const own = pairs.filter((pair) => pair.architecture === architecture)
 
-  it('is printed as NVIDIA prints it, to the character', () => {
+  it("matches NVIDIA's text exactly", () => {
     expect(own.length).toBeGreaterThan(500)
     const wrong = own
       .filter(({ text }) => !unsupported.test(text))
@@ -64,7 +64,7 @@ describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
     expect(wrong).toEqual([])
   })
 
-  it('has what is not supported as unknown, with its address and bits', () => {
+  it('shows unsupported instructions as unknown, with address and bits', () => {
     for (const pair of own.filter(({ text }) => unsupported.test(text)))
       expect(decode(pair)).toEqual({ unknown: true, address: pair.address, words: pair.words })
   })
@@ -79,8 +79,8 @@ describe('a bit that is flipped', () => {
   ].filter((pair) => !('unknown' in decode(pair)))
 
   /**
-   * Whether bits are not printed: sm_80 to sm_89 encode the register of a memory descriptor in every access without
-   * printing it.
+   * Returns whether some bits are not printed. On sm_80 to sm_89, every access encodes a memory
+   * descriptor's register that the text does not show.
    */
   const hasSilentBits = ({ architecture, text }: Pair): boolean =>
     architecture >= 80 && architecture < 90 && /\[R\d+(\.64)?[\]+]/.test(text)

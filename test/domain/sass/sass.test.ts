@@ -31,7 +31,7 @@ const names = (registers: readonly number[]) => registers.map(nameOf).join(' ')
 
 describe('the registers of an instruction', () => {
   it.each([
-    // text, writes, reads
+    // Columns: the instruction text, the registers written, and the registers read.
     ['FFMA R3, R13, R18.reuse, -R3', 'R3', 'R13 R18 R3'],
     [
       '@!P1 LDG.E.128.CONSTANT R40, desc[UR12][R24.64+0x20]',
@@ -91,7 +91,7 @@ const loop = code(
 )
 
 describe('control flow', () => {
-  it('goes where jumps say, and on where they may not', () => {
+  it('follows jumps, and continues if they may not be taken', () => {
     const flow = controlFlow(loop)
     expect(flow.branches).toEqual([{ from: 6, to: 2 }])
     expect(flow.successors[6]).toEqual([2, 7])
@@ -99,13 +99,13 @@ describe('control flow', () => {
     expect(flow.whole).toBe(true)
   })
 
-  it('comes back from a function to behind its calls', () => {
+  it('returns from a function to the instruction after its call', () => {
     const flow = controlFlow(code('CALL.REL.NOINC 0x30', 'EXIT', 'NOP', 'RET.REL.NODEC R20 0x0'))
     expect(flow.successors[0]).toEqual([3, 1])
     expect(flow.successors[3]).toEqual([1])
   })
 
-  it('is not whole where a jump goes by a register', () => {
+  it('is incomplete if a jump goes to a register', () => {
     expect(controlFlow(code('BRX R4 -0x30', 'EXIT')).whole).toBe(false)
     expect(liveRegisters(code('BRX R4 -0x30', 'EXIT'))).toBeNull()
   })
@@ -134,7 +134,7 @@ describe('live registers', () => {
     expect(live.map(({ predicate }) => predicate)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0])
   })
 
-  it('begin where a value is first written, also under a guard', () => {
+  it('begin at the first write of a value, even under a guard', () => {
     const live = liveRegisters(
       code(
         'MOV R1, RZ',
@@ -157,8 +157,9 @@ describe('live registers', () => {
   })
 })
 
-// Compares a rung's cubin with ncu's listing of the same machine code in the deep recording, including source lines.
-// 03_shared_tile.cubin was built from the recorded rung with the same flags: -DSTEPS=2 -DTILE=32.
+// Compare a rung's cubin with ncu's listing of the same machine code in the deep recording,
+// including source lines. 03_shared_tile.cubin was built from the recorded rung with the same
+// flags: -DSTEPS=2 -DTILE=32.
 
 const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 
@@ -176,8 +177,8 @@ it('the printed listing is the same code at the same lines', async () => {
     const [a, b, c, d] = words.subarray(offset / 4, offset / 4 + 4)
     const instruction = decodeInstruction([a!, b!, c!, d!], offset, 90) as Instruction
     expect(`${offset}: ${printOpcode(instruction)}`).toBe(`${offset}: ${opcode}`)
-    // ncu lists a call only if it has its own row; our table includes it for every inlined row. Header lines have
-    // changed since the recording.
+    // ncu lists a call only if the call has its own row. Our table lists the call for every inlined
+    // row. Header lines have changed since the recording.
     const own = placesOf(lines, offset)
     const theirs = [{ file, line }, ...inlinedFrom]
     expect(own.length).toBeGreaterThanOrEqual(theirs.length)

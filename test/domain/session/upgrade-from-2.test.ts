@@ -1,4 +1,7 @@
-/** Tests that version 3 states the L2 contents of every time, and that version 2 files are read correctly. */
+/**
+ * Tests that version 3 states the L2 contents for every time, and that version 2 files are read
+ * correctly.
+ */
 import { describe, expect, it } from 'vitest'
 import { frozenReportFrom2, sessionFrom2 } from '../../../src-main/domain/session/upgrade/from-2'
 
@@ -32,14 +35,14 @@ describe('a session of version 2', () => {
     expect(rungs[0]!.timing).toEqual({ medianMs: 2, cacheState: 'cold-dirty' })
   })
 
-  it('has bursts with a warm L2, and of flushed ones nobody knows', () => {
+  it('has bursts with a warm L2, and of flushed ones an unknown state', () => {
     const rungs = [{ id: '01', timing: { medianMs: 2, burst } }]
     const stateOf = (flushL2: boolean) => upgrade(version2(flushL2, rungs)).rungs[0]!.timing!.burst
     expect(stateOf(false)).toEqual({ ...burst, cacheState: 'warm' })
     expect(stateOf(true)).toEqual({ ...burst, cacheState: 'unknown' })
   })
 
-  it('of programs does not know what L2 held, and does not say so in its settings', () => {
+  it('of programs does not know the contents of L2, and does not state them in its settings', () => {
     const rungs = [{ id: '01', program: { command: ['./a.out'] }, timing: { medianMs: 2 } }]
     const { settings: now, rungs: after } = upgrade(version2(false, rungs))
     expect(now).toEqual(settings)
@@ -52,7 +55,7 @@ describe('a session of version 2', () => {
     expect(rungs).toEqual([{ id: '01', timing: null }])
   })
 
-  it('is left as it was, whatever it holds', () => {
+  it('is unchanged, whatever it contains', () => {
     const given = version2(true, [{ id: '01', timing: { medianMs: 2, burst } }])
     const before = JSON.stringify(given)
     sessionFrom2(given)

@@ -1,4 +1,7 @@
-/** Tests that files of older versions are upgraded when read, and that unknown and damaged ones are rejected. */
+/**
+ * Tests that files of older versions are upgraded when read. Files that are damaged or of an
+ * unknown version are rejected.
+ */
 import { readFileSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +21,9 @@ import { readDeep } from '../../../src-main/adapters/sessions/deep-profiles'
 const captured = (name: string): string =>
   readFileSync(join(root, 'test/captures/sessions', name), 'utf8')
 
-/** A live run with rungs that crash, hang, are wrong and do not compile, as written by version 2. */
+/**
+ * A live run written by version 2. Its rungs crash, hang, give wrong results, or do not compile.
+ */
 const failures2 = captured('failures-2.json')
 const attempt = captured('attempt-passed.json')
 
@@ -26,7 +31,7 @@ describe('versions', () => {
   const json = (text: string): Record<string, unknown> =>
     JSON.parse(text) as Record<string, unknown>
 
-  /** Returns a document with the value at a path replaced. */
+  /** Returns a document in which the value at a path is replaced. */
   function damaged(text: string, path: string, value: unknown): string {
     const document = json(text)
     const steps = path.split('.')
@@ -61,14 +66,14 @@ describe('versions', () => {
       ['ladder.rungs', null, /ladder\.rungs/],
       ['completion', 'half', /completion/],
       ['createdAt', 'today', /createdAt/],
-    ])('for its %s of %j is refused with the reason', (path, value, why) => {
+    ])('for its %s of %j is rejected with the reason', (path, value, why) => {
       expect(() => parseSession(damaged(text, path, value), 'session.json')).toThrow(why)
     })
 
     it.each([
       [{ schema: 4 }, /^The file was not changed\. Update kernel-ladder to open it\.$/],
       [{ device: 'H200' }, /^The file was not changed\. Use a backup/],
-    ])('says what to do about %j, and its fault in one line', (change, remedy) => {
+    ])('names a remedy for %j, and its fault in one line', (change, remedy) => {
       const changed = JSON.stringify({ ...(JSON.parse(text) as object), ...change })
       expect(() => parseSession(changed, 'session.json')).toThrow(
         expect.objectContaining({
@@ -92,11 +97,11 @@ describe('versions', () => {
       [reason('records.crashed', { stage: null, signal: '' }), /rungs\[1\]\.reason/],
       [{ sentences: [] }, /rungs\[1\]\.reason/],
       [{ sentences: [reason('records.exploded', {})] }, /rungs\[1\]\.reason/],
-    ])('of schema 3 is refused for a reason that is %j', (value, why) => {
+    ])('of schema 3 is rejected for a reason that is %j', (value, why) => {
       expect(() => parseSession(damaged(now, 'rungs.1.reason', value), 'session.json')).toThrow(why)
     })
 
-    it('has no fault in a text beside a message, as a script has it', () => {
+    it('has no fault in a text next to a message, as in scripts', () => {
       const hung = { ...message('records.notReached'), text: 'It was not reached.' }
       const { rungs } = parseSession(damaged(now, 'rungs.1.reason', hung), 'session.json')
       expect(rungs[1]?.reason).toEqual(message('records.notReached'))
@@ -104,7 +109,7 @@ describe('versions', () => {
   })
 
   describe('a session of version 2', () => {
-    it('stays on disk as it was', async () => {
+    it('is unchanged on disk', async () => {
       const dir = await tempDir()
       await writeFile(join(dir, 'session.json'), failures2)
       expect((await readSession(dir)).schema).toBe(3)
@@ -122,7 +127,7 @@ describe('versions', () => {
       return readDeep(dir, rung)
     }
 
-    it('of a newer program, or none, is refused with the reason', async () => {
+    it('of a newer program, or none, is rejected with the reason', async () => {
       const profile = { rung, kernels: [kernel], notes: [] }
       await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
         /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,
@@ -141,7 +146,7 @@ describe('versions', () => {
       ['outcome.checks.0.sentence', 7, /checks\[0\]\.sentence/],
       ['outcome.build.reason', [], /build\.reason/],
       ['answers', 7, /answers/],
-    ])('for its %s of %j is refused with the reason', async (path, value, why) => {
+    ])('for its %s of %j is rejected with the reason', async (path, value, why) => {
       const dir = await tempDir()
       await writeFile(join(dir, 'attempt.json'), damaged(attempt, path, value))
       await expect(readAttempt(dir)).rejects.toThrow(why)
@@ -149,7 +154,7 @@ describe('versions', () => {
   })
 
   describe('an upgrader', () => {
-    it('takes any value, and leaves it as it was', () => {
+    it('accepts any value, and does not change it', () => {
       const values = [null, 7, 'x', [], {}, [[{}]], { rungs: [null, 7, { metrics: [1] }] }]
       for (const format of Object.values(formats))
         for (const value of values) {
@@ -196,13 +201,13 @@ describe('an import that an earlier version saved with a range as one row', () =
     )
   }
 
-  it('has no occupancy, which is of a launch, and keeps its sums', () => {
+  it('has no occupancy, which belongs to a launch, and keeps its sums', () => {
     const text = saved([
       { name: 'scale', block: 256 },
       { name: 'add', block: 128 },
     ])
     expect(occupancyOf(text)).toEqual([null, null, 1000])
-    // As an earlier version wrote it, with the current version number.
+    // Imitate a file that an earlier release wrote with the current version number.
     const session = parseSession(text, 'session.json')
     const { metrics } = (JSON.parse(text) as Session).rungs[0]!
     const text3 = JSON.stringify({ ...session, rungs: [{ ...session.rungs[0], metrics }] })
@@ -214,7 +219,7 @@ describe('an import that an earlier version saved with a range as one row', () =
     expect(read!.session.rungs[0]!.metrics['theoreticalOccupancy']!.value).toBeNull()
   })
 
-  it('keeps it where all launches are of one kernel and shape', () => {
+  it('keeps it if all launches are of one kernel and shape', () => {
     const same = { name: 'scale', block: 256 }
     expect(occupancyOf(saved([same, same]))).toEqual([18.8, 54, 1000])
   })

@@ -43,7 +43,7 @@ describe('a target', () => {
     'local:1',
     'live',
     'imported:x',
-  ])('%j is none', (text) => {
+  ])('%j is no target', (text) => {
     expect(parseTarget(text)).toBeNull()
     expect(RunRequest.shape.target.safeParse(text).success).toBe(false)
   })
@@ -70,7 +70,7 @@ describe('what a kind can do', () => {
     expect(kinds.filter((kind) => isMeasuredNow({ kind }))).toEqual(['live', 'machine'])
   })
 
-  it('names a GPU of the table where its name is one', () => {
+  it('names a GPU of the table if its name is one', () => {
     expect(gpuOfTarget({ kind: 'static', name: 'h200' })).toMatchObject({ smCount: 132 })
     expect(gpuOfTarget({ kind: 'recorded', name: 'h200' })).toBeNull()
   })
@@ -88,7 +88,7 @@ describe('a session ref', () => {
 })
 
 describe('the words for every kind', () => {
-  it.each(['en', 'ko', 'zh-CN'])('are there in %s', (language) => {
+  it.each(['en', 'ko', 'zh-CN'])('exist in %s', (language) => {
     const file = `../../../src-renderer/locales/${language}/screens.json`
     const { targets } = JSON.parse(readFileSync(join(import.meta.dirname, file), 'utf8')) as {
       targets: Record<string, Record<string, string>>
@@ -109,7 +109,7 @@ describe('the words for every kind', () => {
     }
   })
 
-  it('are there in what reports print', () => {
+  it('exist in printed reports', () => {
     expect(Object.keys(templates.origin).sort()).toEqual(Object.keys(targetKinds).sort())
   })
 })

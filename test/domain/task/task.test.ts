@@ -1,4 +1,4 @@
-/** Tests of the task: its expressions, problems and generated headers. */
+/** Tests the task: expressions, problems and generated headers. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -62,7 +62,7 @@ describe('expressions', () => {
       ['pow(2)', 'pow takes 2, not 1'],
       ['m; n', 'Character 2, ";"'],
       ['__proto__', 'Character 1, "_"'],
-    ])('refuses %s', (text, sentence) => {
+    ])('rejects %s', (text, sentence) => {
       expect(() => parseExpression(text)).toThrow(sentence)
     })
   })
@@ -91,7 +91,7 @@ describe('problems', () => {
       expect(leastBytes(gemm, read)).toBe(2 * (64 * 16 + 16 * 32) + 2 * 4 * 64 * 32)
     })
 
-    it('is not known without a task, or where the task counts none', () => {
+    it('is unknown without a task, or if the task counts none', () => {
       expect(flops(null, problem)).toBeNull()
       expect(gflops({ ...gemm, work: { reads: 0, writes: 0 } }, problem, 1)).toBeNull()
     })
@@ -101,7 +101,7 @@ describe('problems', () => {
       expect(isTensor(gemm, gemmProblem(8, 8, 8, { dtype: 'f16' }))).toBe(true)
     })
 
-    it('is called by the type as a reader knows it', () => {
+    it('is named by the type as a reader knows it', () => {
       expect(optionsLabel(gemmProblem(8, 8, 8, { dtype: 'bf16' }))).toBe('BF16')
     })
 
@@ -116,12 +116,12 @@ describe('problems', () => {
 
   describe('a choice', () => {
     const usual = { sizes: { m: 4, n: 4, k: 4 }, scalars: { beta: 1 } }
-    it('takes what it does not say from the ladder, and then from the task', () => {
+    it('takes missing values from the ladder, and then from the task', () => {
       expect(problemAt(gemm, {}, usual)).toEqual(gemmProblem(4, 4, 4, { beta: 1 }))
       expect(problemAt(gemm, { size: 8, at: { alpha: 2, dtype: 'f16' } }, usual)).toEqual(
         gemmProblem(8, 8, 8, { alpha: 2, beta: 1, dtype: 'f16' }),
       )
-      // Values that are not given keep their defaults.
+      // Omitted values keep their defaults.
       expect(problemAt(gemm, { at: { m: 8 } }, usual).sizes).toEqual({ m: 8, n: 4, k: 4 })
       expect(chosen(gemm, { at: { beta: 0 } })).toEqual({
         sizes: null,
@@ -145,7 +145,7 @@ describe('problems', () => {
         'dtype = fp8 is not a valid type of the inputs.',
         'f32, f16, bf16',
       ],
-    ])('of %j is refused with the name and what to do', (choice, message, remedy) => {
+    ])('of %j is rejected with the name and the remedy', (choice, message, remedy) => {
       expect(() => problemAt(gemm, choice, usual)).toThrow(
         expect.objectContaining({
           kind: 'input',
@@ -161,7 +161,9 @@ describe('generated headers', () => {
   const captures = join(import.meta.dirname, '../../captures/task/gemm')
   const captured = (name: string) => readFileSync(join(captures, name), 'utf8')
 
-  /** A task with two flags that share a field, a buffer of each access, and a type of each size. */
+  /**
+   * A task with two flags that share a field, one buffer per access kind, and types of each size.
+   */
   const row = Task.parse({
     id: 'rows',
     title: 'Rows */ and columns',
@@ -194,7 +196,7 @@ describe('generated headers', () => {
     expect(asked).toEqual({ eps: 0, steps: 1, special: 3 })
   })
 
-  it('infinities and NaN are asked for by whole numbers of lines, of floating-point buffers', () => {
+  it('infinities and NaN are requested by whole numbers of lines, of floating-point buffers', () => {
     const faults = (dtype: string, special: number | string, at = {}): string[] => {
       const x = {
         dtype,
@@ -223,7 +225,7 @@ describe('generated headers', () => {
     it.each([
       ['kl_task.h', taskHeader],
       ['kl_reference.h', referenceHeader],
-    ])('%s of gemm is what its rungs have been compiled with', (name, header) => {
+    ])('%s of gemm is the header that its rungs were compiled with', (name, header) => {
       expect(header(gemm)).toBe(captured(name))
     })
 
@@ -236,7 +238,7 @@ describe('generated headers', () => {
       expect(header).not.toContain('enum')
     })
 
-    it('give the reference the exact type where a result must be exact, else double', () => {
+    it('give the reference the exact type if a result must be exact, else double', () => {
       const header = referenceHeader(row)
       expect(header).toContain('  int* y;')
       expect(header).toContain('  const float* z_in;')

@@ -1,4 +1,4 @@
-/** Tests of search spaces, rules in sources, and search strategies. */
+/** Tests the search spaces, the rules in sources, and the search strategies. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -71,7 +71,7 @@ describe('the rules of a source', () => {
     expect(rules.every((rule) => rule.names.every((name) => names(space).has(name)))).toBe(true)
   })
 
-  it('leave out what nvcc would refuse, and nothing else', () => {
+  it('leave out what nvcc would reject, and nothing else', () => {
     const allowed = [...pointsOf({ ...space, rules })]
     const byHand = [...pointsOf(space)].filter(({ BM = 0, BN = 0, BK = 0, TM = 0 }) => {
       const threads = Math.trunc(BM / TM) * BN
@@ -90,7 +90,7 @@ describe('the rules of a source', () => {
     expect(allowed.length).toBeLessThan(combinations(space))
   })
 
-  it('do not count in a comment, or where a name means two things', () => {
+  it('do not count in a comment, or if a name means two things', () => {
     const both =
       'constexpr int k = A;\nvoid f() { constexpr int k = 2 * A; }\nstatic_assert(k < 1);'
     expect(rulesOf(both, new Set(['A']))).toEqual([])
@@ -124,7 +124,7 @@ describe('a space', () => {
     expect(countAllowed(few)).toBeNull()
   })
 
-  it('names the rule that leaves nothing', () => {
+  it('names the rule that excludes everything', () => {
     const none: Space = {
       axes: axes({ A: [1, 2], B: [3, 4] }),
       rules: [rule('A < B', ['A', 'B']), rule('A > B', ['A', 'B'])],
@@ -168,7 +168,10 @@ describe('strategies', () => {
     rules: [parseRule('A + B + C > 4', new Set(['A', 'B', 'C']))!],
   }
   const allowed = countAllowed(space)!
-  /** Minimal at (4, 2, 5); smooth, like kernel times over tile sizes. */
+  /**
+   * Returns a time that is smooth over the values, like kernel times over tile sizes. The minimum
+   * is at (4, 2, 5).
+   */
   const time = ({ A = 0, B = 0, C = 0 }: Point): number =>
     1 + (A - 4) ** 2 + (B - 2) ** 2 + (C - 5) ** 2
 
@@ -194,7 +197,7 @@ describe('strategies', () => {
     return { order, best: Math.min(...order.map(time)) }
   }
 
-  it.each(strategyNames)('%s tries every allowed point once when it may', (name) => {
+  it.each(strategyNames)('%s tries every allowed point once if it may', (name) => {
     for (const atOnce of [1, 7]) {
       const { order } = search(name, 10_000, atOnce)
       expect(order).toHaveLength(allowed)
@@ -214,7 +217,7 @@ describe('strategies', () => {
     },
   )
 
-  it('begin with what they are given, and do not try it again', () => {
+  it('begin with the given points, and do not try them again', () => {
     const first = [
       { A: 6, B: 6, C: 6 },
       { A: 1, B: 1, C: 1 },
@@ -222,14 +225,14 @@ describe('strategies', () => {
     ]
     for (const name of strategyNames) {
       const { order } = search(name, 10_000, 5, first)
-      // The second is not allowed.
+      // The search space excludes the second point.
       expect(order.slice(0, 2)).toEqual([first[0], first[2]])
       expect(new Set(order.map(pointKey)).size).toBe(order.length)
       expect(order).toHaveLength(allowed)
     }
   })
 
-  it('try everything where that is little', () => {
+  it('try everything if there are few points', () => {
     expect(usualStrategy(space, allowed)).toBe('exhaustive')
     expect(usualStrategy(space, 2001)).toBe('local')
   })

@@ -1,4 +1,4 @@
-/** Tests of the path from the old time to the new, in milliseconds that add up. */
+/** Tests the waterfall from the old time to the new. The milliseconds must add up. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -31,14 +31,14 @@ describe('a waterfall', () => {
     }
   })
 
-  it('shows what worked against a faster step as time that it added', () => {
+  it('shows opposing effects of a faster step as added time', () => {
     const { bars } = between('08_warp_tile', '09_register_prefetch')!
     expect(bars[0]).toMatchObject({ cause: 'busy' })
     expect(bars[0]!.ms).toBeLessThan(-0.4)
     expect(bars.some(({ ms }) => ms > 0)).toBe(true)
   })
 
-  it('is none where the times are the same or one is unknown', () => {
+  it('does not exist if the times are the same or one is unknown', () => {
     expect(between('13_split_k', '14_shape_dispatch')).toBeNull()
     const [a, b] = [rungOf(session, '05_thread_tile_2d')!, rungOf(session, '06_float4')!]
     const why = whyOf({ session, rung: a }, { session, rung: b })

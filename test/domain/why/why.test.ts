@@ -83,11 +83,11 @@ describe('the first cause', () => {
       side(fp32, '07_conflict_free'),
       side(fp32, '08_warp_tile', { metrics: occupied(37.5) }),
     )
-    // If more warps fit, they are the reason.
+    // If more warps fit on an SM, the occupancy is the cause.
     expect(ids(causes[0]!)).toEqual(['fmaUtilization', 'achievedOccupancy'])
   })
 
-  it('of a larger thread tile is the issue slots that go to anything but FMAs', () => {
+  it('of a larger thread tile is the issue slots not used by FMAs', () => {
     const { causes, unimportant } = step(fp32, '10_cp_async', '11_block_128x256')
     expect(causes.map(({ id }) => id)).toEqual(['instructions'])
     expect(ids(causes[0]!)).toContain('memoryInstructions')
@@ -110,8 +110,9 @@ describe('the first cause', () => {
     expect(first(tensor, '54_mma_sync', '56_wgmma_tma').id).toBe('work')
   })
 
-  it('of a faster clock at the power cap is what no longer takes power', () => {
-    // The clock under the power cap differs between recordings by as much as the step: here it explains everything.
+  it('of a faster clock at the power cap is the work that no longer takes power', () => {
+    // Under the power cap, the clock differs between recordings by as much as the step. Here the
+    // clock explains the whole step.
     const found = side(bf16, '76_multicast_nt')
     const before = found.rung.timing!
     const at = (clock: number, bytesOf: string) => {
@@ -144,7 +145,7 @@ describe('the first cause', () => {
     expect(inEnglish(other!.statement)).toBe('The SM clock went from 1725 MHz to 1740 MHz.')
   })
 
-  it('of a slower rung is what it has more of', () => {
+  it('of a slower rung is the counter that grew', () => {
     const { verdict, causes } = step(sums, '01_interleaved_divergent', '02_interleaved_strided')
     expect(verdict).toBe('worse')
     expect(ids(causes[0]!)).toEqual([
@@ -164,7 +165,8 @@ describe('the first cause', () => {
   })
 
   it('of one launch instead of two is the time around them', () => {
-    // Measured with a warm L2: the kernels take the same time, and the gap between two is a tenth of it.
+    // With a warm L2, the kernels take the same time. The gap between the two launches is a tenth
+    // of that time.
     const warm = structuredClone(sums)
     for (const [id, medianMs] of [
       ['09_warp_shuffles', 0.0662],
@@ -181,8 +183,8 @@ describe('the first cause', () => {
   })
 })
 
-describe('what worked against a step', () => {
-  it('is told apart from what made it: time added to a faster step, time saved in a slower one', () => {
+describe('opposing effects of a step', () => {
+  it('are separated from its causes: time added to a faster step, time saved in a slower one', () => {
     const there = step(small, '10_cp_async', '11_block_128x256')
     const factors = contributionsOf(there)
     expect(there.verdict).toBe('worse')
@@ -201,7 +203,7 @@ describe('every step of every recording', async () => {
     }),
   )
 
-  it('has shares of the step where all of it went one way, and none where parts oppose each other', () => {
+  it('has shares of the step if all parts have one direction, and none if parts oppose each other', () => {
     expect(steps.length).toBeGreaterThan(150)
     const kinds = { oneWay: 0, opposed: 0 }
     for (const { a, b } of steps) {
@@ -240,7 +242,7 @@ describe('every step of every recording', async () => {
   it('is explained in reverse by the same causes', () => {
     for (const { a, b } of steps) {
       const [there, back] = [whyOf(a, b), whyOf(b, a)]
-      // The relative difference of two times depends slightly on its base.
+      // The relative difference of two times depends slightly on which time is the base.
       if (there.causes.length === 0 || back.causes.length === 0) continue
       const told = ({ causes }: Why) => causes.map(({ id, share }) => `${id} ${share?.toFixed(6)}`)
       expect(told(back)).toEqual(told(there))
@@ -388,7 +390,7 @@ describe('the lines that bear a cause', () => {
     notes: [],
   }
 
-  it('are those where warps wait for its reason, marked where the source changed', () => {
+  it('are those where warps wait for its reason, marked if the source changed', () => {
     const { causes } = whyOf(
       { ...side(fp32, '08_warp_tile'), deep },
       side(fp32, '09_register_prefetch'),

@@ -1,4 +1,4 @@
-"""As much of torch as a rung needs, over numpy: a tensor on the GPU is an array in the memory of this process."""
+"""A fake of the torch functions that rungs need, built on numpy. GPU tensors are arrays in this process's memory."""
 import contextlib
 import ctypes
 import os
@@ -30,7 +30,7 @@ def from_dlpack(buffer):
     get = ctypes.pythonapi.PyCapsule_GetPointer
     get.restype, get.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
     words = ctypes.cast(get(capsule, b"dltensor"), ctypes.POINTER(ctypes.c_int32))
-    # DLTensor: data 0, device 8 and 12, dimensions 16, code and bits in 20, extents 24.
+    # Byte offsets in DLTensor: data 0, device 8 and 12, dimensions 16, code and bits 20, extents 24.
     address = ctypes.cast(words, ctypes.POINTER(ctypes.c_void_p))[0]
     extents = ctypes.cast(ctypes.cast(words, ctypes.POINTER(ctypes.c_void_p))[3], ctypes.POINTER(ctypes.c_int64))
     shape = extents[: words[4]]

@@ -1,5 +1,6 @@
 /**
- * Writes the files that runner.cu reads: `trials.bin`, and `neighbors.bin` with forms that nvcc was not seen to emit.
+ * Writes the files that runner.cu reads: `trials.bin`, and `neighbors.bin` with forms that nvcc did
+ * not emit.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ export function trialsOfCaptures(): {
   return { trials, neighbors: neighborsOf(trials), leftOut }
 }
 
-/** Returns every form once with the guard `@!P2` or `@!UP2`, for NVIDIA's disassembler. */
+/** Returns every form once with the guard `@!P2` or `@!UP2`, as input for NVIDIA's disassembler. */
 function guardedEncodings(...lists: readonly (readonly FormTrial[])[]): Uint8Array {
   const forms = new Map(lists.flat().map(({ form, words }) => [form, words]))
   const words = [...forms.values()].flatMap((each) => put(each, 12, 4, 10))

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `node test/gpu/instructions/build.mjs FOLDER` fills a folder with everything that run.sh needs on a machine with a
- * GPU: programs compiled by nvcc here, and trials made from test/captures/sass.
+ * Fills a folder with everything that run.sh needs on a machine with a GPU:
+ * `node test/gpu/instructions/build.mjs FOLDER`. The programs are compiled by the local nvcc. The
+ * trials are made from test/captures/sass.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +25,8 @@ for (const name of ['template', 'mufu'])
 for (const name of ['runner', 'mufu', 'products', 'counters'])
   nvcc('-O2', '-lineinfo', '-cudart', 'static', '-o', join(folder, name), join(here, `${name}.cu`))
 
-// sin.approx and cos.approx first multiply by 1 / 2π; with 1 instead, MUFU gets the number itself.
+// sin.approx and cos.approx first multiply by 1 / 2π. Patch this factor to 1, so MUFU gets the
+// unscaled number.
 const cubin = readFileSync(join(folder, 'mufu.cubin'))
 const turn = Buffer.from([0x83, 0xf9, 0x22, 0x3e])
 let changed = 0

@@ -1,6 +1,6 @@
-// Kernels whose counters answer open questions about shared and global memory on Hopper: `counters patterns FILE`, one access
-// of one warp per line of FILE, and `counters kernels` and `counters tiles`, one launch per question. All run under ncu; run.sh
-// has the metrics. `counters launches` prints the errors of launches that a GPU rejects.
+// Kernels whose counters answer open questions about Hopper's shared and global memory. They run under ncu, with run.sh's
+// metrics. `counters patterns FILE` makes one access of one warp per line of FILE. `counters kernels` and `counters tiles`
+// make one launch per question. `counters launches` needs no ncu and prints the errors of launches that a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -28,7 +28,7 @@ __global__ void load64(const int *offsets, uint32_t mask, uint32_t *out) {
   if ((a ^ b) == 0x12345678) out[0] = 1;
 }
 
-// Generic accesses: the space is known when the kernel runs.
+// Generic accesses, whose memory space is known only at run time.
 __device__ __noinline__ float *choose(float *a, float *b, int which) { return which ? a : b; }
 __global__ void genericLoad(float *global, int shared_, int stride) {
   __shared__ float shared[4096];
@@ -49,7 +49,7 @@ __global__ void genericStore(float *global, int shared_, int stride) {
   if (shared[threadIdx.x] == -1) global[0] = 1;
 }
 
-// Copies of `bytes` per lane: contiguous, apart, by a part of the warp, or with zeros instead of global memory.
+// Copies `bytes` per lane. The addresses are contiguous or strided. Some lanes may be inactive or copy zeros.
 template <int bytes> __global__ void copies(const char *global, int stride, uint32_t mask, uint32_t zeros, int turns, int *out) {
   extern __shared__ __align__(1024) char target[];
   const int lane = threadIdx.x % 32;
@@ -68,7 +68,7 @@ template <int bytes> __global__ void copies(const char *global, int stride, uint
   if (target[threadIdx.x] == 77) out[0] = 1;
 }
 
-// One product of a warpgroup `turns` times; A in shared memory or in registers.
+// Computes one warpgroup product `turns` times, with A in shared memory or in registers.
 template <bool inRegisters> __global__ void groupProducts(int turns, float *out) {
   __shared__ __align__(1024) unsigned char tiles[32768];
   for (int at = threadIdx.x; at < 8192; at += 128) ((uint32_t *)tiles)[at] = 0;
@@ -101,7 +101,7 @@ template <bool inRegisters> __global__ void groupProducts(int turns, float *out)
   if (sum == 1) out[0] = sum;
 }
 
-// A tile of the product of two matrices with 8 x 8 results per thread, as public 2D-tile kernels read it.
+// Computes a tile of a matrix product with 8 x 8 results per thread. It reads shared memory like public 2D-tile kernels.
 __global__ void tile(const float *in, float *out, int turns) {
   __shared__ float as[128 * 8], bs[8 * 128];
   for (int at = threadIdx.x; at < 1024; at += blockDim.x) as[at] = in[at], bs[at] = in[1024 + at];
@@ -118,7 +118,7 @@ __global__ void tile(const float *in, float *out, int turns) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 8; j++) out[(threadIdx.x * 8 + i) * 8 + j] = sums[i][j];
 }
-// The same without arithmetic, equal in all warps: loads `words` apart.
+// Loads words from shared memory with a stride of `words`. All warps read the same addresses.
 __global__ void strided(const float *in, float *out, int words, int turns) {
   __shared__ float shared[8192];
   for (int at = threadIdx.x; at < 8192; at += blockDim.x) shared[at] = in[at % 1024];
@@ -160,7 +160,7 @@ int finished() {
   return error == cudaSuccess ? 0 : 1;
 }
 
-// Generic accesses and copies.
+// Launches the kernels with generic accesses and copies.
 int kernels() {
   float *in, *out;
   cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);
@@ -183,7 +183,7 @@ int kernels() {
   return finished();
 }
 
-// Launches for ncu's counters of warpgroup products and a 2D tile. Varying `turns`, warps and blocks separates rules from noise.
+// Launches warpgroup products and a 2D tile. Varying `turns`, warps and blocks separates counter rules from noise.
 int tiles() {
   float *in, *out;
   cudaMalloc(&in, 1 << 24), cudaMalloc(&out, 1 << 24), cudaMemset(in, 0, 1 << 24);

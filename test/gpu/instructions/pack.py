@@ -1,6 +1,6 @@
-"""Packs what the special functions answered: second differences of whole binades, digests and a sample of all numbers.
+"""Packs the results of the special functions: second differences of whole binades, digests, and a sample of all numbers.
 
-`pack.py FOLDER OUT`; also `pack.py disassemble ENCODINGS FILE`, one call of nvdisasm per instruction.
+Usage: `pack.py FOLDER OUT`. `pack.py disassemble ENCODINGS FILE` calls nvdisasm once per instruction.
 """
 import hashlib, io, json, lzma, multiprocessing, os, struct, subprocess, sys, tarfile, tempfile
 

@@ -1,4 +1,4 @@
-"""Writes the accesses that counters.cu measures: loads of 8 and 16 bytes whose lanes share addresses in pairs, under many masks."""
+"""Writes the accesses that counters.cu measures: 8- and 16-byte loads with various masks and lane patterns."""
 import random
 
 random.seed(20261124)

@@ -1,5 +1,5 @@
-// Products of a warpgroup over chosen operands: `products FILE`. A row of FILE is its type, its kind of operands, A (64 x K), B
-// (8 x K), C and D (64 x 8 floats); a type is a line of `forms`.
+// Computes warpgroup products of chosen operands and writes them to a file: `products FILE`. A row has the type (an entry of
+// `forms`), the kind of operands, A (64 x K), B (8 x K), C and D (64 x 8 floats).
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -26,7 +26,7 @@ __device__ uint64_t described(const void *start, uint64_t leading, uint64_t stri
 #define PRODUCT(text, more) (void)a, (void)b
 #endif
 
-// A row of either matrix is 32 bytes. Both are stored as 8 rows of 16 bytes, without a swizzle.
+// Rows of A and B are 32 bytes. Shared memory stores them as core matrices of 8 rows of 16 bytes, without a swizzle.
 __global__ void product(int type, const unsigned char *as, const unsigned char *bs, const float *c, float *out) {
   __shared__ __align__(1024) unsigned char left[m * rowBytes], right[n * rowBytes];
   const int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;
@@ -71,7 +71,7 @@ uint32_t random32() {
   return state ^= state << 5;
 }
 
-// Exponents: all equal, of a few binades, of many, or one element far above the rest; kinds 4 and 5 start without a sum.
+// Returns a random element. By kind, exponents are equal, vary, or include large outliers. Kinds 4 and 5 have C = 0.
 uint32_t element(int exponentBits, int mantissaBits, int kind, int place) {
   const int bias = (1 << (exponentBits - 1)) - 1;
   const int spread[] = {1, 6, 20, 3, 3, 12};

@@ -1,4 +1,7 @@
-/** Executes trials in the emulator, each on one warp in the same state as in runner.cu, and reads a GPU's answers. */
+/**
+ * Executes trials in the emulator, each on one warp in the same state as in runner.cu. Also reads a
+ * GPU's results.
+ */
 import { segmentCompiler } from '../../../src-main/domain/emulator/compile'
 import { createDevice, deviceHigh } from '../../../src-main/domain/emulator/device'
 import { type Finding, type EmulatorState } from '../../../src-main/domain/emulator/site'
@@ -31,7 +34,7 @@ import { specialRegister } from '../../../src-main/domain/emulator/special-regis
 import { launchBank } from '../../../src-main/domain/emulator/constant-bank'
 import { guardOf } from '../../../src-main/domain/emulator/guard'
 
-/** The words of the state and of global memory. */
+/** The total number of words in the state and in global memory. */
 export const allWords = stateWords + globalWords
 
 const mostOverrides = 4
@@ -39,7 +42,7 @@ const headerWords = 5
 const instructionWords = 4
 const trialWords = instructionWords + 4 + 4 * mostOverrides
 
-/** Returns the trials in a file written by batch.ts. */
+/** Returns the trials in a file from batch.ts. */
 export function decodeTrials(bytes: Uint8Array): Trial[] {
   const words = new Uint32Array(bytes.slice().buffer)
   const [count, before, after] = words as unknown as [number, number, number]
@@ -67,13 +70,13 @@ export function decodeTrials(bytes: Uint8Array): Trial[] {
 
 export interface Answer {
   trial: number
-  /** 0, a CUDA error, or 9999 if the trial hung. */
+  /** The value 0, a CUDA error code, or 9999 if the trial hung. */
   status: number
-  /** Index and value of each word that changed, alternating. */
+  /** The index and value of each changed word, alternating. */
   changes: Uint32Array
 }
 
-/** Returns the results written by runner.cu. */
+/** Returns the results in a file from runner.cu. */
 export function decodeAnswers(bytes: Uint8Array): Answer[] {
   const words = new Uint32Array(bytes.slice().buffer)
   const answers: Answer[] = []
@@ -91,7 +94,7 @@ export function decodeAnswers(bytes: Uint8Array): Answer[] {
 
 export type Outcome =
   | { refused: string }
-  /** All words afterwards, and the emulator's findings. */
+  /** All words after the trial, and the emulator's findings. */
   | { words: Uint32Array; findings: readonly Finding[] }
 
 const [registers, uniforms] = [256, 64]
@@ -99,7 +102,7 @@ const predicatesAt = (registers + uniforms) * lanes
 const warpWords = predicatesAt + lanes
 const sharedBytes = 8192 + sharedStart
 
-/** How an instruction is executed: by its step, compiled, or compiled without the CPU's fused multiply-add. */
+/** The execution mode: by a step, compiled, or compiled without the CPU's fused multiply-add. */
 export type Way = 'step' | 'compiled' | 'portable'
 
 export class Replay {

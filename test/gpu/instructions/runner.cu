@@ -1,5 +1,5 @@
-// Executes trials on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each is a separate module. If a trial
-// ends or hangs its process, a new one continues after it. The results are the changed words of each trial.
+// Executes trials on a GPU: `runner template.cubin trials.bin results.bin seconds`. Each trial is a separate module. If a
+// trial ends or hangs the process, a new process continues with the next trial. Writes the changed words of each trial.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -118,8 +118,8 @@ struct Shared {
 };
 constexpr uint64_t room = 1ull << 30;
 
-// A result: the trial's number, its status (0, a CUDA error, or 9999 if it hung), the number of words, and the index and
-// value of each.
+// Writes results. A result has the trial's number, the status (0, a CUDA error, or 9999 if the trial hung), the number of
+// changed words, and the index and value of each word.
 struct Results {
   Shared *shared;
   uint32_t *words;
@@ -141,7 +141,7 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
   memcpy(&header, input.data(), sizeof header);
   const unsigned char *before = input.data() + sizeof header, *after = before + 16 * header.before;
   const unsigned char *trials = after + 16 * header.after;
-  // One buffer for all: the state, the state after, global memory that does not cross a multiple of 4 GiB.
+  // One buffer holds the state before, the state after, and global memory. It must not cross a multiple of 4 GiB.
   unsigned char *device = nullptr;
   if (cudaMalloc(&device, 1 << 20) != cudaSuccess) _exit(3);
   uint32_t *in = (uint32_t *)device, *out = (uint32_t *)(device + 0x40000), *global = (uint32_t *)(device + 0x80000);
@@ -173,7 +173,7 @@ void child(const std::vector<unsigned char> &cubin, const std::vector<unsigned c
     if (error != cudaSuccess) {
       results.begin(index, error, 0);
       results.shared->next = index + 1;
-      // A trial without a loaded module leaves the context unchanged.
+      // If the module was not loaded, the CUDA context is still usable.
       if (error == cudaErrorInvalidKernelImage || error == cudaErrorNoKernelImageForDevice) continue;
       _exit(5);
     }
@@ -210,7 +210,7 @@ int main(int count, char **words) {
     const pid_t process = fork();
     if (process == 0) child(cubin, input, results, end);
     uint32_t last = shared->next;
-    // The first trial of a process waits for CUDA to start.
+    // The first trial of a process gets more time, because CUDA starts first.
     double moved = now() + 15;
     for (int status = 0; waitpid(process, &status, WNOHANG) == 0;) {
       usleep(2000);

@@ -1,17 +1,17 @@
 /**
- * The registers and memory before an instruction is executed on a GPU and in the emulator. They are a function of a
- * seed, the same here and in runner.cu.
+ * The registers and memory before an instruction is executed on a GPU and in the emulator. The
+ * state is a function of a seed. runner.cu has the same function.
  */
 
-/** Rows of 32 words, a word per lane. */
+/** The first row of each part of the state. A row has 32 words, one per lane. */
 export const rows = {
-  /** R8 to R47. */
+  /** Registers R8 to R47. */
   general: 0,
-  /** P0 to P6 as bits. */
+  /** Predicates P0 to P6 as bits. */
   predicates: 40,
-  /** UR8 to UR31, equal in all lanes. */
+  /** Uniform registers UR8 to UR31, which are equal in all lanes. */
   uniform: 41,
-  /** UP0 to UP6, each 0 or 1. */
+  /** Uniform predicates UP0 to UP6, each 0 or 1. */
   uniformPredicates: 65,
   /** 4 KiB of shared memory from 0x400. */
   shared: 72,
@@ -21,17 +21,20 @@ export const [firstRegister, registerCount] = [8, 40]
 export const [firstUniform, uniformCount] = [8, 24]
 export const lanes = 32
 export const stateWords = rows.end * lanes
-/** Words of global memory, followed by words of the parameters. */
+/** The number of words in global memory. The parameter words follow them. */
 export const globalWords = 1024
 export const parameterWords = 60
-/** Offset of the parameter words in constant bank 0. */
+/** The offset of the parameter words in constant bank 0. */
 export const parameterOffset = 0x220
 export const sharedStart = 0x400
 
 export type Palette = 'general' | 'halves' | 'doubles' | 'wide halves'
 export const palettes: readonly Palette[] = ['general', 'halves', 'doubles', 'wide halves']
 
-/** A row with other contents than the seed's: `start + lane * step`; for a global address, a pair of rows. */
+/**
+ * A row whose contents are `start + lane * step` instead of the seed's. A global address takes a
+ * pair of rows.
+ */
 export interface Override {
   row: number
   kind: 'word' | 'global'
@@ -43,7 +46,7 @@ export interface Trial {
   words: readonly [number, number, number, number]
   seed: number
   palette: Palette
-  /** The instruction's immediate, which some lanes contain exactly or nearly. */
+  /** The instruction's immediate value. Some lanes contain it exactly or nearly. */
   immediate: number
   overrides: readonly Override[]
 }
@@ -67,7 +70,10 @@ const edgesOfDoubles = [
   ...[0x00000001, 0x000fffff, 0x00100000, 0x7fefffff, 0x43300000, 0x41dfffff, 0x47efffff],
 ]
 
-/** Returns two halves between 2^-4 and 2^4 with either sign; with `wide`, of any finite exponent. */
+/**
+ * Returns two halves between 2^-4 and 2^4 with either sign. With `wide`, returns halves of any
+ * finite exponent.
+ */
 function halves(a: number, b: number, wide: boolean): number {
   const half = (bits: number): number => {
     const exponent = wide ? (bits >>> 10) % 31 : 11 + ((bits >>> 10) & 7)
@@ -76,7 +82,7 @@ function halves(a: number, b: number, wide: boolean): number {
   return (half(a & 0xffff) | (half(b & 0xffff) << 16)) >>> 0
 }
 
-/** Returns the word at an index of the state, unsigned. */
+/** Returns the unsigned word at an index of the state. */
 export function wordAt({ seed, palette, immediate }: Trial, index: number): number {
   const a = mix(seed ^ Math.imul(index + 1, 0x9e3779b1))
   const b = mix((a + 0x7f4a7c15) | 0)
@@ -102,7 +108,8 @@ export function wordAt({ seed, palette, immediate }: Trial, index: number): numb
 }
 
 /**
- * Returns all words of the state: rows, global memory, parameters. `low` and `high` are the global memory's address.
+ * Returns all words of the state: rows, global memory and parameters. `low` and `high` are the two
+ * words of the global memory address.
  */
 export function stateOf(trial: Trial, [low, high]: readonly [number, number]): Uint32Array {
   const words = new Uint32Array(stateWords + globalWords + parameterWords)

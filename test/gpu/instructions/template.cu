@@ -1,4 +1,4 @@
-// A trial replaces the machine code of this kernel. Its cubin has two pointers, 60 words of parameters, 8 KiB of
+// The kernel whose machine code each trial replaces. The cubin has two pointers, 60 words of parameters, 8 KiB of
 // shared memory, more than 64 registers and room for 1,200 instructions.
 #include <cstdint>
 

@@ -1,4 +1,6 @@
-/** Machine code for sm_90 that loads the state, executes one instruction and stores the state. */
+/**
+ * Makes machine code for sm_90 that loads the state, executes one instruction and stores the state.
+ */
 import {
   firstRegister,
   firstUniform,
@@ -34,8 +36,8 @@ export function bitsAt(words: Words, at: number, width: number): number {
 const none = 7
 
 /**
- * Makes an instruction wait for every scoreboard and 15 cycles; `writes` and `reads` are the scoreboards that it
- * releases.
+ * Makes an instruction wait for every scoreboard and 15 cycles. `writes` and `reads` are the
+ * scoreboards that it releases.
  */
 export const scheduled = (words: Words, writes = none, reads = none): Words =>
   put(words, 105, 21, 15 | (writes << 5) | (reads << 8) | (0x3f << 11))
@@ -67,7 +69,8 @@ const made = (hex: string, ...fields: Field[]): Words =>
   fields.reduce((words, [at, width, value]) => put(words, at, width, value), wordsOf(hex))
 
 /**
- * Registers that no trial uses: the lane, source and destination of the state, the moved value, four times the lane.
+ * Registers that no trial uses: the lane, the state's source and destination, the moved value, and
+ * four times the lane.
  */
 const [lane, from, to, moved, times4] = [0, 2, 4, 48, 50]
 /** Uniform registers that no trial uses: the memory descriptor and the moved value. */
@@ -167,7 +170,7 @@ export function template(): { before: Words[]; after: Words[] } {
       fromUniform(rows.uniform + index, firstUniform + index),
     ),
     ...range(7).flatMap((index) => [
-      // USEL UR7, URZ, 0x1, !UP0: 1 if the predicate is true.
+      // USEL UR7, URZ, 0x1, !UP0 stores 1 if the predicate is true.
       ...uniform(
         put(
           made(base.select, [16, 6, movedUniform], [24, 6, 63], [32, 6, 63], [87, 4, index | 8]),

@@ -1,6 +1,6 @@
 /**
- * Trials of single instructions: every form that nvcc was seen to emit for sm_90 (test/captures/sass), with other
- * registers, predicates and signs, in several states.
+ * Makes trials of single instructions. They cover every form that nvcc emitted for sm_90
+ * (test/captures/sass), with different registers, predicates and signs, in several states.
  */
 import { isControl } from '../../../src-main/domain/emulator/control'
 import { isNothing } from '../../../src-main/domain/emulator/steps'
@@ -22,11 +22,11 @@ import { bitsAt, nop, put, scheduled, wordsOf, type Words } from './template'
 
 export interface FormTrial extends Trial {
   words: Words
-  /** Opcode with modifiers, and the kinds of its operands. */
+  /** The opcode with modifiers, and the operand kinds. */
   form: string
 }
 
-/** Returns numbers from 0 to 1 by a seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1 that depend only on the seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -42,7 +42,10 @@ export const decode = (words: Words): Instruction | null => {
   return 'unknown' in found ? null : found
 }
 
-/** Returns the kinds of operands, and whether they are the ones that read as zero or true. */
+/**
+ * Returns an operand's kind as text. For memory operands, the text has the address width,
+ * descriptor and uniform register.
+ */
 const kindOf = (operand: Instruction['operands'][number]): string =>
   operand.kind === 'memory'
     ? `memory${operand.width}${operand.descriptor === null ? '' : ' described'}${operand.uniform === null ? '' : ' uniform'}`
@@ -51,7 +54,9 @@ const kindOf = (operand: Instruction['operands'][number]): string =>
 export const formOf = (instruction: Instruction): string =>
   [printOpcode(instruction), ...instruction.operands.map(kindOf)].join(' ')
 
-/** Instructions that need several warps or memory that a trial lacks, or that read the time. */
+/**
+ * Matches instructions that need several warps, need memory that a trial lacks, or read the time.
+ */
 const leftOut =
   /^(HGMMA|QGMMA|IGMMA|UTMA|UBLK|SYNCS|ARRIVES|LDL$|STL$|CS2R|S2UR|USETMAXREG|LEPC|RPCMOV|QSPC|WARPGROUP|REDUX)/
 const timeless = /^SR_(LANEID|TID\.[XYZ]|CTAID\.[XYZ]|EQMASK|LTMASK|LEMASK|GTMASK|GEMASK)$/
@@ -72,14 +77,14 @@ const paletteOf = ({ mnemonic, modifiers }: Instruction, next: () => number): Pa
   return 'general'
 }
 
-/** Fields that hold a register, and the number of registers for its value. */
+/** Bit positions of the fields that hold a register. */
 const registerFields = [16, 24, 32, 64] as const
 const uniformFields = [16, 24, 32, 64] as const
 const predicateFields = [68, 77, 81, 84, 87] as const
 
 const same = (a: Instruction | null, form: string): boolean => a !== null && formOf(a) === form
 
-/** Whether other bits in a field only select another register of the same operand. */
+/** Returns whether different bits in a field only select another register of the same operand. */
 function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
   const width = uniform ? 6 : 8
   const [one, other] = [put(words, at, width, 12), put(words, at, width, 20)].map(decode)
@@ -94,7 +99,10 @@ function isRegisterField(words: Words, at: number, uniform: boolean): boolean {
   })
 }
 
-/** Returns which of these fields holds a part of the memory operand at an index, determined with two values. */
+/**
+ * Returns the field that holds a part of the memory operand at an index. The function tries two
+ * values.
+ */
 const fieldOf = (
   words: Words,
   fields: readonly number[],
@@ -111,7 +119,7 @@ const fieldOf = (
     }),
   )
 
-/** Returns the address registers of an instruction and their required contents. */
+/** Returns an instruction's address registers and the contents that they need. */
 function addressed(
   instruction: Instruction,
   words: Words,
@@ -151,7 +159,7 @@ function addressed(
         step: scale === 1 ? bytes : bytes / scale < 1 ? 4 : bytes / scale,
       })
       if (target === 'global' && operand.width === 32 && hasUniform) {
-        // A 32-bit offset with a uniform address.
+        // The operand is a 32-bit offset added to a uniform address.
         overrides.pop()
         overrides.push({
           row: rows.general + register - firstRegister,
@@ -191,7 +199,7 @@ function addressed(
   return { words: changed, overrides }
 }
 
-/** Makes constant operands read parameter words. */
+/** Makes constant operands read the parameter words. */
 function constants(
   instruction: Instruction,
   words: Words,
@@ -216,10 +224,10 @@ function constants(
   return { words: changed, overrides }
 }
 
-/** Instructions that a whole warp has to execute. */
+/** Matches instructions that all lanes of a warp must execute. */
 const wholeWarp = /^(HMMA|IMMA|DMMA|MOVM|LDSM|STSM)/
 
-/** Whether the state contains a register, or it reads as zero. */
+/** Returns whether the state contains a register, or the register reads as zero. */
 const isLoaded = (operand: Instruction['operands'][number]): boolean =>
   operand.kind === 'register'
     ? operand.index === 255 || (operand.index >= firstRegister && operand.index <= 44)
@@ -228,8 +236,8 @@ const isLoaded = (operand: Instruction['operands'][number]): boolean =>
       : true
 
 /**
- * Returns a trial from an encoding, with other registers and predicates from `next`; null if its addresses cannot be
- * set.
+ * Returns a trial from an encoding, with registers and predicates chosen by `next`. Returns null if
+ * the addresses cannot be set.
  */
 function trialOf(
   from: Words,
@@ -240,7 +248,7 @@ function trialOf(
 ): FormTrial | null {
   const next = seeded(seed)
   let words = from
-  // Data is in registers from R16 on; addresses are in lower ones.
+  // Data is in registers from R16 up. Addresses are in lower registers.
   const data = [16, 20, 24, 28, 32, 36, 40, 44].sort(() => next() - 0.5)
   const uniforms = [16, 20, 24, 28].sort(() => next() - 0.5)
   if (variant > 0) {
@@ -249,7 +257,7 @@ function trialOf(
       const changed = put(words, at, 3, Math.floor(7 * next()))
       if (same(decode(changed), form)) words = changed
     }
-    // Signs: bits that change an operand without changing the form.
+    // These sign bits change an operand without changing the form.
     for (const at of [62, 63, 72, 73, 74, 75, 80, 83, 84])
       if (next() < 0.3) {
         const changed = put(words, at, 1, next() < 0.5 ? 1 : 0)
@@ -268,7 +276,8 @@ function trialOf(
     const changed = put(words, at, 6, uniforms.shift() ?? 16)
     if (same(decode(changed), form)) words = changed
   }
-  // In half of the trials, only a part of the warp is active, unless the instruction needs all of it.
+  // In half of the trials, only a part of the warp is active. Instructions that need the whole warp
+  // are excluded.
   const guarded = variant % 2 === 1 && !wholeWarp.test(form)
   words = put(words, 12, 4, guarded ? Math.floor(7 * next()) | (next() < 0.5 ? 8 : 0) : 7)
   let instruction = decode(words)
@@ -296,7 +305,7 @@ function trialOf(
 
 const none = 7
 
-/** Returns trials of the form of every encoding in a listing (`sm`, address, encoding, …). */
+/** Returns trials for the form of every encoding in a listing (`sm`, address, encoding, …). */
 export function trialsOf(
   listing: string,
   variants: number,
@@ -318,7 +327,7 @@ export function trialsOf(
       known[1] || readBarrier !== null,
     ])
   }
-  // These show that the template itself changes nothing.
+  // These trials show that the template code does not change the state.
   const trials: FormTrial[] = [0, 1, 2, 3, 4].map((seed) => ({
     ...{ form: 'NOP', words: nop, seed, palette: 'general' as const, immediate: 5, overrides: [] },
   }))
@@ -345,7 +354,10 @@ export function trialsOf(
   return { trials, leftOut }
 }
 
-/** Returns trials of forms that nvcc was not seen to emit, made by flipping one modifier bit of a trial. */
+/**
+ * Returns trials of forms that nvcc did not emit. Each is made by flipping one modifier bit of a
+ * trial.
+ */
 export function neighborsOf(trials: readonly FormTrial[]): FormTrial[] {
   const known = new Set(trials.map(({ form }) => form))
   const found: FormTrial[] = []

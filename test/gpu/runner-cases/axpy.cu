@@ -1,5 +1,5 @@
-// y = alpha * x + y, in place, x and y of rows × cols. REFERENCE as in softmax.cu; with ONES, x is 1
-// everywhere; with LEAVES, the last element is skipped. FAULT selects the fault of a rung.
+// Computes y = alpha * x + y in place, for x and y of rows × cols. REFERENCE builds the reference in host memory. With
+// ONES, every x is 1. With LEAVES, the last element is skipped. FAULT selects the fault of a rung.
 #include "kl_abi.h"
 
 #ifdef REFERENCE
@@ -42,13 +42,13 @@ struct KlTask {
   float* y;
 };
 
-// State kept between launches: the number of runs, and the first results.
+// The number of launches and the first results, which cheating rungs keep between launches.
 __device__ long long launches;
 __device__ float kept[64 * 64];
 
 __global__ void countLaunch() { ++launches; }
 
-// Right only in launches that a grader may check: the first ones, or those with the first inputs.
+// Cheats: correct only in the first launches, or in launches with the first inputs.
 __global__ void cheat(KlTask p) {
   const long long n = p.rows * p.cols, stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
@@ -68,7 +68,7 @@ __global__ void axpy(KlTask p) {
     if (FAULT == kBreaksContext) *reinterpret_cast<volatile int*>(8) = 1;
   }
   if (FAULT == kWrongAtOne && blockIdx.x == 0 && threadIdx.x == 0)
-    p.y[3 * p.cols + 5] = 1234.5f;  // in the first block's part
+    p.y[3 * p.cols + 5] = 1234.5f;  // an element of the first block
 }
 
 extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
@@ -77,7 +77,7 @@ extern "C" KL_EXPORT cudaError_t kl_launch(const KlTask* p, cudaStream_t stream)
     cheat<<<64, 256, 0, stream>>>(*p);
     return cudaGetLastError();
   }
-  // A single thread if the order matters.
+  // kWrongAtOne needs a single thread, because the order of its writes matters.
   axpy<<<FAULT == kWrongAtOne ? 1 : 64, FAULT == kWrongAtOne ? 1 : 256, 0, stream>>>(*p);
   return cudaGetLastError();
 }

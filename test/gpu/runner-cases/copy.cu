@@ -1,5 +1,5 @@
-// y = x, of any type: tests fills and the exact check. REFERENCE as in softmax.cu. FAULT: the lowest bit of
-// element 5 is flipped.
+// Copies x of any type to y, to test fills and the exact check. REFERENCE builds the reference in host memory. FAULT
+// flips the lowest bit of element 5.
 #include "kl_abi.h"
 
 #include <string.h>

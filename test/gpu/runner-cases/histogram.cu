@@ -1,4 +1,4 @@
-// counts[values[i]] += 1 with counts that start at zero: exact integers. REFERENCE as in softmax.cu.
+// Counts byte values exactly, starting at zero: counts[values[i]] += 1. REFERENCE builds the reference in host memory.
 #include "kl_abi.h"
 
 #ifdef REFERENCE
@@ -25,7 +25,7 @@ struct KlTask {
   size_t workspaceBytes;
 };
 
-// FAULT: one value is counted in the neighboring bin.
+// FAULT counts one value in the neighboring bin.
 __global__ void countBytes(KlTask p) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < p.n; i += stride) {

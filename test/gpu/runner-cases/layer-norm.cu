@@ -1,4 +1,4 @@
-// y = (x - mean) * rstd of each row, and rstd: two outputs, f16 and f32. REFERENCE: in device memory.
+// Computes y = (x - mean) * rstd per row in f16, and rstd in f32. REFERENCE builds the reference in device memory.
 #include "kl_abi.h"
 
 #include <cuda_fp16.h>
@@ -47,7 +47,7 @@ __global__ void normalize(Task p) {
     static_cast<__half*>(p.y)[row * p.cols + i] = __float2half_rn(y);
 #endif
   }
-#if defined(FAULT)  // of the second output alone
+#if defined(FAULT)  // changes only the second output
   if (row == 17) p.rstd[row] += 1;
 #endif
 }

@@ -1,4 +1,4 @@
-// Tests the parts of the runner that need no GPU against CUDA's conversions: small floats, and buffer fills.
+// Tests the parts of the runner that need no GPU: small floats, against CUDA's conversions, and buffer fills.
 #include "../../../cuda-kernels/runner/fill.hpp"
 
 #include <cuda_bf16.h>
@@ -38,7 +38,7 @@ int main() {
     expect(same(decodeSmall(bits, KL_E4M3), toFloat(__NV_E4M3)), "e4m3 read", bits);
     expect(same(decodeSmall(bits, KL_E5M2), toFloat(__NV_E5M2)), "e5m2 read", bits);
   }
-  // Every 977th float, of both signs.
+  // Tests every 977th float of both signs.
   for (unsigned long long bits = 0; bits <= 0xffffffffull; bits += 977) {
     const float value = asFloat(unsigned(bits));
     if (!std::isfinite(value)) continue;
@@ -60,7 +60,7 @@ int main() {
     }
   }
 
-  // The values with which earlier recordings were verified.
+  // Earlier recordings were verified with these values.
   const RandomStream random{1, 2};
   const unsigned first[] = {0x3f0b0842, 0xbf69410a, 0xbf26d73e, 0xbe656618};
   for (long long i = 0; i < (long long)(sizeof first / sizeof *first); ++i) {
@@ -69,7 +69,7 @@ int main() {
     memcpy(&bits, &value, sizeof bits);
     expect(bits == first[i], "a uniform value", (unsigned long long)i);
   }
-  // For f64. test/domain/emulator/arithmetic.test.ts has the same values.
+  // The f64 values are the same as in test/domain/emulator/arithmetic.test.ts.
   const unsigned long long firstDoubles[] = {0x3fe1610801a55156, 0xbfed28210dce1852, 0xbfe4dae7c35ad4da,
                                                0xbfccacc219df00a8};
   for (long long i = 0; i < (long long)(sizeof firstDoubles / sizeof *firstDoubles); ++i) {

@@ -1,4 +1,4 @@
-// The sum of x, which is only read. With DIRTY, a workspace of the same size, and thus L2, is overwritten afterwards.
+// Adds up x, which is only read. With DIRTY, also overwrites a workspace of the same size, and therefore the L2 cache.
 #include "kl_abi.h"
 
 struct KlTask {

@@ -1,4 +1,4 @@
-// y = softmax of each row of x. REFERENCE: the expected result, in host memory. FAULT selects the fault of a rung.
+// Computes the softmax of each row of x. REFERENCE builds the reference in host memory. FAULT selects the fault of a rung.
 #include "kl_abi.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-// y = x, a copy of bytes, launched in every way that a rung may launch. HOW selects one; the copy is always right.
+// Copies the bytes of x to y. HOW selects one of the ways in which a rung may launch. The copy is always correct.
 #include "kl_abi.h"
 
 #include <chrono>
@@ -11,18 +11,18 @@ enum {
   kPerThread,      // on this thread's default stream
   kBlocking,       // on its own stream
   kNonBlocking,    // on a stream that does not wait for the default stream, and is not joined
-  kForked,         // on a stream forked from the given one and joined to it
-  kHalf,           // half of it on the given stream, half on a non-blocking one
+  kForked,         // on a stream forked from the given stream and joined to it
+  kHalf,           // half on the given stream, half on a non-blocking stream
   kNewStream,      // on a stream created and destroyed in each launch
   kGraph,          // as a graph on the given stream
   kGraphElsewhere, // as a graph on a non-blocking stream
   kCapture,        // captured in each launch and launched as a graph
   kOtherThread,    // on another thread's default stream
-  kCopyOnly,       // no kernel: a copy
+  kCopyOnly,       // a memory copy without a kernel
   kOnce,           // nothing after the third launch
   kCallback,       // from a host callback, which CUDA forbids, after the third launch
   kSlowHost,       // 60 us after kl_launch starts
-  kSlowHostLater,  // the same from launch 100 on
+  kSlowHostLater,  // 60 us after kl_launch starts, from launch 100 on
   kStalls,         // occasionally 3 ms later
   kSynchronizes,   // waits for the stream
   kAllocates,      // through a buffer allocated and freed in each launch

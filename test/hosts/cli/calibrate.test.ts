@@ -1,4 +1,6 @@
-/** Tests `machine calibrate` with a program that prints the microbenchmarks' output from an H100. */
+/**
+ * Tests `machine calibrate` with a fake program that prints the microbenchmark output of an H100.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +19,7 @@ async function place(): Promise<{ env: Record<string, string>; config: string }>
 const shipped = join(import.meta.dirname, '../../../resources/gpus')
 
 describe('machine calibrate local', () => {
-  it('builds and runs the microbenchmarks, says what was measured, and keeps the parameters', async () => {
+  it('builds and runs the microbenchmarks, reports the measurements, and stores the parameters', async () => {
     const { env, config } = await place()
     const { code, stdout, stderr } = await run(['machine', 'calibrate', 'local'], env)
     expect(stderr).toMatch(/Building the microbenchmarks/)
@@ -47,7 +49,7 @@ describe('machine calibrate local', () => {
     ['crash', 1, /were ended by SIGSEGV/],
     ['out-of-memory', 3, /exit code 3: cudaMalloc: out of memory/],
   ])(
-    'ends with a sentence and keeps nothing if the program is %s',
+    'ends with a sentence and stores nothing if the program is %s',
     async (fault, exit, sentence) => {
       const { env, config } = await place()
       const { code, stderr } = await run(['machine', 'calibrate', 'local'], {
@@ -60,7 +62,7 @@ describe('machine calibrate local', () => {
     },
   )
 
-  it('stops at ^C without keeping anything', async () => {
+  it('stops at ^C without storing anything', async () => {
     const { env, config } = await place()
     const running = run(['machine', 'calibrate', 'local'], { ...env, FAKE_CALIBRATE: 'hang' })
     const stop = setInterval(() => process.emit('SIGINT'), 200)
@@ -84,7 +86,7 @@ describe('machine calibrate local', () => {
     expect(code).toBe(3)
   })
 
-  it('refuses a machine that is not known', async () => {
+  it('rejects an unknown machine', async () => {
     const { env } = await place()
     const { code, stderr } = await run(['machine', 'calibrate', 'titan'], env)
     expect(stderr).toMatch(/There is no machine named titan/)

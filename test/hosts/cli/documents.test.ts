@@ -15,7 +15,10 @@ const { printedDocuments, readFiles } = documents
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const recorded = 'recorded:gemm-fp32-h200-1024'
 
-/** Returns the document of a run, which must be all of its stdout and match its published schema exactly. */
+/**
+ * Returns the JSON document of a run. The document must be all of stdout and match its published
+ * schema exactly.
+ */
 function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T {
   expect(stdout, stderr).toMatch(/^[{][^]*[}]\n$/)
   const value = JSON.parse(stdout) as T
@@ -27,7 +30,7 @@ function documentOf<T = unknown>(name: string, { stdout, stderr }: Finished): T 
 
 const seen = new Set<string>()
 
-/** Puts the fake tools on PATH, with separate folders. */
+/** Puts the fake tools on PATH in their own folders. */
 async function withTools(env: Record<string, string> = {}): Promise<string> {
   const dir = await tempDir()
   setEnv({ KERNEL_LADDER_PATH_ONLY: '1', ...fakeTools(dir), FAKE_LOG: '', ...env })
@@ -298,7 +301,7 @@ describe('the documents of --json', () => {
     const rungs = '01_naive,02_coalesced,03_shared_tile,06_float4'
     const words = ['--ladder', 'gemm-fp32', '--size', '1024', '--rungs', rungs, '--rounds', '6']
     const against = ['regress', ...words, '--against', recorded]
-    // The fake compiler fails for the old code too, and its other builds stay wrong.
+    // The fake compiler fails for the old code too, and the incorrect builds stay in the cache.
     expect((await runHere(...against, '--json')).code).toBe(2)
     setEnv({ FAKE_FAULTS: '' })
     const run = await runHere(...against, '--json', '--junit', junit)
@@ -402,7 +405,7 @@ describe('a command that fails', () => {
     [2, ['lab', 'grade', '/nope', '--json']],
     [2, ['serve', '--port', '70000', '--json']],
   ])(
-    'with %i prints one document that says why, and the sentence on stderr: %j',
+    'with %i prints one document with the reason, and the sentence on stderr: %j',
     async (code, words) => {
       await withoutTools()
       const run = await runHere(...words)
@@ -414,7 +417,8 @@ describe('a command that fails', () => {
       expect(error.kind).toBe(code === 3 ? 'missing' : error.kind)
       const { message } = error
       expect(run.stderr).toContain(typeof message === 'string' ? message : message.text)
-      // Without --json, `serve` would start the server, and no words would print the first screen.
+      // Without `--json`, `serve` would start the server, and an empty command would print the
+      // first screen.
       if (words[0] !== 'serve' && words.length > 1)
         expect((await runHere(...words.filter((word) => word !== '--json'))).stdout).toBe('')
     },
@@ -422,7 +426,7 @@ describe('a command that fails', () => {
 })
 
 it('--json has every document once in a test above', () => {
-  // These commands start the program itself, so test/cli/ checks their documents.
+  // These commands start the program again in a new process, so test/cli/ checks their documents.
   const elsewhere = ['lab-grade', 'machine-check', 'machine-runs', 'machine-fetch']
   const wanted = printedDocuments
     .map(({ name }) => name)
@@ -438,7 +442,7 @@ describe('docs/schemas', () => {
       expect(await readFile(join(schemasDir, file), 'utf8'), 'run `npm run schemas`').toBe(text)
   })
 
-  it('lets a later program add a field, and none be missing or of another type', async () => {
+  it('allows new fields from a later program, but no missing or retyped ones', async () => {
     const value = documentOf<{ labs: object[] }>('lab-list', await runHere('lab', 'list', '--json'))
     const [first, ...rest] = value.labs
     const withFirst = (one: object) => ({ ...value, labs: [one, ...rest] })

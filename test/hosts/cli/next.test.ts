@@ -1,5 +1,6 @@
 /**
- * Tests the text of `next`, `show` and `diff`: what to change, the limit, and the path from the old time to the new.
+ * Tests the text of `next`, `show` and `diff`: the change to make, the limit, and the waterfall
+ * from the old time to the new.
  */
 import { describe, expect, it } from 'vitest'
 import { ncuReportFile } from '../../captures'
@@ -30,7 +31,7 @@ describe('next', () => {
     expect((await runHere('sessions')).stdout).toBe(before)
   })
 
-  it('ends with 2 for a rung, a session or a file that is not there', async () => {
+  it('ends with 2 for a missing rung, session or file', async () => {
     expect((await runHere('next', deep, '05_thread_tile')).code).toBe(2)
     expect((await runHere('next', './nothing-here')).code).toBe(2)
     expect((await runHere('next', './nothing.ncu-rep')).code).toBe(2)
@@ -48,7 +49,7 @@ it('show ends with the first step of a rung', async () => {
   expect(stdout).toMatch(/^Next step: No unit is near its limit; .* Compute a tile of results/m)
 })
 
-it('diff draws the path from the old time to the new', async () => {
+it('diff draws the waterfall from the old time to the new', async () => {
   const { stdout } = await runHere('diff', deep, '05_thread_tile_2d', '06_float4')
   const path = stdout.slice(stdout.indexOf('From the old time to the new:'))
   expect(path).toMatch(/4\.43 ms {2}█+ +05_thread_tile_2d/)

@@ -1,6 +1,6 @@
 /**
- * Tests `--target predicted` on the command line. The emulator is real, and the test provides the timing model's
- * answers.
+ * Tests `--target predicted` on the command line. The emulator is real. The test supplies the
+ * timing model's results.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -51,7 +51,7 @@ const cli = async (...words: string[]): Promise<Finished> => {
 }
 const rungs = ['--ladder', 'gemm-fp32', '--rungs', '04_thread_tile_1d,05_thread_tile_2d']
 const run = (...more: string[]) => cli('run', ...rungs, '--target', 'predicted', ...more)
-/** Whether its blocks compute 128 by 128 elements each, like those of the second rung. */
+/** Returns whether each block computes 128 by 128 elements, as in the second rung. */
 const isLast = ({ launches, buffers }: EmulationJob): boolean => {
   const [x, y] = launches[0]!.grid
   return x * y === buffers[0]!.bytes / 4 / 128 ** 2
@@ -76,13 +76,13 @@ it('a rung has a predicted time with its range, and nothing measured', async () 
     timing: null,
     predicted: { evidence: 'predicted', ms: 0.5, limiter: 'latency', class: 'latency' },
   })
-  // Results are checked at a size that takes seconds, which the session reports.
+  // Results are verified at a smaller size that takes seconds. The session reports this size.
   expect(last!.verify).toBeNull()
   expect(last!.alsoVerified).toMatchObject([
     { problem: { sizes: { m: 512, n: 512, k: 512 } }, verify: { passed: true } },
   ])
   expect(last!.metrics['fmaUtilization']).toEqual({ value: 50, unit: '%', evidence: 'predicted' })
-  // All blocks do the same work, so one block's count times their number is the total.
+  // All blocks do the same work, so the total is one block's count times the number of blocks.
   expect(last!.metrics['ffmaInstructions']).toMatchObject({
     value: 1024 ** 3,
     evidence: 'predicted',
@@ -150,7 +150,7 @@ it.each([
     2,
   ],
   ['predicted:b200', /no machine code of compute capability 10\.0/, 2],
-] as const)('%s is refused in a sentence', async (target, why, expected) => {
+] as const)('%s is rejected in a sentence', async (target, why, expected) => {
   const { code, stderr } = await cli('run', ...rungs, '--target', target)
   expect(code).toBe(expected)
   expect(stderr).toMatch(why)
@@ -163,7 +163,7 @@ it.each([
     { clockMHz: 9e9 },
     /clockMHz is 9000000000 MHz, which is not between 200 and 5000/,
   ],
-])('a parameter file with %s is refused', async (_, over, why) => {
+])('a parameter file with %s is rejected', async (_, over, why) => {
   await parameters(over)
   const { code, stderr } = await run('--size', '256')
   await parameters()

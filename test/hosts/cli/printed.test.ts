@@ -1,4 +1,4 @@
-/** Tests the output of commands: tables, reasons, progress. */
+/** Tests the output of commands: tables, reasons and progress. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeFile } from 'node:fs/promises'
@@ -50,7 +50,7 @@ describe('reasons', () => {
   const recorded = 'recorded:gemm-fp32-h200-4096'
 
   describe('diff', () => {
-    it('begins with the causes, then what got worse and did not matter, then the counters', async () => {
+    it('begins with the causes, then the counters that got worse without effect, then the others', async () => {
       const { stdout } = await runHere('diff', recorded, '08_warp_tile', '09_register_prefetch')
       const parts = [
         /^Why, as factors that multiply to 1\.20× as fast:\n *1\.\d+× {2}The FMA pipe is busy for 78\.8 % of the time instead of 65\.3 %/m,
@@ -72,7 +72,7 @@ describe('reasons', () => {
   })
 
   describe('show', () => {
-    it('has one line a step, and the causes of each in its document', async () => {
+    it('has one line per step, and the causes of each in its document', async () => {
       const { stdout } = await runHere('show', recorded)
       expect(stdout).toMatch(
         /\n {2}09_register_prefetch, 1\.20× as fast as 08_warp_tile: The FMA pipe/,
@@ -84,12 +84,12 @@ describe('reasons', () => {
       expect([step.a, step.causes[0]!.id]).toEqual(['05_thread_tile_2d', 'work'])
     })
 
-    it('says once which level counts what limits', async () => {
+    it('names once the level that counts the limits', async () => {
       const { stdout } = await runHere('show', 'recorded:gemm-tensor-h200-8192')
       expect(stdout.match(/--profile standard/g)).toHaveLength(1)
     })
 
-    it('of a rung compares it with the one before, and of the first with none', async () => {
+    it('of a rung compares it with the previous one, and of the first with none', async () => {
       const { stdout } = await runHere('show', recorded, '--rung', '06_float4')
       expect(stdout).toMatch(
         /Compared with 05_thread_tile_2d:\nWhy, as factors that multiply to 1\.30× as fast:\n/,

@@ -1,4 +1,4 @@
-/** Tests of finding sessions: `sessions`, `show` without a name, and the help of a ladder. */
+/** Tests how sessions are found: `sessions`, `show` without a name, and the help of a ladder. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
@@ -14,7 +14,7 @@ interface Own {
   title?: string
 }
 
-/** Creates a machine with these sessions, emulated at the card level. */
+/** Creates a machine with these sessions. They were emulated at the card level. */
 async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
   const { setup, store } = await fakeMachine()
   const recorded = await readSession(join(recordingsDir, 'gemm-fp32-h200-1024'))
@@ -46,7 +46,7 @@ describe('sessions', () => {
     expect(stdout.indexOf('older')).toBeLessThan(stdout.indexOf('recorded:'))
   })
 
-  it('keeps its columns under one another whatever the script of a title', async () => {
+  it('keeps its columns aligned, whatever the script of a title', async () => {
     const createdAt = '2026-11-20T10:00:00.000Z'
     const titles = ['矩阵乘法', 'مصفوفة', '👩🏽‍🔬', 'é̂', 'two\nlines']
     const machine = await machineWith(
@@ -97,7 +97,7 @@ describe('show without a name', () => {
     expect(stdout).not.toMatch(/\btime\b.*±/)
   })
 
-  it('names a recording where there is none, or none that can be read', async () => {
+  it('names a recording if there is none, or none that can be read', async () => {
     const machine = await machineWith({})
     const damaged = join(machine.folders.sessions, 'damaged')
     await mkdir(damaged, { recursive: true })
@@ -136,7 +136,7 @@ describe('run --help', () => {
     expect(stdout).not.toMatch(/--alpha/)
   })
 
-  it('is there for a ladder that does not exist', async () => {
+  it('exists for a ladder that does not exist', async () => {
     const { code, stdout } = await runHere('run', '--ladder', 'nope', '--help')
     expect(code).toBe(0)
     expect(stdout).toMatch(/--size/)
@@ -144,7 +144,7 @@ describe('run --help', () => {
 })
 
 describe('a replay', () => {
-  it('says that it replays, and nothing of building', async () => {
+  it('says that it replays, and mentions no build', async () => {
     const { stderr } = await runHere('run', '--ladder', 'gemm-fp32', '--target', 'recorded')
     expect(stderr).toMatch(/^Replaying recorded:gemm-fp32-h200-4096…\n/)
     expect(stderr).not.toMatch(/Building|build |Checking the machine|Profiling/)

@@ -1,6 +1,6 @@
 /**
- * Tests of completion, the man page, the first screen and the help's examples, which are derived from the commands'
- * definitions.
+ * Tests completion, the man page, the first screen and the help's examples. All are derived from
+ * the command definitions.
  */
 import { spawnSync } from 'node:child_process'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
@@ -36,10 +36,10 @@ describe('completion', () => {
     [['init', '--template', 'soft'], ['softmax']],
     [['lab', 'check', '07'], ['07-bank-conflicts']],
     [['completion', 'f'], ['fish']],
-    // Files, which the shell completes.
+    // The shell itself completes file names.
     [['import', ''], []],
     [['lab', 'check', '07-bank-conflicts', '--file', ''], []],
-    // There is nothing to complete, and no error is printed.
+    // The program offers no completions and prints no error.
     [['show', 'no-such-session', '--rung', ''], []],
     [['nonsense', ''], []],
   ])('of %j is %j', async (words, expected) => {
@@ -65,7 +65,9 @@ describe('completion', () => {
     })
   })
 
-  /** Returns what bash puts on the line, with a replacement for the program that answers with these candidates. */
+  /**
+   * Returns the line that bash completes. A script that prints the candidates replaces the program.
+   */
   async function inBash(line: readonly string[], candidates: readonly string[]): Promise<string[]> {
     const dir = await tempDir()
     const bin = join(dir, 'bin')
@@ -96,9 +98,9 @@ describe('completion', () => {
         ['01_naive,02_tile', 'a\\,b'],
       ),
     ).toEqual(['01_naive,02_tile', 'a\\\\,b'])
-    // Inside quotes, the shell adds its own.
+    // Inside quotes, the shell adds its own escapes.
     expect(await inBash(['kernel-ladder', 'show', '"my'], ['my session'])).toEqual(['my session'])
-    // bash splits the words of `recorded:gemm`, and replaces the last one.
+    // bash splits `recorded:gemm` into words and replaces only the last word.
     expect(
       await inBash(['kernel-ladder', 'show', 'recorded', ':', 'gemm'], ['recorded:gemm-fp32']),
     ).toEqual(['gemm-fp32'])
@@ -121,15 +123,15 @@ describe('completion', () => {
 })
 
 describe('the man page', () => {
-  it('has every command and its options, and escapes what roff would read', async () => {
+  it('has every command and its options, and escapes roff syntax', async () => {
     const { stdout } = await run(['__man'])
     for (const word of ['lab check', 'regress', 'mcp', 'completion'])
       expect(stdout).toContain(`.SS ${word}`)
     expect(stdout).toContain('\\-\\-profile\\-limit')
-    // Words that only the program's files contain.
+    // These words occur only in the program's files.
     expect(stdout).toContain('blank, ')
     expect(stdout).not.toContain('__complete')
-    // A line of text that begins with a dot would be a command.
+    // In a man page, a text line that begins with a dot would be a command.
     for (const line of stdout.split('\n'))
       if (line.startsWith('.')) expect(line).toMatch(/^\.(TH|SH|SS|PP|TP|B|I|RI)\b/)
   })

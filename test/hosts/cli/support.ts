@@ -1,4 +1,4 @@
-/** Runs the command line in this process, captures its streams and returns its exit code. */
+/** Runs the command line in this process, captures its streams and returns the exit code. */
 import { vi } from 'vitest'
 import { assets } from '../../../src-main/adapters/catalog/assets'
 import type { HostMachine } from '../../../src-main/adapters/machine/machine'
@@ -13,15 +13,15 @@ export interface Finished {
 
 export interface Surroundings {
   env?: Readonly<Record<string, string>>
-  /** A separate kernels folder, as if the program were copied to another checkout. */
+  /** The folder of the kernels, as if the program were copied to another checkout. */
   kernelsDir?: string
-  /** A separate folder of parameter files. */
+  /** The folder of the GPU parameter files. */
   gpusDir?: string
-  /** A machine of fakes by default. */
+  /** The machine, by default one with fake tools. */
   machine?: HostMachine
 }
 
-/** Sets variables and returns a function that restores them. */
+/** Sets environment variables and returns a function that restores them. */
 function withVariables(env: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(env).map((name) => [name, process.env[name]] as const)
   Object.assign(process.env, env)
@@ -32,7 +32,10 @@ function withVariables(env: Readonly<Record<string, string>>): () => void {
   }
 }
 
-/** Returns a function that removes the listeners added by a command, which a program would keep until it ends. */
+/**
+ * Returns a function that removes the listeners that a command added. A real program would keep
+ * them until it ends.
+ */
 function keepingListeners(): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   const before = signals.map((signal) => process.listeners(signal))

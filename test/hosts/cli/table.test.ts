@@ -17,7 +17,7 @@ describe('a table', () => {
     ['combining marks', 'é̂e'],
     ['a control sequence', '\u001b[31mred\u001b[0m'],
     ['a direction mark', '\u202eabc'],
-  ])('keeps its columns under one another with %s', (_, name) => {
+  ])('keeps its columns aligned with %s', (_, name) => {
     const lines = table(
       [
         [name, '1', '2', '3'],
@@ -29,7 +29,7 @@ describe('a table', () => {
     expect(new Set(ends).size).toBe(1)
   })
 
-  it('that is wider than the terminal goes on below, each part with the first column', () => {
+  it('that is wider than the terminal continues below, each part with the first column', () => {
     const rows = [['a', '1', '2', '3']]
     expect(table(rows, columns, 18).split('\n')).toEqual([
       ...['name  first', 'a         1', ''],
@@ -40,7 +40,7 @@ describe('a table', () => {
     expect(table(rows, columns).split('\n')).toHaveLength(2)
   })
 
-  it('is not split where one column is wider than the terminal', () => {
+  it('is not split if one column is wider than the terminal', () => {
     expect(table([['a', 'much too wide', '', '']], columns.slice(0, 2), 5)).toBe(
       'name          first\na     much too wide',
     )

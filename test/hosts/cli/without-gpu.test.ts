@@ -20,7 +20,7 @@ async function here(...words: string[]): Promise<Finished> {
   return runIn({ machine: setup.machine as HostMachine }, ...words)
 }
 
-/** Returns the distinct targets that a text names, in order. */
+/** Returns the distinct targets that a text names, in the order of the text. */
 const targetsIn = (text: string): string[] => [
   ...new Set([...text.matchAll(/--target (\w+)/g)].map(([, target]) => target!)),
 ]
@@ -40,7 +40,7 @@ describe('without a GPU', () => {
     expect(stdout).toMatch(/✗ GPU: .*\n {4}`--target emulated`.*\n {4}`--target predicted:h200`/)
   })
 
-  it('init goes on with an emulated GPU, and where there is a GPU with that', async () => {
+  it('init continues with an emulated GPU, or with a real one if available', async () => {
     const { stderr } = await here('init', join(await tempDir(), 'mine'))
     expect(targetsIn(stderr)).toEqual(['emulated', 'static'])
     const { setup } = await fakeMachine()
@@ -76,7 +76,7 @@ const passed = (lab: string, checks: CheckResult[]): LabOutcome => ({
 })
 
 describe('lab list', () => {
-  it('counts a pass on an emulated GPU where all but times was judged, and says so', async () => {
+  it('counts a pass on an emulated GPU if all but times was judged, and says so', async () => {
     const { setup } = await fakeMachine(['nvidia-smi'])
     const machine = setup.machine as HostMachine
     const attempt = async (lab: string, checks: CheckResult[]): Promise<void> => {

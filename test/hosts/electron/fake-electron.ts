@@ -1,11 +1,12 @@
 /**
- * A fake of the parts of Electron that the host uses, with the important rules: calls that must precede `ready` throw
- * after it, quitting can be prevented, and a destroyed object throws. Electron's binary is not needed.
+ * A fake of the parts of Electron that the host uses, with Electron's important rules. Calls that
+ * must come before `ready` throw after it. Quitting can be prevented, and a destroyed object
+ * throws. Electron's binary is not needed.
  */
 import { EventEmitter } from 'node:events'
 import type { BrowserWindowConstructorOptions, MessageBoxOptions, WebPreferences } from 'electron'
 
-// Pages, frames and the program itself, as the host sees them.
+// Pages, frames and the app, as the host sees them.
 
 export class FakeEvent {
   defaultPrevented = false
@@ -115,7 +116,7 @@ export interface Scheme {
   privileges: Record<string, boolean>
 }
 
-/** A session other than the window's. */
+/** An Electron session that is not the window's. */
 export interface Partition {
   name: string
   permissions: PermissionHandlers
@@ -223,7 +224,7 @@ export function createFakeElectron() {
     },
   }
 
-  /** The renderer's side, which reaches the handlers of the first window by structured clone. */
+  /** The renderer side of IPC. It calls the handlers of the first window with structured clones. */
   const rendererEvents = new EventEmitter()
   const ipcRenderer = Object.assign(rendererEvents, {
     invoke: async (channel: string, ...args: unknown[]): Promise<unknown> => {
@@ -240,7 +241,8 @@ export function createFakeElectron() {
       ipcMain,
       ipcRenderer,
       webUtils: {
-        // Like Electron: a path for a file of the system, none for one made in the page.
+        // Like Electron, return a path only for files from the file system, not for files made in
+        // the page.
         getPathForFile: (file: unknown) => (file instanceof File ? import.meta.filename : ''),
       },
       nativeTheme: { themeSource: 'light', shouldUseDarkColors: false },
@@ -313,11 +315,14 @@ export function createFakeElectron() {
 export type FakeElectron = ReturnType<typeof createFakeElectron>
 
 let current = createFakeElectron()
-/** Creates a new Electron for a test; modules loaded earlier use it too. */
+/** Creates a new fake Electron for a test. Modules loaded earlier use it too. */
 export const resetElectron = (): FakeElectron => (current = createFakeElectron())
 
 const names = Object.keys(current.module) as (keyof FakeElectron['module'])[]
-/** Returns the replacement for the module `electron`, in which each name refers to the current test's Electron. */
+/**
+ * Returns the replacement for the `electron` module. Each name refers to the current test's fake
+ * Electron.
+ */
 export const electronModule = (): Record<string, unknown> =>
   Object.defineProperties(
     {},

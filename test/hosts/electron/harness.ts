@@ -12,7 +12,7 @@ export interface Desktop {
   coresCreated: number
   rendererDir: string
   start(options?: StartOptions): void
-  /** Starts the host and waits until it is ready and its window loaded. */
+  /** Starts the host and waits until it is ready and the window has loaded. */
   open(options?: StartOptions): Promise<FakeElectron['windows'][number]>
 }
 
@@ -23,13 +23,13 @@ export interface StartOptions {
   quitDeadlineMs?: number
 }
 
-/** Waits until the condition is true, including for file reads. */
+/** Waits until the condition is true. File reads can complete meanwhile. */
 export const settle = (condition: () => boolean): Promise<void> =>
   vi.waitFor(() => {
     if (!condition()) throw new Error('not yet')
   })
 
-/** Provides a desktop for each test of a file; the file itself must call `vi.mock('electron')`. */
+/** Provides a desktop for each test of a file. The file itself must call `vi.mock('electron')`. */
 export function useDesktop(): Desktop {
   const desktop = {} as Desktop
   let remove = (): void => {}

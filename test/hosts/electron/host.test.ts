@@ -57,8 +57,8 @@ describe('starting', () => {
     })
   })
 
-  it('does not wait for `ready` in order to set what must come before it', () => {
-    // Like Electron, the fake throws for calls that come too late.
+  it('does not wait for `ready` before it sets early options', () => {
+    // Like Electron, the fake throws an error if a call comes too late.
     desktop.electron.app.isReady = true
     expect(() => desktop.start()).toThrow('before app is ready')
   })
@@ -88,7 +88,7 @@ describe('starting', () => {
     expect(desktop.electron.errorBoxes[0]?.content).toBe('ERR_FAILED')
   })
 
-  it('takes a window that was closed while it loaded for no failure', async () => {
+  it('does not treat a window closed while loading as a failure', async () => {
     desktop.electron.state.loadFailure = new Error('ERR_ABORTED')
     desktop.electron.state.onCreateWindow = () => desktop.electron.windows[0]!.close()
     await desktop.open()
@@ -98,13 +98,13 @@ describe('starting', () => {
 })
 
 describe('the window', () => {
-  it('is never smaller than the UI is made for', async () => {
+  it("is never smaller than the UI's minimum size", async () => {
     const { options } = await desktop.open()
     expect([options.minWidth, options.minHeight]).toEqual([1000, 640])
     expect(options.width).toBeGreaterThanOrEqual(1000)
   })
 
-  it('is shown when there is something to see', async () => {
+  it('is shown once there is something to see', async () => {
     const window = await desktop.open()
     expect([window.options.show, window.shown]).toEqual([false, false])
     window.emit('ready-to-show')
@@ -148,7 +148,7 @@ describe('when the page crashes', () => {
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('nothing is asked when it ended in order', async () => {
+  it('nothing is asked if it ended normally', async () => {
     const window = await crash('clean-exit')
     expect([desktop.electron.messageBoxes.length, window.webContents.reloads]).toEqual([0, 0])
   })
@@ -177,14 +177,14 @@ describe('quitting', () => {
     expect(desktop.core.closed).toBe(1)
   })
 
-  it('is not held up by a core that fails to close', async () => {
+  it('is not delayed by a core that fails to close', async () => {
     const core = { ...desktop.core, close: () => Promise.reject(new Error('stuck')) }
     await desktop.open({ createCore: () => core })
     desktop.electron.app.quit()
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('is not held up for ever by one that never closes', async () => {
+  it('is not delayed forever by a core that never closes', async () => {
     const core = { ...desktop.core, close: () => new Promise<void>(() => {}) }
     await desktop.open({ createCore: () => core, quitDeadlineMs: 30 })
     desktop.electron.app.quit()
@@ -192,7 +192,7 @@ describe('quitting', () => {
     await settle(() => desktop.electron.app.hasQuit)
   })
 
-  it('works before there is a core', async () => {
+  it('works before a core exists', async () => {
     desktop.start()
     desktop.electron.app.quit()
     await settle(() => desktop.electron.app.hasQuit)

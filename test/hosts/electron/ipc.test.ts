@@ -78,7 +78,7 @@ describe('a call over IPC', () => {
     expect(desktop.core.calls).toEqual([])
   })
 
-  it('has a channel, as files and the choice of a folder have, and all go with the window', async () => {
+  it('has a channel, like files and the folder dialog, and all are removed with the window', async () => {
     const window = await desktop.open()
     expect([...desktop.electron.handlers.keys()]).toEqual([
       callChannel,
@@ -129,14 +129,14 @@ describe('a file over IPC', () => {
     ['by a relative path', 'package.json'],
     ['by a way back', `${import.meta.dirname}/../electron/ipc.test.ts`],
     ['with a null character', `${import.meta.filename}\0.ncu-rep`],
-  ])('%s is refused before the core sees it', async (_what, path) => {
+  ])('%s is rejected before the core sees it', async (_what, path) => {
     const { webContents } = await desktop.open()
     const event = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await hand(event, path)).toMatchObject({ ok: false, error: { kind: 'input' } })
     expect(desktop.core.imported).toEqual([])
   })
 
-  it('from anywhere else does not', async () => {
+  it('from anywhere else is rejected', async () => {
     const { webContents } = await desktop.open()
     const other = new FakeWebContents()
     for (const event of [
@@ -148,7 +148,7 @@ describe('a file over IPC', () => {
   })
 
   it.each([undefined, '', { path: '/x' }])(
-    'that has no place on the disk (%j) is refused',
+    'that has no path on the disk (%j) is rejected',
     async (path) => {
       const { webContents } = await desktop.open()
       const event = { sender: webContents, senderFrame: webContents.mainFrame }
@@ -161,7 +161,7 @@ describe('a file over IPC', () => {
 describe('the choice of a folder', () => {
   const choose = (event: unknown): unknown => desktop.electron.handlers.get(folderChannel)!(event)
 
-  it('is asked of the reader for our page, and of nobody for another', async () => {
+  it('opens a dialog only for our page', async () => {
     const { webContents } = await desktop.open()
     const ours = { sender: webContents, senderFrame: webContents.mainFrame }
     expect(await choose(ours)).toBeNull()
@@ -188,7 +188,7 @@ describe('the preload', () => {
     expect(Object.keys(bridge).sort()).toEqual(['call', 'chooseFolder', 'importFile', 'subscribe'])
   })
 
-  it('carries a call to the core and its Reply back', async () => {
+  it('passes a call to the core and returns its Reply', async () => {
     await desktop.open()
     const bridge = await load()
     expect(await bridge.call('app.info', {})).toEqual({ ok: true, value: appInfo })
@@ -198,14 +198,14 @@ describe('the preload', () => {
     })
   })
 
-  it('passes the name on as text, whatever the page gives', async () => {
+  it('passes the name as text, whatever the page gives', async () => {
     await desktop.open()
     const bridge = await load()
     const name = { toString: () => 'app.info' } as unknown as string
     expect(await bridge.call(name, {})).toMatchObject({ ok: true })
   })
 
-  it('hands a file over by the place that the system knows, not by one the page names', async () => {
+  it('passes a file by the path that the system knows, not by one the page names', async () => {
     await desktop.open()
     const bridge = await load()
     const file = new File(['x'], '../../etc/passwd')
@@ -213,7 +213,7 @@ describe('the preload', () => {
     expect(desktop.core.imported).toEqual([join(import.meta.dirname, 'fake-electron.ts')])
   })
 
-  it('carries events from the core to each listener, without the event object, until it ends', async () => {
+  it('passes events from the core to each listener, without the event object, until it ends', async () => {
     const window = await desktop.open()
     const bridge = await load()
     const received: unknown[][] = []

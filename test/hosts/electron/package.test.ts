@@ -37,7 +37,7 @@ describe('the packaged program', () => {
     expect(Number.parseInt(version)).toBeGreaterThanOrEqual(45)
   })
 
-  it('is held to each item of Electron’s checklist by a test that there is', () => {
+  it('has a test for each item of Electron’s checklist', () => {
     const rows = [
       ...readFileSync(join(root, 'docs/reference/security.md'), 'utf8').matchAll(
         /^\| (\d+) +\|.*\| `([a-z-]+)`: (.*?) +\|$/gm,
@@ -52,12 +52,12 @@ describe('the packaged program', () => {
     }
   })
 
-  it('carries each folder that the program looks for, under the same name', () => {
+  it('contains each folder that the program looks for, under the same name', () => {
     const source = readFileSync(join(root, 'src-main/adapters/catalog/assets.ts'), 'utf8')
     const places = [...source.matchAll(/: join\(root, ([^)]+)\)/g)].map(([, words]) =>
       words!.replaceAll(/[',]/g, '').replaceAll(' ', '/'),
     )
-    // The program's own code is in the archive.
+    // The archive contains the program's own code.
     expect(places.filter((place) => place.startsWith('out/main/'))).toHaveLength(1)
     expect(places).toHaveLength(9)
     const carried = config.extraResources.map(({ from, to }) => {
@@ -69,7 +69,7 @@ describe('the packaged program', () => {
       expect(carried.some((folder) => `${place}/`.startsWith(`${folder}/`))).toBe(true)
   })
 
-  it('carries the entry that package.json names, and no dependency', () => {
+  it('contains the entry that package.json names, and no dependency', () => {
     const { main } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       main: string
     }

@@ -54,11 +54,11 @@ describe('printing in the desktop program', () => {
     const policy = answer.headers.get('content-security-policy')!
     expect(policy).toMatch(/^default-src 'none'; /)
     expect(policy).not.toMatch(/file:|https?:|script-src/)
-    // The app's own scheme is not registered in it.
+    // The print window does not register the app's own scheme.
     expect([...first!.schemes.keys()]).toEqual(['print'])
   })
 
-  it('takes the window away also when it fails', async () => {
+  it('removes the window even if printing fails', async () => {
     electron.state.loadFailure = new Error('gone')
     await expect(printPdf('x')).rejects.toThrow('gone')
     expect(electron.windows[0]!.destroyed).toBe(true)

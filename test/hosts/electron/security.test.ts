@@ -71,7 +71,7 @@ describe('the window', () => {
   })
 })
 
-describe('any page, also one that the program did not mean to open', () => {
+describe('any page, even one that the program did not mean to open', () => {
   const pages = async (): Promise<FakeWebContents[]> => {
     const window = await desktop.open()
     const other = new FakeWebContents()
@@ -96,7 +96,7 @@ describe('any page, also one that the program did not mean to open', () => {
 
 describe('permissions', () => {
   it.each(['media', 'clipboard-read', 'geolocation', 'openExternal', 'fileSystem', 'unknown'])(
-    '%s is denied when it is asked for, and when it is only looked up',
+    '%s is denied both when requested and when queried',
     async (permission) => {
       await desktop.open()
       const { request, check } = desktop.electron.permissions as unknown as Record<
@@ -110,7 +110,7 @@ describe('permissions', () => {
     },
   )
 
-  it('to write text to the clipboard is given, since a remedy can be copied', async () => {
+  it('to write text to the clipboard is granted, so that a remedy can be copied', async () => {
     await desktop.open()
     const { request, check } = desktop.electron.permissions as unknown as Record<
       string,
@@ -149,7 +149,7 @@ describe('app://kernel-ladder', () => {
     expect(await file.text()).toBe(script)
   })
 
-  it('serves the page for a place in the UI, and no page for a missing file', async () => {
+  it('serves the page for a route in the UI, and no page for a missing file', async () => {
     expect(await (await ask('app://kernel-ladder/compare/a/b')).text()).toBe(indexHtml)
     expect((await ask('app://kernel-ladder/nothing.js')).status).toBe(404)
   })
@@ -200,7 +200,7 @@ describe('app://kernel-ladder', () => {
 })
 
 describe('an address is ours', () => {
-  it('by scheme and host, and not by how it looks', () => {
+  it('by scheme and host, not by appearance', () => {
     expect(isAppUrl('app://kernel-ladder')).toBe(true)
     expect(isAppUrl('app://kernel-ladder/compare?x#y')).toBe(true)
     for (const foreign of [

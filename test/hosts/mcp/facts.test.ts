@@ -1,10 +1,10 @@
-/** What tools answer of a rung with a predicted time. */
+/** Tests the facts that MCP tools return for a rung with a predicted time. */
 import { expect, it } from 'vitest'
 import { rungFacts, rungSummary } from '../../../src-main/hosts/mcp/facts'
 import type { PredictedTime } from '../../../src-main/domain/session/predicted'
 import { recording } from '../../services/report/samples'
 
-it('a predicted time is told with its range, apart from measured times', () => {
+it('a predicted time has its range, and is separate from measured times', () => {
   const { session } = recording()
   const predicted = { ms: 2, lowMs: 1.5, highMs: 2.5, limiter: 'dram' } as PredictedTime
   const rung = { ...session.rungs[1]!, timing: null, predicted }

@@ -1,4 +1,4 @@
-/** Tests of calls, events and uploads over HTTP. */
+/** Tests calls, events and uploads over HTTP. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname } from 'node:path'
@@ -27,7 +27,7 @@ describe('calls', () => {
       expect(json(answer)).toEqual({ ok: true, value: appInfo })
     })
 
-    it('reaches the core as the contract reads it, defaults filled in', async () => {
+    it('reaches the core as the contract parses it, with defaults filled in', async () => {
       await at.call('run.start', JSON.stringify({ ladder: 'gemm-fp32', target: 'local', extra: 1 }))
       expect(at.core.calls).toEqual([
         {
@@ -66,7 +66,7 @@ describe('calls', () => {
     })
   })
 
-  describe('what is no call', () => {
+  describe('messages that are no calls', () => {
     const refused = async (
       status: number,
       body: string | Buffer,
@@ -102,7 +102,7 @@ describe('calls', () => {
       (body) => refused(400, body),
     )
 
-    it('a body that says it is too large is refused before it is sent', async () => {
+    it('a body that declares a size over the limit is refused before it is sent', async () => {
       const text = await at.raw(
         `POST /rpc/app.info HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${await at.signIn()}\r\n` +
           `Origin: ${at.host.origin}\r\nContent-Type: application/json\r\nContent-Length: 2001\r\n\r\n`,
@@ -111,7 +111,7 @@ describe('calls', () => {
       expect(text).toMatch(/\r\nConnection: close\r\n/)
     })
 
-    it('a body that does not say so is refused once it is', () =>
+    it('a body that does not declare its size is refused once it is over the limit', () =>
       refused(413, JSON.stringify('x'.repeat(1999)), { 'transfer-encoding': 'chunked' }))
 
     it('a body of exactly the limit is read', async () => {
@@ -127,7 +127,7 @@ describe('calls', () => {
       await other.stop()
     })
 
-    it.each(['GET', 'HEAD'])('%s is refused and told the method', async (method) => {
+    it.each(['GET', 'HEAD'])('%s is refused with the allowed method', async (method) => {
       const headers = { cookie: await at.signIn() }
       const answer = await at.ask('/rpc/app.info', { method, headers })
       expect([answer.status, answer.headers.allow]).toEqual([405, 'POST'])
@@ -170,19 +170,19 @@ describe('events', () => {
       }
     })
 
-    it('shows that it is alive when nothing happens', async () => {
+    it('shows that it is alive during silence', async () => {
       const stream = await at.stream(cookie)
       await stream.until(': alive\n\n: alive\n\n')
     })
 
-    it('ends its subscription when the page goes', async () => {
+    it('ends its subscription when the page closes', async () => {
       const stream = await at.stream(cookie)
       expect(at.core.listeners.size).toBe(1)
       stream.request.destroy()
       await settled(() => at.core.listeners.size === 0)
     })
 
-    it('cuts off a page that does not read, and keeps the others', async () => {
+    it('disconnects a page that does not read, and keeps the others', async () => {
       const [stalled, reading] = [await at.stream(cookie), await at.stream(cookie)]
       stalled.response.pause()
       for (let seq = 0; at.core.listeners.size === 2 && seq < 2000; seq += 1) {
@@ -209,7 +209,7 @@ describe('events', () => {
 describe('uploads', () => {
   let at: Harness
   let cookie: string
-  /** The file that the core found at the path while it existed. */
+  /** The uploaded file that the core read, which is deleted after the call. */
   let seen: { path: string; text: string; mode: number; folderMode: number; modified: number }[]
   beforeAll(async () => {
     at = await startHarness({ maxUploadBytes: 1000, uploadIdleMs: 200 })
@@ -248,7 +248,7 @@ describe('uploads', () => {
     })
 
   describe('an upload', () => {
-    it('reaches the core as a file under its own name and time, which only its owner could read', async () => {
+    it('reaches the core as a file with its own name and time, readable only by its owner', async () => {
       const answer = await send('name=mine.csv&modified=1700000000000')
       expect(json(answer)).toEqual({ ok: true, value: { ref: 'imported-it' } })
       expect(seen).toMatchObject([
@@ -259,7 +259,7 @@ describe('uploads', () => {
       expect(left()).toEqual([])
     })
 
-    it('that the core refuses is answered with its sentence, and leaves nothing', async () => {
+    it("that the core refuses gets the core's message, and leaves nothing", async () => {
       const answer = await send('name=it.bad')
       expect(answer.status).toBe(200)
       expect(json(answer)).toEqual({
@@ -280,7 +280,7 @@ describe('uploads', () => {
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())
     })
 
-    it('with a name longer than a file system takes keeps its ending', async () => {
+    it("with a name longer than the file system's limit keeps its extension", async () => {
       await send(`name=${encodeURIComponent('커'.repeat(300))}.ncu-rep`)
       expect(basename(seen[0]!.path)).toMatch(/…커*\.ncu-rep$/)
     })
@@ -317,7 +317,7 @@ describe('uploads', () => {
     })
   })
 
-  it('an upload that stalls is given up, and the core is not called', async () => {
+  it('an upload that stalls is dropped, and the core is not called', async () => {
     await at.raw(
       `POST /import?name=slow.csv HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\n` +
         `Origin: ${at.host.origin}\r\nContent-Type: application/octet-stream\r\nContent-Length: 10\r\n\r\nabc`,
@@ -326,7 +326,7 @@ describe('uploads', () => {
     await expect.poll(left).toEqual([])
   })
 
-  describe('who may send', () => {
+  describe('allowed senders', () => {
     it.each<[string, Ask, number]>([
       ['a request without the cookie', { headers: { cookie: undefined } }, 401],
       ['another page', { headers: { origin: 'http://evil.example' } }, 403],

@@ -1,6 +1,6 @@
 /**
- * Tests what many clients, slow ones and stolen links can do to the web host, with as many real sockets as a flood
- * has.
+ * Tests the effect of many clients, slow clients and stolen links on the web host. The tests open
+ * as many real sockets as a flood would.
  */
 import { connect, type Socket } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ afterEach(async () => {
   await at.stop()
 })
 
-/** Opens a socket that ignores disconnection errors; returns the received text. */
+/** Opens a socket that ignores disconnection errors. `received` returns the received text. */
 function open(text = ''): { socket: Socket; received: () => string; closed: Promise<void> } {
   let received = ''
   const socket = connect(at.host.port, '127.0.0.1', () => socket.write(text, 'latin1'))
@@ -34,7 +34,7 @@ function open(text = ''): { socket: Socket; received: () => string; closed: Prom
 const head = (path: string, ...lines: string[]): string =>
   [`GET ${path} HTTP/1.1`, `Host: 127.0.0.1:${at.host.port}`, ...lines, '', ''].join('\r\n')
 
-/** Returns the head of a call, before its body. */
+/** Returns the HTTP head of a call. */
 const callHead = (cookie: string, length: string): string =>
   head(
     '/rpc/app.info',
@@ -50,7 +50,7 @@ const ownerIsServed = async (cookie: string): Promise<void> => {
 }
 
 describe('a flood', () => {
-  it('of 1,000 connections leaves the owner served, and few of them open', async () => {
+  it('of 1,000 connections does not affect the owner, and few of them stay open', async () => {
     const cookie = await at.signIn()
     const all = Array.from({ length: 1000 }, () => open())
     await Promise.all(all.map(({ socket }) => new Promise((done) => socket.once('connect', done))))
@@ -58,7 +58,7 @@ describe('a flood', () => {
     await expect.poll(() => all.filter(({ socket }) => !socket.closed).length).toBeLessThan(140)
   })
 
-  it('of 10,000 requests of strangers is refused, one by one', async () => {
+  it('of 10,000 requests by strangers is refused, one by one', async () => {
     const cookie = await at.signIn()
     const flood = Array.from({ length: 20 }, () => open(head('/', 'X-A: b').repeat(500)))
     const answers = (): number =>
@@ -97,7 +97,7 @@ describe('a flood', () => {
     await expect.poll(() => at.core.listeners.size).toBe(0)
   })
 
-  it('of bodies that never end is refused, and their bytes are not kept', async () => {
+  it('of endless bodies is refused, and their bytes are not stored', async () => {
     const cookie = await at.signIn()
     const post = callHead(cookie, 'Transfer-Encoding: chunked')
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`
@@ -113,7 +113,7 @@ describe('a flood', () => {
     await expect
       .poll(() => endless.filter(({ received }) => /^HTTP\/1.1 413/.test(received())).length)
       .toBe(20)
-    // Each may have sent the megabyte allowed for a call, plus socket buffers.
+    // Each client may have sent one megabyte, the limit of a call, plus socket buffers.
     expect(process.memoryUsage.rss() - before).toBeLessThan(200 * 2 ** 20)
     expect(at.core.calls).toEqual([])
     await ownerIsServed(cookie)
@@ -121,13 +121,13 @@ describe('a flood', () => {
 })
 
 describe('slow clients', () => {
-  // Only here: on a busy machine, a flood of requests may take longer than this limit.
+  // Set this limit only here. On a busy machine, a flood of requests may take longer.
   beforeEach(async () => {
     await at.stop()
     at = await startHarness({ headersTimeoutMs: 300, requestTimeoutMs: 300, closeGraceMs: 100 })
   })
 
-  it('that send their headers letter by letter are cut off, and hinder nobody', async () => {
+  it('that send their headers letter by letter are disconnected, and affect nobody', async () => {
     const cookie = await at.signIn()
     const slow = Array.from({ length: 100 }, () => open(head('/').slice(0, -4)))
     const drip = setInterval(() => {
@@ -139,7 +139,7 @@ describe('slow clients', () => {
     await ownerIsServed(cookie)
   })
 
-  it('that send a body letter by letter are cut off before the core is called', async () => {
+  it('that send a body letter by letter are disconnected before the core is called', async () => {
     const cookie = await at.signIn()
     const post = callHead(cookie, 'Content-Length: 100000')
     const slow = Array.from({ length: 50 }, () => open(post))
@@ -157,7 +157,7 @@ describe('slow clients', () => {
 describe('a stolen link', () => {
   const token = (): string => new URL(at.host.url).searchParams.get('token')!
 
-  it('that was used opens nothing: not as an address, a cookie, a header or an address that referred', async () => {
+  it('that was used opens nothing: not as an address, a cookie, a header or a referring address', async () => {
     const link = token()
     const entered = await at.ask(`/?token=${link}`)
     const cookie = entered.headers['set-cookie']![0]!.split(';')[0]!
@@ -174,7 +174,7 @@ describe('a stolen link', () => {
     await ownerIsServed(cookie)
   })
 
-  it('is sent on to no other site by the page that it opens', async () => {
+  it('is not passed to another site by the page that it opens', async () => {
     for (const headers of [
       {},
       {
@@ -191,7 +191,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('is not used up, nor answered, under a name that an attacker had point here', async () => {
+  it('is not used up, nor answered, under a name that an attacker pointed here', async () => {
     const link = token()
     for (const host of [
       'evil.example',
@@ -217,7 +217,7 @@ describe('a stolen link', () => {
     }
   })
 
-  it('with the cookie in hand, a page of another origin still cannot call', async () => {
+  it('with a valid cookie, a page of another origin still cannot call', async () => {
     const cookie = await at.signIn()
     for (const origin of [
       'null',

@@ -24,15 +24,20 @@ export interface Harness {
   core: FakeCore
   rendererDir: string
   logged: string[]
-  /** Sends exactly what is given; only Host is filled in. */
+  /** Sends the request without changes. Only the Host header is added. */
   ask(path: string, ask?: Ask): Promise<Answer>
-  /** Exchanges the link; returns a browser's Cookie header after it. */
+  /** Exchanges the link for a cookie and returns a browser's Cookie header. */
   signIn(): Promise<string>
-  /** Makes a call like our own page. Given headers take precedence, and undefined removes one. */
+  /**
+   * Makes a call like our own page. Headers in `headers` take precedence, and undefined removes a
+   * header.
+   */
   call(name: string, body?: string | Buffer, headers?: Headers): Promise<Answer>
-  /** Sends bytes on a bare socket; returns everything received until the server closes it. */
+  /**
+   * Sends bytes on a bare socket. Returns everything received until the server closes the socket.
+   */
   raw(text: string): Promise<string>
-  /** Opens an event stream; returns its text so far, and its end. */
+  /** Opens an event stream. The result has the text received so far and the end of the stream. */
   stream(cookie: string): Promise<EventStream>
   stop(): Promise<void>
 }
@@ -65,7 +70,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
         ([, value]) => value !== undefined,
       )
       const request = httpRequest(
-        // A new socket each time, so that a response's effect on its connection does not affect the next one.
+        // Use a new socket, because a response may change the connection for the next request.
         { host: '127.0.0.1', port, path, method, headers: Object.fromEntries(sent), agent: false },
         (response) => {
           const chunks: Buffer[] = []
@@ -110,7 +115,7 @@ export async function startHarness(limits: Partial<WebHostLimits> = {}): Promise
       request.on('error', reject)
       request.on('response', (response) => {
         let text = ''
-        // Only the end of the text is searched, so that a stream of megabytes stays cheap.
+        // Search only the end of the text, so a stream of megabytes stays cheap.
         let tail = ''
         const waiting = new Set<() => void>()
         response.on('data', (chunk: Buffer) => {

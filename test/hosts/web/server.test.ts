@@ -1,4 +1,4 @@
-/** Tests of the web host: its lifecycle, who may use it, and which files it serves. */
+/** Tests the web host: its lifecycle, who may use it, and the files that it serves. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { networkInterfaces, tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { createFakeCore, indexHtml, script, secret } from '../support'
 import { type Answer, type Harness, json, startHarness } from './harness'
 import { contentSecurityPolicy } from '../../../src-main/hosts/shared/response-headers'
 
-describe('its life', () => {
+describe('its lifecycle', () => {
   let at: Harness
   beforeEach(async () => {
     at = await startHarness({ closeGraceMs: 200 })
@@ -24,7 +24,7 @@ describe('its life', () => {
     })
 
   describe('starting', () => {
-    it('takes the port that is asked for', async () => {
+    it('uses the requested port', async () => {
       const { port } = at.host
       await at.host.close()
       const again = await startWebHost({ core: at.core, rendererDir: at.rendererDir, port })
@@ -32,7 +32,7 @@ describe('its life', () => {
       await again.close()
     })
 
-    it('on a port that is taken fails with the port and the way out', async () => {
+    it('on a busy port fails with the port and the remedy', async () => {
       const { port } = at.host
       await expect(
         startWebHost({ core: at.core, rendererDir: at.rendererDir, port }),
@@ -56,7 +56,7 @@ describe('its life', () => {
   })
 
   describe('strangers on the same machine', () => {
-    it('cannot take the room of whoever is signed in, however many connections they hold', async () => {
+    it('cannot use up the connections of a signed-in user', async () => {
       const { port } = at.host
       const sockets: Socket[] = []
       const ended = new Set<Socket>()
@@ -68,7 +68,7 @@ describe('its life', () => {
       }
       const cookie = await at.signIn()
       expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
-      // The oldest connection was closed first; the owner's open stream does not count.
+      // The host closed the oldest connection first. The owner's open stream does not count.
       const stream = await at.stream(cookie)
       const more = Array.from({ length: 200 }, () => connect(port, '127.0.0.1'))
       for (const socket of more) socket.on('error', () => undefined)
@@ -82,7 +82,7 @@ describe('its life', () => {
   })
 
   describe('a client that does not finish', () => {
-    it('its headers is cut off', async () => {
+    it('its headers is disconnected', async () => {
       const other = await startHarness({ headersTimeoutMs: 100, requestTimeoutMs: 60_000 })
       const text = await other.raw(
         `GET / HTTP/1.1\r\nHost: 127.0.0.1:${other.host.port}\r\nX-Slow: `,
@@ -91,7 +91,7 @@ describe('its life', () => {
       await other.stop()
     })
 
-    it('its body is cut off, and the core is not called', async () => {
+    it('its body is disconnected, and the core is not called', async () => {
       await at.stop()
       at = await startHarness({ requestTimeoutMs: 2000 })
       const text = await at.raw(
@@ -102,13 +102,13 @@ describe('its life', () => {
       expect(at.core.calls).toEqual([])
     })
 
-    it('and one that sends no HTTP at all, leave the server working', async () => {
+    it('and one that sends no HTTP leave the server working', async () => {
       await at.raw('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n')
       expect((await at.call('app.info')).status).toBe(200)
     })
   })
 
-  describe('a failure inside', () => {
+  describe('an internal failure', () => {
     it('is logged, and answered without details', async () => {
       const core = { ...createFakeCore(), call: async () => 1n as never }
       const lines: string[] = []
@@ -133,7 +133,7 @@ describe('its life', () => {
       remove()
     })
 
-    it('is not what refusals are: those are not logged', async () => {
+    it('is not a refusal: those are not logged', async () => {
       await at.ask('/')
       await at.ask('/%ZZ')
       expect(at.logged).toEqual([])
@@ -143,7 +143,7 @@ describe('its life', () => {
   describe('closing', () => {
     it('ends event streams and idle connections at once, and frees the port', async () => {
       await at.stop()
-      // Any connection not closed immediately would keep the host open until this test fails.
+      // If the host does not close a connection immediately, it stays open until this test fails.
       at = await startHarness({ closeGraceMs: 600_000 })
       const cookie = await at.signIn()
       const streams = [await at.stream(cookie), await at.stream(cookie)]
@@ -154,7 +154,7 @@ describe('its life', () => {
       expect(await reachable(at.host.port)).toBe(false)
     })
 
-    it('lets a call that ends soon give its answer', async () => {
+    it('lets a call that ends soon return its response', async () => {
       const answer = at.call('sessions.list')
       while (at.core.calls.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
       const closed = at.host.close()
@@ -227,7 +227,7 @@ describe('access', () => {
         expect(again.body).toContain('<code>kernel-ladder serve</code>')
       })
 
-      it('works once even for the browser that it let in', async () => {
+      it('works once even for the browser that used it', async () => {
         const path = pathOf(at.host.url)
         const cookie = (await at.ask(path)).headers['set-cookie']![0]!.split(';')[0]!
         expect((await at.ask(path, { headers: { cookie } })).status).toBe(403)
@@ -250,7 +250,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(url))).status).toBe(303)
       })
 
-      it('lets a second browser in beside the first', async () => {
+      it('lets in a second browser in addition to the first', async () => {
         const cookies = [await at.signIn(), await at.signIn()]
         for (const cookie of cookies)
           expect((await at.ask('/', { headers: { cookie } })).status).toBe(200)
@@ -267,7 +267,7 @@ describe('access', () => {
         expect((await at.ask(pathOf(at.host.url))).status).toBe(303)
       })
 
-      it('followed from another site, goes on by a page of ours, so that the Strict cookie is sent', async () => {
+      it('followed from another site continues on a page of ours, so that the Strict cookie is sent', async () => {
         const answer = await at.ask(pathOf(at.host.url), {
           headers: {
             'sec-fetch-site': 'cross-site',
@@ -280,11 +280,11 @@ describe('access', () => {
         expect(answer.body).toContain('<meta http-equiv="refresh" content="0;url=/">')
       })
 
-      it('is not taken from the path of another page', async () => {
+      it('is not accepted in the path of another page', async () => {
         expect((await at.ask(`/sessions${pathOf(at.host.url).slice(1)}`)).status).toBe(403)
       })
 
-      it('is not taken by POST', async () => {
+      it('is not accepted by POST', async () => {
         const path = pathOf(at.host.url)
         const posted = await at.ask(path, { method: 'POST', headers: { origin: at.host.origin } })
         expect(posted.headers['set-cookie']).toBeUndefined()
@@ -349,7 +349,7 @@ describe('access', () => {
         expect((await at.ask('/', { headers: { cookie: renamed } })).status).toBe(403)
       })
 
-      it('is found among others, also behind a planted one of the same name', async () => {
+      it('is found among others, even after a planted one of the same name', async () => {
         const cookie = await at.signIn()
         const [name] = cookie.split('=')
         const sent = `theme=dark; ${name}=planted; ${cookie}; x=1`
@@ -375,7 +375,7 @@ describe('access', () => {
         const outside = Object.values(networkInterfaces())
           .flat()
           .find((found) => found?.family === 'IPv4' && !found.internal)?.address
-        // 127.0.0.2 is loopback too, but not the bound address.
+        // 127.0.0.2 is also a loopback address, but the host does not bind it.
         for (const address of ['127.0.0.2', ...(outside === undefined ? [] : [outside])]) {
           const reached = await new Promise((resolve) => {
             const socket = connect({ port: at.host.port, host: address, timeout: 2000 })
@@ -409,7 +409,7 @@ describe('access', () => {
         `[::1]:${port}`,
         `x@127.0.0.1:${port}`,
       ]
-      it('of any other value is refused, for pages, files, events and calls alike', async () => {
+      it('of any other value is refused, for pages, files, events and calls', async () => {
         for (const host of foreign(at.host.port)) {
           for (const path of ['/', '/logo.svg', '/events'])
             expect([host, (await at.ask(path, { headers: { host, cookie } })).status]).toEqual([
@@ -622,7 +622,7 @@ describe('access', () => {
       })
 
       it.each(['/sessions', '/sessions/recorded:h200-4096.v1', '/compare/a/b/', '/?tab=sass'])(
-        '%s is a place in the UI and gets its page',
+        '%s is a route in the UI and gets its page',
         async (path) => {
           const answer = await get(path)
           expect([answer.status, answer.body]).toEqual([200, indexHtml])
@@ -635,7 +635,7 @@ describe('access', () => {
         '/assets/gone-12345678.css',
         '/.git',
         '/favicon.ico',
-      ])('%s does not exist and is not the page in disguise', async (path) => {
+      ])('%s does not exist and does not get the page', async (path) => {
         const answer = await get(path)
         expect(answer.status).toBe(404)
         expect(answer.body).not.toContain('id="app"')
@@ -659,7 +659,7 @@ describe('access', () => {
         expect((await at.ask('/', { method, headers: { cookie } })).status).toBe(405)
       })
 
-      it('refuse POST and say what is served', async () => {
+      it('refuse POST and list the allowed methods', async () => {
         const answer = await at.ask('/logo.svg', {
           method: 'POST',
           headers: { cookie, origin: at.host.origin },
@@ -699,7 +699,7 @@ describe('access', () => {
           ).toBe(undefined)
       })
 
-      it('is done anew when the file has changed', async () => {
+      it('is repeated when the file has changed', async () => {
         const file = join(at.rendererDir, 'changing.txt')
         for (const content of ['a'.repeat(2000), 'b'.repeat(3000)]) {
           writeFileSync(file, content)
@@ -710,7 +710,7 @@ describe('access', () => {
     })
 
     describe('nothing outside the folder is served', () => {
-      /** Uses a bare socket, because clients normalize a path before sending it. */
+      /** Sends a request on a bare socket, because clients normalize a path before sending it. */
       const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
         const text = await at.raw(
           `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${at.host.port}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
@@ -771,11 +771,11 @@ describe('access', () => {
         expect(text).not.toContain(secret)
       })
 
-      it('not even to one who has not signed in does a bad address say anything else', async () => {
+      it('a bad address gets the same response without a sign-in', async () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
-      it('but a link that stays inside is', async () => {
+      it('but a link that stays inside is served', async () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 

@@ -1,6 +1,6 @@
 /**
- * Tests with cubins built by nvcc 13.0.88; the source of `kernels.so` has everything that a file can contain. Also
- * tests host code of libraries, honest and hostile, and the messages about it.
+ * Tests cubins built by nvcc 13.0.88. The source of `kernels.so` has everything that a file can
+ * contain. Also tests the host code of libraries, honest and hostile, and the messages about it.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -29,7 +29,7 @@ describe('a library', () => {
   it('is a cubin itself, or holds none', () => {
     expect(cubinsOf(hopper)).toEqual([hopper])
     const hostOnly = library.slice()
-    // Renames its section.
+    // Rename the section of the fatbin.
     const at = Buffer.from(hostOnly).indexOf('.nv_fatbin\0')
     hostOnly[at] = 'x'.charCodeAt(0)
     expect(cubinsOf(hostOnly)).toEqual([])
@@ -52,7 +52,7 @@ describe('a kernel', () => {
       frameBytes: 416,
       stackBytes: 416,
       barriers: 1,
-      // 28 bytes after the first KiB.
+      // The kernel's 28 bytes start after the first KiB of shared memory.
       sharedBytes: 1024 + 28,
       maxThreads: [128, 1, 1],
       requiredThreads: null,
@@ -79,7 +79,7 @@ describe('a kernel', () => {
     expect(lines.length).toBeGreaterThan(20)
     expect(constants.map(({ bank, bytes }) => [bank, bytes.length])).toEqual([[0, 0x228]])
     expect(relocations).toEqual([])
-    // Before sm_90, shared memory begins at 0.
+    // Before sm_90, shared memory starts at 0.
     expect(everything(codes.ampere)).toMatchObject({ sharedBytes: 28, parameters: { base: 0x160 } })
   })
 
@@ -109,7 +109,7 @@ describe('variables', () => {
   const text = (name: string): string =>
     Buffer.from(globals.find((each) => each.name === name)!.initial!).toString()
 
-  it('have their place and what they begin with', () => {
+  it('have their location and initial contents', () => {
     expect(globals.find(({ name }) => name === 'counter')).toMatchObject({ size: 4 })
     expect([...globals.find(({ name }) => name === 'counter')!.initial!]).toEqual([5, 0, 0, 0])
     expect(globals.find(({ name }) => name === 'zeros')).toMatchObject({ size: 40, initial: null })
@@ -154,12 +154,12 @@ describe('lines', () => {
     expect(placesOf(lines, twice.address)[0]!.file).toMatch(/\/kernels\.cu$/)
   })
 
-  it('name a function that is called by its own', () => {
+  it('name a function that is called under its own name', () => {
     const { offset } = subprograms[0]!
     expect(placesOf(lines, offset).map(({ line }) => line)).toEqual([lineOf('float called(')])
   })
 
-  it('end where a damaged table inlines without end', () => {
+  it('end at a damaged table with endless inlining', () => {
     const rows = [{ address: 0, file: 'a.cu', line: 1, inlined: null } as (typeof lines)[number]]
     for (let line = 2; line <= 5_000; line += 1)
       rows.push({ address: 0, file: 'a.cu', line, inlined: { function: 'f', at: rows.at(-1)! } })
@@ -171,17 +171,17 @@ describe('lines', () => {
     expect(placesOf(rows, 0)).toHaveLength(100)
   })
 
-  it('are none before the first', () => {
+  it('do not exist before the first', () => {
     expect(placesOf([], 16)).toEqual([])
     expect(placesOf(lines, -1)).toEqual([])
   })
 })
 
-it('the cubin reader reads variables of 4 GiB and more, of whose section nvcc writes the low half of the size', () => {
+it('the cubin reader reads variables of 4 GiB and more, although nvcc truncates their section size', () => {
   const big = hopper.slice()
   const view = new DataView(big.buffer)
   const last = codes.hopper.globals.filter(({ initial }) => initial === null).at(-1)!
-  // A symbol: name, type, section, position in the section, and size. It grows by 4 GiB.
+  // A symbol has a name, type, section, section offset and size. Increase the size by 4 GiB.
   const symbols = Array.from({ length: Math.floor(big.length / 8) - 4 }, (_, at) => 8 * at).filter(
     (at) =>
       (view.getUint8(at + 4) & 15) === 1 && view.getBigUint64(at + 16, true) === BigInt(last.size),
@@ -206,7 +206,7 @@ describe('what is damaged', () => {
     change(new DataView(copy.buffer))
     return sentence(copy)
   }
-  /** The positions of the cubin's sections and of their table entries. */
+  /** The offsets of the cubin's sections and of their table entries. */
   const sections = (() => {
     const view = new DataView(hopper.buffer, hopper.byteOffset, hopper.length)
     const table = Number(view.getBigUint64(40, true))
@@ -283,14 +283,14 @@ describe('what is damaged', () => {
     ).toBe('The machine code is for sm_100, whose encoding is not known.')
   })
 
-  it('never throws another error, and ends, whatever bytes are changed or cut off', () => {
+  it('never causes another error, and ends, whatever bytes are changed or cut off', () => {
     let state = 12345
     const random = (below: number): number => {
       state = (state * 1103515245 + 12345) % 2 ** 31
       return state % below
     }
     const said = new Set<string>()
-    // Most of a cubin is code and PTX text, so half of the changes are made to the structure.
+    // Most of a cubin is code and PTX text, so half of the changes are to the structure.
     const table = Number(new DataView(hopper.buffer, hopper.byteOffset).getBigUint64(40, true))
     const places = [
       0,

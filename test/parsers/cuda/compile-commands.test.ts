@@ -14,17 +14,17 @@ describe('compile_commands.json', () => {
     ],
     ["'' a", ['', 'a']],
     ['  ', []],
-  ])('%j is split as a shell does', (command, words) => {
+  ])('%j is split like in a shell', (command, words) => {
     expect(shellWords(command)).toEqual(words)
   })
 
-  // Written by CMake 3.28 for a CUDA target.
+  // CMake 3.28 wrote this command for a CUDA target.
   const command =
     '/usr/local/cuda/bin/nvcc -forward-unknown-to-host-compiler -DNDEBUG -DTILE=64 -I/p/include -isystem /p/cutlass ' +
     '--use_fast_math -Xptxas -dlcm=ca -O3 -DNAME="\\"a b\\"" -std=gnu++20 "--generate-code=arch=compute_90,code=[sm_90]" ' +
     '-Xcompiler=-fPIC -MD -MT k.o -MF k.o.d -x cu -c /p/k.cu -o k.o'
 
-  it('gives the settings of `build`, and leaves out what names files and architectures', () => {
+  it('gives the settings of `build`, and leaves out file names and architectures', () => {
     expect(settingsOf({ directory: '/p', file: 'k.cu', command })).toEqual({
       std: 'c++20',
       flags: ['--use_fast_math', '-Xptxas', '-dlcm=ca', '-Xcompiler=-fPIC'],
@@ -33,7 +33,7 @@ describe('compile_commands.json', () => {
     })
   })
 
-  it('may have its words in a list, and options apart from their values', () => {
+  it('may have its words in a list, and options separate from their values', () => {
     const words = [
       'nvcc',
       '-I',

@@ -23,14 +23,14 @@ it('the launches before a program was stopped count', () => {
   expect(found).toMatchObject({ ended: null, error: null })
 })
 
-it('a program that ended by itself says how', () => {
+it('a program that ended by itself reports how', () => {
   expect(parseRecordedProgram('{"event":"ended","how":"exit","launches":3}').ended).toEqual({
     how: 'exit',
     launches: 3,
   })
 })
 
-it('what a program prints is no launch', () => {
+it("a program's own output is no launch", () => {
   const forged = JSON.stringify({ ...launch, grid: 'many' })
   expect(parseRecordedProgram(`{"event":"launch"}\n${forged}\nhello\n{`).launches).toEqual([])
 })

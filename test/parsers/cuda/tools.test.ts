@@ -1,4 +1,7 @@
-/** Tests the output of nvcc, the launch probe, nvidia-smi, compute-sanitizer and the runner. */
+/**
+ * Tests the parsers for the output of nvcc, the launch probe, nvidia-smi, compute-sanitizer and the
+ * runner.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -28,8 +31,8 @@ describe('tools', () => {
       ),
     ) as { rungs: { rung: string; probed: Launch[]; ncu: Launch[] }[] }
 
-    describe('what a rung would launch, seen without a GPU', () => {
-      it.each(captured.rungs)('is what ncu saw of $rung on an H200', ({ probed, ncu }) => {
+    describe("a rung's launches, determined without a GPU", () => {
+      it.each(captured.rungs)("match ncu's launches of $rung on an H200", ({ probed, ncu }) => {
         const told = (launches: Launch[]) =>
           launches.map(({ grid, block, resources }) => {
             const { registersPerThread, staticSharedBytes, dynamicSharedBytes, barriers } =
@@ -63,7 +66,7 @@ describe('tools', () => {
         fault: null,
       })
 
-      it('is found among what the rung itself prints', () => {
+      it("is found among the rung's own output", () => {
         expect(parseProbedLaunches(`{not json\nhello\n${line}\n`)).toEqual({
           event: 'launches',
           kernels: [kernel],
@@ -72,7 +75,7 @@ describe('tools', () => {
         })
       })
 
-      it('is missing where the probe ended early, and where the output is not its own', () => {
+      it('is missing if the probe ended early, and if the output is not its own', () => {
         for (const text of ['', 'hello', '{"event":"launches"}', line.replace('[1,2,3]', '[1,2]')])
           expect(parseProbedLaunches(text)).toBeNull()
       })
@@ -80,7 +83,7 @@ describe('tools', () => {
   })
 
   describe('nvidia-smi', () => {
-    /** Captured with serial numbers and similar identifiers replaced by REDACTED. */
+    /** In the capture, REDACTED replaces serial numbers and similar identifiers. */
     const xml = capture('nvidia-smi/580.159.04-h200/query-xml').stdout
 
     describe('nvidia-smi -q -x', () => {
@@ -108,7 +111,7 @@ describe('tools', () => {
         })
       })
 
-      it('counts the programs that compute on a GPU, and not what draws there', () => {
+      it('counts the programs that compute on a GPU, and not those that draw', () => {
         const program = (type: string, name: string): string =>
           `<process_info><pid>7</pid><type>${type}</type><process_name>${name}</process_name></process_info>`
         const listing = [
@@ -145,7 +148,7 @@ describe('tools', () => {
         })
       })
 
-      it('lists several GPUs in order, and none where there is none', () => {
+      it('lists several GPUs in order, and none if there is none', () => {
         const gpu = /\t<gpu id[\s\S]*<\/gpu>/.exec(xml)![0]
         const two = xml.replace(gpu, `${gpu}\n${gpu.replaceAll(':06.0', ':3b.0')}`)
         expect(parseNvidiaSmi(two).gpus.map(({ pciBusId }) => pciBusId)).toEqual([
@@ -163,7 +166,7 @@ describe('tools', () => {
       })
 
       it('that fails says that there is no GPU', () => {
-        // Quoted from nvidia-smi on a machine whose driver is not loaded.
+        // The text is from nvidia-smi on a machine whose driver is not loaded.
         const text =
           "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure that the latest NVIDIA driver is installed and running.\n"
         expect(() => parseNvidiaSmi(text)).toThrow(
@@ -185,13 +188,13 @@ describe('tools', () => {
         '%s has one spelling',
         (text) => expect(normalizePciBusId(text)).toBe('00000000:3B:00.0'),
       )
-      it('that is none is refused', () => {
+      it('in a wrong format is refused', () => {
         expect(() => normalizePciBusId('GPU 0')).toThrow(/"GPU 0"/)
       })
     })
 
     describe('before it is written anywhere', () => {
-      // The original capture, with invented values in place of the real ones.
+      // The original capture with made-up values instead of REDACTED.
       const secrets: Record<string, string> = {
         serial: '1650000000001',
         uuid: 'GPU-11111111-2222-3333-4444-555555555555',
@@ -210,7 +213,7 @@ describe('tools', () => {
       const redacted = redactNvidiaSmi(original)
 
       it.each([...Object.values(secrets), '4242', '/home/ada', 'CH-77', '0xfab', '99999999-aaaa'])(
-        '%s is taken out',
+        '%s is removed',
         (secret) => {
           expect(original).toContain(secret)
           expect(redacted).not.toContain(secret)
@@ -237,7 +240,7 @@ describe('tools', () => {
         expect(parseNvidiaSmi(redacted)).toEqual(parseNvidiaSmi(original))
       })
 
-      it('a value that is not there stays not there, and a second time changes nothing', () => {
+      it('an absent value stays absent, and a second time changes nothing', () => {
         expect(redacted).toContain('<host_id>N/A</host_id>')
         expect(redactNvidiaSmi(redacted)).toBe(redacted)
       })
@@ -262,7 +265,7 @@ describe('tools', () => {
 
     describe('a captured build', () => {
       const isMissing = (file: string): boolean => /^not.there/.test(file)
-      it('has the files that it compiled, so that it can be made again', () => {
+      it('has the files that it compiled, so that it can be repeated', () => {
         for (const [name, { argv, sources = {} }] of Object.entries(captures('nvcc/13.0.88'))) {
           const given = argv.match(/[\w-]+\.cu\b/g)!.filter((file) => !isMissing(file))
           const included = Object.values(sources).flatMap((text) =>
@@ -275,8 +278,8 @@ describe('tools', () => {
       })
     })
 
-    // A pattern that tries every start of a run would take minutes and hit the test's time limit.
-    describe('text of a size that nobody wrote', () => {
+    // A regular expression that tries every start position would exceed the test's time limit.
+    describe('text of unrealistic size', () => {
       const digits = '1'.repeat(600_000)
 
       it('with grouped digits is not read as its last group', () => {
@@ -351,7 +354,7 @@ describe('tools', () => {
         ])
       })
 
-      it('takes no spills from a device function that is compiled beside the kernel', () => {
+      it('ignores the spills of a device function that is compiled with the kernel', () => {
         const text = nvccCapture('spills').replace(
           /ptxas info {4}: Function properties for spilling\n.*\n/,
           (own) =>
@@ -369,7 +372,7 @@ describe('tools', () => {
         })
       })
 
-      it('is null, and not zero, where no kernel was compiled', () => {
+      it('is null, and not zero, if no kernel was compiled', () => {
         const { kernels } = parse('host-warning')
         expect(kernels).toEqual([])
         expect(summarizeBuild(kernels)).toEqual({
@@ -422,12 +425,12 @@ describe('tools', () => {
         ])
       })
 
-      it('a source line that is far in is not taken for a detail', () => {
+      it('a deeply indented source line is not mistaken for a detail', () => {
         const text = nvccCapture('syntax').replace('    c[i]', `${' '.repeat(16)}c[i]`)
         expect(parseNvccOutput(text).diagnostics).toEqual([error('syntax.cu', 3, 'expected a ";"')])
       })
 
-      it('a warning is a warning, without its number, beside the kernel that was built', () => {
+      it('a warning has no number, and does not affect the kernel that was built', () => {
         const { kernels, diagnostics } = parse('warning')
         expect(diagnostics).toEqual([
           {
@@ -465,7 +468,7 @@ describe('tools', () => {
         expect(parse(name).diagnostics).toEqual([error(null, null, message)]),
       )
 
-      it('ptxas names a line of PTX that nobody wrote, so no file is given', () => {
+      it('an error in PTX that nobody wrote has no file', () => {
         const [first] = parse('ptx-error').diagnostics
         expect(first).toEqual(
           error(null, null, "Unknown modifier '.instruction' (line 29 of the generated PTX)"),
@@ -529,7 +532,7 @@ describe('compute-sanitizer', () => {
         block: [0, 0, 0],
         address: '0x7f81a5400100',
       })
-      // The failed launch is reported by the next call, which has no source location.
+      // The next API call reports the failed launch. That call has no source location.
       expect(api).toMatchObject({
         kind: 'Api',
         count: 1,
@@ -559,7 +562,7 @@ describe('compute-sanitizer', () => {
       ])
     })
 
-    it('says what was wrong with a barrier', () => {
+    it('describes the fault of a barrier', () => {
       expect(groupRecords(parseSanitizerXml(savedBy('synccheck-divergent')).records)).toMatchObject(
         [
           {
@@ -576,10 +579,10 @@ describe('compute-sanitizer', () => {
     })
   })
 
-  describe('a report that is not whole', () => {
+  describe('an incomplete report', () => {
     const whole = savedBy('initcheck-uninitialised')
 
-    it('is never taken for a whole one, wherever it was cut, and keeps its whole records', () => {
+    it('is never mistaken for a complete one, wherever it was cut, and keeps its whole records', () => {
       const last = whole.lastIndexOf('</ComputeSanitizerOutput>')
       for (let length = 0; length <= last + 20; length += 97) {
         const text = whole.slice(0, length)
@@ -587,7 +590,7 @@ describe('compute-sanitizer', () => {
         try {
           parsed = parseSanitizerXml(text)
         } catch (error) {
-          // Before the root element, the document cannot be recognized.
+          // A document that is cut before its root element cannot be recognized.
           expect(length).toBeLessThan(whole.indexOf('<ComputeSanitizerOutput') + 23)
           expect(String(error)).toContain('not a compute-sanitizer report')
           continue
@@ -616,7 +619,7 @@ describe('compute-sanitizer', () => {
       expect(record).toMatchObject({ kind: '&b;', message: '&b; <T> A' })
     })
 
-    it('leaves out what it does not hold', () => {
+    it('leaves out missing data', () => {
       const bare =
         '<ComputeSanitizerOutput><record><where><line>x</line></where></record></ComputeSanitizerOutput>'
       expect(parseSanitizerXml(bare).records[0]).toMatchObject({
@@ -644,16 +647,16 @@ describe('compute-sanitizer', () => {
       ).toEqual({ total: 200, notPrinted: 100 })
     })
 
-    it('is not looked for at every digit of a number that nobody wrote', () => {
+    it('is not searched for at every digit of a long number', () => {
       const line = `========= ERROR SUMMARY: ${'1'.repeat(600_000)}`
       expect(parseSanitizerSummary(`${line}\n${line} errors`)).toBeNull()
     })
 
-    it('is found behind a line of the program that lacks its end', () => {
+    it('is found after an unterminated line of the program', () => {
       expect(parseSanitizerSummary('no newline========= ERROR SUMMARY: 2 errors')?.total).toBe(2)
     })
 
-    it('is null, not zero, when the tool did not get so far', () => {
+    it('is null, not zero, if the tool did not get that far', () => {
       expect(parseSanitizerSummary('========= COMPUTE-SANITIZER\n')).toBeNull()
       expect(parseSanitizerSummary('')).toBeNull()
     })
@@ -719,7 +722,7 @@ describe('the runner', () => {
       { event: 'progress', rung: 'a', stage: 'time', samples: 12, spread: 0.004 },
       { event: 'progress', rung: 'a', stage: 'time', samples: 0, spread: null },
       { event: 'progress', stage: 'reference', fraction: 0.25 },
-    ])('tells how far it is: %j', (event) => expect(parse(event)).toEqual(event))
+    ])('reports progress: %j', (event) => expect(parse(event)).toEqual(event))
 
     it('keeps what follows an error’s message', () => {
       const error = { event: 'error', kind: 'memory', message: 'too large', neededBytes: 9e9 }
@@ -734,7 +737,7 @@ describe('the runner', () => {
     })
   })
 
-  describe('a line that is not of the runner is null', () => {
+  describe('a line that is not from the runner is null', () => {
     it.each([
       ['words', 'end no error'],
       ['nothing', ''],
@@ -749,7 +752,7 @@ describe('the runner', () => {
     ])('a line with %s is null', (_, line) => expect(parseRunnerLine(line)).toBeNull())
   })
 
-  describe('a known event of a wrong shape is taken for output of the rung', () => {
+  describe('a known event of a wrong shape counts as output of the rung', () => {
     it.each([
       ['the name alone', { event: 'timing' }],
       ['a missing field', { ...timing, medianMs: undefined }],
@@ -765,12 +768,12 @@ describe('the runner', () => {
       ['launches without kernels', { event: 'launches', rung: 'a' }],
     ])('an event with %s is null', (_, event) => expect(parse(event)).toBeNull())
 
-    it('a number beyond all numbers too', () =>
+    it('even a number beyond all limits', () =>
       expect(
         parseRunnerLine(JSON.stringify({ ...timing, spread: 'x' }).replace('"x"', '1e999')),
       ).toBeNull())
 
-    it('and lists in lists without end', () =>
+    it('and endlessly nested lists', () =>
       expect(parseRunnerLine(`{"event":"timing","rung":${'['.repeat(200_000)}`)).toBeNull())
   })
 
@@ -792,20 +795,20 @@ describe('the runner', () => {
       reason: null,
     }
 
-    it('is read with its kernels, or with the reason why it is not known', () => {
+    it('is read with its kernels, or with the reason why it is unknown', () => {
       expect(parseRunnerLine(JSON.stringify(event))).toEqual(event)
       const unknown = { event: 'launches', rung: 'a', kernels: [], reason: 'no' }
       expect(parseRunnerLine(JSON.stringify(unknown))).toEqual(unknown)
     })
 
-    it('says nothing with a grid of two extents', () => {
+    it('is unknown if a grid has two extents', () => {
       const wrong = { ...event, kernels: [{ ...event.kernels[0], grid: [1, 2] }] }
       expect(parseRunnerLine(JSON.stringify(wrong))).toBeNull()
     })
   })
 
-  describe('what the GPU reaches', () => {
-    it('is read, null where it could not be measured', () => {
+  describe('the ceilings of the GPU', () => {
+    it('are read, and null if they could not be measured', () => {
       const event = {
         event: 'ceilings',
         fp32Gflops: 60123.4,

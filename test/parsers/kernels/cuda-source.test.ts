@@ -24,7 +24,7 @@ int main(int argc, char** argv) { launch_scale(0, 0, 1, 2); }
 
 const byName = new Map(sourceFunctions(text).map((one) => [one.name, one]))
 
-it('kernels, launchers and main() of a CUDA source are found, and nothing of comments, macros and classes', () => {
+it('kernels, launchers and main() of a CUDA source are found, ignoring comments, macros and classes', () => {
   expect([...byName.keys()]).toEqual(['scale', 'launch_scale', 'main'])
   expect(hasMain([...byName.values()])).toBe(true)
   expect(byName.get('scale')).toMatchObject({ isKernel: true, isTemplate: true })

@@ -1,4 +1,4 @@
-/** Tests of ladder files: shipped ones, a user's own, and the published schema. */
+/** Tests ladder files: shipped files, a user's files, and the published schema. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ describe('ladders that ship', () => {
     parseLadderFile(JSON.stringify({ ...ladder, ...change }), 'ladders/a.json', tasks)
 
   describe('a ladder file', () => {
-    it('is read, what it does not say of the problem being the task’s', () => {
+    it("is read, with the task's problem as the default", () => {
       expect(parse({})).toEqual({ ...ladder, scalars: {}, options: {} })
       const scalars = { beta: 0.5 }
       expect(parse({ scalars, reference: null })).toMatchObject({ scalars, reference: null })
@@ -53,7 +53,7 @@ describe('ladders that ship', () => {
     )
   })
 
-  describe('a fault is one sentence with the file and the place', () => {
+  describe('a fault is one sentence with the file and the location', () => {
     it.each([
       [
         'a size of zero',
@@ -124,7 +124,7 @@ describe('a ladder of programs', () => {
   const read = (change: object) =>
     parseProgramLadder(JSON.stringify({ ...document, ...change }, null, 1), 'ladder.json')
 
-  it('has settings where it gives none, and is none of a document with a task', () => {
+  it('has defaults for its settings, and rejects a document with a task', () => {
     expect(read({})!.programs).toMatchObject({ runs: 7, timeout: 600, exit_code: 0 })
     expect(read({ task: {} })).toBeNull()
     expect(read({ programs: undefined })).toBeNull()
@@ -190,7 +190,7 @@ describe('ladder.yaml', () => {
       expect(files.get('reference.cu')).toContain('kl_reference(')
     })
 
-    it('becomes the ladder and the task that those which ship are', () => {
+    it('becomes a ladder and a task like those that ship', () => {
       const { task, ladder } = parseLadderDocument(text, 'lab/ladder.yaml')
       expect(task).toMatchObject({
         id: 'softmax',
@@ -377,7 +377,7 @@ describe('ladder.yaml', () => {
       expect(told).toMatch(/^lab\/ladder\.yaml:\d+:\d+: [^\n]+\n/)
     })
 
-    it('tells its faults of every kind at once, by line', () => {
+    it('reports its faults of every kind at once, by line', () => {
       const wrong = text
         .replace('summary:', 'sumary: x\nsummary:')
         .replace('shape: [ROWS, COLS], access: out', 'shape: [ROWS, COL], access: out')
@@ -419,7 +419,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf('- a\n')).toBe('lab/ladder.yaml:1:1: The file is not a map of keys.\n')
     })
 
-    it('with anchors that explode is refused at once', () => {
+    it('with exploding anchors is refused at once', () => {
       const bomb = Array.from(
         { length: 30 },
         (_, i) => `k${i}: &k${i} [${i === 0 ? 'x' : `*k${i - 1}, *k${i - 1}`}]`,
@@ -427,7 +427,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(bomb.join('\n'))).toMatch(/Anchors and aliases/)
     })
 
-    it('with thousands of keys is refused without looking through it for each of them', () => {
+    it('with thousands of keys is refused without searching for each of them', () => {
       const repeated = faultsOf('task: 1\n'.repeat(5000))
       expect(repeated).toMatch(/2:1: The key "task" is repeated; it first appears on line 1/)
       expect(repeated.split('is repeated')).toHaveLength(21)
@@ -435,7 +435,7 @@ describe('ladder.yaml', () => {
       expect(faultsOf(`a: ${'['.repeat(300)}\n`.repeat(500))).toMatch(/lists deeper than 64/)
     })
 
-    it('of explicit keys in each other is refused before a parser works on them', () => {
+    it('of explicit keys in each other is refused before a parser sees them', () => {
       expect(faultsOf('? '.repeat(1000))).toMatch(/more than 64 explicit keys/)
       const stairs = Array.from({ length: 1000 }, (_, at) => `${' '.repeat(at)}?`)
       expect(faultsOf(stairs.join('\n'))).toMatch(/more than 64 explicit keys/)

@@ -25,7 +25,7 @@ const header = `// @rung    05_thread_tile_2d
 const parse = (text: string) => parseRungHeader(text, 'gemm/05.cu', gemm)
 const change = (from: string | RegExp, to: string) => parse(header.replace(from, to))
 
-/** Returns the fault as printed: the sentence, then the remedy. */
+/** Returns the fault as printed, with the message first and then the remedy. */
 function faultOf(text: string): string {
   try {
     parse(text)
@@ -70,7 +70,7 @@ describe('a header', () => {
     })
   })
 
-  it('names what is fused in, in the order in which it is applied', () => {
+  it('names the fused operations, in the order in which they apply', () => {
     expect(change('// @requires', '// @epilogue relu, bias\n// @requires').flags).toEqual([
       'bias',
       'relu',
@@ -79,7 +79,7 @@ describe('a header', () => {
     expect(parse(header).flags).toEqual([])
   })
 
-  it('may follow a licence, and have comments and the line ends of Windows', () => {
+  it('may follow a license, and have comments and Windows line endings', () => {
     const text = `\uFEFF// SPDX-License-Identifier: MIT\n//\n${header}`.replaceAll('\n', '\r\n')
     expect(parse(text)).toEqual(parse(header))
   })
@@ -103,8 +103,8 @@ describe('a header', () => {
   })
 })
 
-describe('a header of a size that nobody wrote', () => {
-  // A pattern that tries every blank would take minutes and hit the test's time limit.
+describe('a header of unrealistic size', () => {
+  // A regular expression that tries every blank would exceed the test's time limit.
   it.each([
     ['a value', (blanks: string) => `// @title a${blanks}b`, 600_000],
     ['a line that goes on', (blanks: string) => `// @title a\n//   b${blanks}c`, 600_000],

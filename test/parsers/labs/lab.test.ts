@@ -1,4 +1,4 @@
-/** Tests of labs, and of the answers that students submit. */
+/** Tests labs and the answers that students submit. */
 import { describe, expect, it } from 'vitest'
 import { faultSentence, type Lab } from '../../../src-main/domain/labs/lab'
 import { gemm } from '../../support'
@@ -55,13 +55,13 @@ questions:
     return good.replace(from, to)
   }
 
-  it('takes a plain number for an answer', () => {
+  it('accepts a plain number for an answer', () => {
     const text = swap('answer: ceil(m / 32) / smCount', 'answer: 4')
     expect(faultsOf(text)).toEqual([])
     expect(parseLab(readLabText(text), 'x/lab.md', references).lab?.questions[0]?.answer).toBe('4')
   })
 
-  it('of keys and lists in each other beyond reason is refused before a parser works on it', () => {
+  it('of excessively nested keys and lists is refused before a parser sees it', () => {
     for (const [piece, fault] of [
       ['? ', /^x\/lab\.md:2: It has more than 64 explicit keys/],
       ['[', /^x\/lab\.md:2: It has lists in lists deeper than 64/],
@@ -85,7 +85,7 @@ questions:
     expect(pictures).toEqual([{ path: 'warp.svg', line: 30 }])
   })
 
-  it('may come with the line ends and the mark of another system', () => {
+  it('may have the line endings and byte-order mark of another system', () => {
     expect(faultsOf(`\uFEFF${good.replaceAll('\n', '\r\n')}`)).toEqual([])
   })
 
@@ -168,7 +168,7 @@ describe('answers.yaml', () => {
   const read = (text: string) => parseAnswers(text, 'answers.yaml', lab)
 
   describe('answers', () => {
-    it('are read in either style of YAML, with comments that ask', () => {
+    it('are read in either style of YAML, with comments as questions', () => {
       const wanted = {
         predictions: { loads: { direction: 'up', factor: 2 } },
         questions: { blocks: 3 },
@@ -193,11 +193,11 @@ describe('answers.yaml', () => {
       ['keys as values', 'a: ? '],
       ['indentation', '    '],
       ['quoted signs of a comment', "'a #': ? "],
-    ])('are refused where they nest by %s, before a parser works on them', (_, piece) => {
+    ])('are refused if they nest by %s, before a parser sees them', (_, piece) => {
       expect(() => read(piece.repeat(12_000))).toThrow(/answers\.yaml:1: this is nested deeper/)
     })
 
-    it('are refused where they nest over lines', () => {
+    it('are refused if they nest over lines', () => {
       expect(() => read('[\n'.repeat(12_000))).toThrow(/answers\.yaml:65: this is nested deeper/)
       const steps = Array.from({ length: 100 }, (_, at) => `${' '.repeat(at)}a:`).join('\n')
       expect(() => read(steps)).toThrow(/answers\.yaml:34: this is nested deeper/)

@@ -1,6 +1,6 @@
 /**
- * Synthetic reports for cases without a capture. Each launch is a real launch's message with new NVTX ranges, thread
- * and time; everything else is as ncu wrote it.
+ * Makes synthetic reports for cases without a capture. Each launch is a real launch's message with
+ * new NVTX ranges, thread and time. Everything else is as ncu wrote it.
  */
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 
@@ -18,7 +18,7 @@ const text = (writer: BinaryWriter, field: number, value: string): BinaryWriter 
 const number = (writer: BinaryWriter, field: number, value: number): BinaryWriter =>
   writer.tag(field, WireType.Varint).uint64(value)
 
-/** Returns the message with some fields replaced; the others keep their bytes. */
+/** Returns the message with some fields replaced. The other fields keep their bytes. */
 export function withFields(message: Uint8Array, fields: ReadonlyMap<number, Write>): Uint8Array {
   const reader = new BinaryReader(message)
   const writer = new BinaryWriter()
@@ -89,7 +89,9 @@ export function blockBytes({ header, sources, results }: Block, more?: Map<numbe
   return Buffer.concat([sized(own), ...payload])
 }
 
-/** A range and the number of the call that opened it: later calls have higher numbers. */
+/**
+ * The name of a range and the number of the call that opened it. Later calls have higher numbers.
+ */
 export type Opened = readonly [name: string, order: number]
 
 export interface Ranges {
@@ -133,14 +135,17 @@ export const nvtx =
   }
 
 export interface MadeLaunch {
-  /** The real launch that it is based on. */
+  /** The index of the real launch that this launch is based on. */
   of?: number
   thread?: number
   ranges?: Ranges
   more?: ReadonlyMap<number, Write>
 }
 
-/** Makes a report of launches based on those of a real report, with its sources, names and session. */
+/**
+ * Returns a report whose launches are based on a real report's launches. It keeps the real sources,
+ * names and session.
+ */
 export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): Uint8Array {
   const { start, blocks } = takeApart(base)
   const real = blocks.flatMap(({ results }) => results)
@@ -169,8 +174,9 @@ export function madeReport(base: Uint8Array, launches: readonly MadeLaunch[]): U
 }
 
 /**
- * Returns a report like those of ncu 2025.4 and later, which samples cycles without an issue. It is made from a
- * report of 2025.3, whose metrics of all samples are renamed to meaningless names of the same length.
+ * Returns a report like those of ncu 2025.4 and later, which sample only cycles without an issue.
+ * It is made from a report of ncu 2025.3. The metrics of all samples are renamed to meaningless
+ * names of the same length.
  */
 export function withNotIssuedSamplesAlone(report: Uint8Array): Uint8Array {
   const text = Buffer.from(report).toString('latin1')

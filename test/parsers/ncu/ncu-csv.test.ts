@@ -1,4 +1,4 @@
-/** Tests of ncu's tables as CSV, whole and as a stream. */
+/** Tests the parser for ncu's CSV tables, given a whole text or a stream. */
 import { describe, expect, it } from 'vitest'
 import { type NcuLaunch, parseNcuRawCsv } from '../../../src-main/parsers/ncu/ncu-csv'
 import { ncuCapture } from '../../captures'
@@ -13,10 +13,10 @@ describe('whole tables', () => {
   const metric = (text: string, launch: number, name: string) =>
     parseNcuRawCsv(text).launches[launch]?.metrics[name]
 
-  describe('ncu -o REPORT --csv --page raw over a program that speaks too', () => {
+  describe('ncu -o REPORT --csv --page raw over a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
-    it('gives a launch a row, with its kernel, extents, device and passes', () => {
+    it('gives one launch per row, with its kernel, extents, device and passes', () => {
       expect(launches.map(({ metrics: _, ...launch }) => launch)).toEqual([
         {
           id: 0,
@@ -98,23 +98,23 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(chatty)).toMatchObject({ launches, notes: [] })
     })
 
-    it('behind a line that the program did not end', () => {
+    it('after an unterminated line of the program', () => {
       const joined = lines.with(headerAt, `no line end${lines[headerAt]}`).join('\n')
       expect(parseNcuRawCsv(joined).launches).toEqual(launches)
     })
 
-    it('with the line ends of Windows and a byte-order mark', () => {
+    it('with Windows line endings and a byte-order mark', () => {
       const table = lines.slice(headerAt).join('\r\n')
       expect(parseNcuRawCsv(`\uFEFF${table}\r\n`).launches).toEqual(launches)
     })
 
-    it('without a row of units, the values then having none', () => {
+    it('without a row of units, so that the values have none', () => {
       const bare = lines.toSpliced(headerAt + 1, 1).join('\n')
       expect(parseNcuRawCsv(bare).launches).toHaveLength(3)
       expect(metric(bare, 0, 'gpu__time_duration.sum')).toEqual({ value: 434208, unit: '' })
     })
 
-    it('nowhere when ncu profiled nothing', () => {
+    it('nowhere if ncu profiled nothing', () => {
       expect(parseNcuRawCsv(ncuCapture('no-kernels')).launches).toEqual([])
       expect(parseNcuRawCsv('')).toEqual({ launches: [], messages: [], notes: [] })
     })
@@ -124,17 +124,17 @@ describe('whole tables', () => {
     const cell = '""<default domain>:03_a:none:none:none:none:none:none""'
     const withRanges = (ranges: string) => parseNcuRawCsv(twoRungs.replace(cell, ranges))
 
-    it('is null when ncu ran without --nvtx, which leaves the columns out', () => {
+    it('is null if ncu ran without --nvtx, which omits the columns', () => {
       const { launches } = parseNcuRawCsv(ncuCapture('no-nvtx'))
       expect(launches.map(({ rung }) => rung)).toEqual(Array(launches.length).fill(null))
       expect(launches.length).toBeGreaterThan(0)
     })
 
-    it('is null for a launch outside of any range', () => {
+    it('is null for a launch outside any range', () => {
       expect(withRanges('').launches[0]?.rung).toBeNull()
     })
 
-    // The captured cell with more ranges.
+    // The cell is from the capture, with added ranges.
     it('is the innermost range', () => {
       const inner = cell.replace('03_a', '03_inner')
       expect(withRanges(`${cell} ${inner}`).launches[0]?.rung).toBe('03_inner')
@@ -144,14 +144,14 @@ describe('whole tables', () => {
       expect(withRanges(cell.replace('03_a', 'a::b')).launches[0]?.rung).toBe('a::b')
     })
 
-    it('is not a range that a library pushed in a domain of its own', () => {
+    it('is not a range that a library pushed in its own domain', () => {
       const library = '""CCCL:cub::DeviceReduce::Reduce:none:none:none:none:REGISTERED:x""'
       expect(withRanges(`${cell}  ${library}`).launches[0]?.rung).toBe('03_a')
     })
   })
 
   describe('figures', () => {
-    it('that ncu could not form are null, and are not zero', () => {
+    it('that ncu could not compute are null, not zero', () => {
       const full = ncuCapture('import-set-full')
       expect(metric(full, 0, 'derived_tempMetric4')?.value).toBeNull() // nan
       expect(metric(full, 0, 'sass__inst_executed_register_spilling_mem_local')?.value).toBeNull() // no data
@@ -164,8 +164,8 @@ describe('whole tables', () => {
       expect(parseNcuRawCsv(full).launches.map(({ passes }) => passes)).toEqual([38, 38, 38])
     })
 
-    // The captured table, scaled as with --print-units auto.
-    it('in a scaled unit come out in the base unit', () => {
+    // The table is from the capture, scaled as with --print-units auto.
+    it('in a scaled unit are converted to the base unit', () => {
       const scaled = twoRungs
         .replaceAll('"ns"', '"us"')
         .replaceAll('"434208"', '"434.21"')
@@ -201,7 +201,7 @@ describe('whole tables', () => {
       expect(said(notes)).toEqual([expect.stringMatching(/row .*cannot be read: "2,466"/)])
     })
 
-    it('does not take a grid that no number holds', () => {
+    it('does not accept a grid beyond the number range', () => {
       const { launches, notes } = parseNcuRawCsv(
         twoRungs.replace('"(32, 32, 1)"', `"(${'9'.repeat(400)}, 32, 1)"`),
       )
@@ -234,7 +234,7 @@ describe('streams', () => {
     for (let at = 0; at < text.length; at += size)
       yield await Promise.resolve(text.slice(at, at + size))
   }
-  /** Reads all launches, or the first `most`. */
+  /** Reads all launches, or only the first `most`. */
   async function read(text: string, size = 1000, most = Infinity) {
     const launches: NcuLaunch[] = []
     const result = await readNcuCsv(pieces(text, size), (launch) => launches.push(launch) < most)
@@ -253,7 +253,7 @@ describe('streams', () => {
       expect((await read(full)).launches).toEqual(parseNcuRawCsv(full).launches)
     })
 
-    it('hands out the launches that are wanted and counts the others', async () => {
+    it('yields the requested launches and counts the others', async () => {
       const { launches, total } = await read(twoRungs, 1000, 2)
       expect([launches.length, total]).toEqual([2, 3])
     })
@@ -292,18 +292,18 @@ describe('streams', () => {
       })
     })
 
-    it('is refused where a line has no end', async () => {
+    it('is refused if a line has no end', async () => {
       await expect(read('x'.repeat(34 * 2 ** 20), 2 ** 20)).rejects.toMatchObject({ kind: 'input' })
     })
   })
 
-  describe('the signs of a locale', () => {
+  describe('the number format of a locale', () => {
     const value = async (text: string, name: string) => {
       const { launches } = await read(text)
       return launches[0]!.metrics[name]?.value
     }
     const fma = 'sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active'
-    // Returns the captured table as printed in other locales: each number in a launch's cells.
+    // Returns the captured table in another locale's number format.
     const localized = (group: string, decimal: string): string =>
       twoRungs.replaceAll(/"(\d+)(\.\d\d)?"(?=[,\n])/g, (_, whole: string, rest = '') => {
         const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, group)
@@ -315,7 +315,7 @@ describe('streams', () => {
       ['German', '.', ','],
       ['French', '\u202f', ','],
       ['Swiss', '’', '.'],
-    ])('numbers with %s signs are read', async (_, group, decimal) => {
+    ])('numbers with %s separators are read', async (_, group, decimal) => {
       const text = localized(group, decimal)
       expect(text).not.toBe(twoRungs)
       expect(await value(text, 'gpu__time_duration.sum')).toBe(434208)
@@ -323,7 +323,7 @@ describe('streams', () => {
       expect(await value(text, 'smsp__inst_executed_op_shared_ld.sum')).toBe(67108864)
     })
 
-    it('that change within the table end the import', async () => {
+    it('that changes within the table ends the import', async () => {
       const lines = localized('.', ',').trimEnd().split('\n')
       const mixed = [...lines.slice(0, -1), twoRungs.trimEnd().split('\n').at(-1)].join('\n')
       await expect(read(mixed)).rejects.toMatchObject({
@@ -334,7 +334,7 @@ describe('streams', () => {
   })
 
   describe('the details page', () => {
-    it('gives a launch its metrics by label, and by name where a label maps to one', async () => {
+    it('gives a launch its metrics by label, and by name if a label maps to one', async () => {
       const { page, launches, total, notes } = await read(details)
       expect(page).toBe('details')
       expect(total).toBe(3)
@@ -367,7 +367,7 @@ describe('streams', () => {
           expect(own[index]!.metrics[name]!.value, name).toBe(raw[index]!.metrics[name]!.value)
     })
 
-    it('has a metric that was asked for by name under that name, in its base unit', async () => {
+    it('has a metric that was requested by name under that name, in its base unit', async () => {
       const own =
         '"0","7","a","127.0.0.1","branch()","1","7","(256, 1, 1)","(1024, 1, 1)","0","7.5"'
       const row = (name: string, unit: string, value: string) =>
@@ -389,7 +389,7 @@ describe('streams', () => {
       })
     })
 
-    it('hands out the launches that are wanted', async () => {
+    it('yields the requested launches', async () => {
       const { launches, total } = await read(details, 1000, 1)
       expect([launches.length, total]).toEqual([1, 3])
     })

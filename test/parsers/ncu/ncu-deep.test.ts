@@ -22,7 +22,7 @@ const rules = parseRules(ncuCapture('import-details'))
 const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 const nameOf = (path: string): string => path.split('/').pop()!
 
-/** Returns a section that must not be read. */
+/** Returns a section whose properties throw an error if they are read. */
 const guarded = (section: SourceSection): SourceSection =>
   Object.defineProperties(
     { ...section },
@@ -38,7 +38,7 @@ const guarded = (section: SourceSection): SourceSection =>
     ),
   )
 
-/** The capture contains the first and the last of the three launches: the second was removed. */
+/** The capture contains the first and last of three launches. The second launch was removed. */
 const profiles = toDeepProfiles(launches, {
   sass: nothing,
   lines: parseSourcePage(page),
@@ -49,7 +49,7 @@ const tile = profiles.get('03_a')!
 const rest = profiles.get('04_b')!
 
 describe('the source page of ncu', () => {
-  it('is read for the rung that is asked for alone, and tells of rows that could not be read', () => {
+  it('is read only for the requested rung, and reports unreadable rows', () => {
     const cut = page.replace(/"(0|[1-9]\d*)"\r?\n/, '"$1","one cell too many"\n')
     const { sections, unreadable } = parseSourcePage(cut)
     expect([unreadable, ...sections.map((section) => section.unreadable)]).toEqual([0, 1, 0])
@@ -89,12 +89,12 @@ describe('the source page of ncu', () => {
     expect(load).toMatchObject({ globalL1Requests: 1048576, globalL2Sectors: 4194304 })
   })
 
-  it('splits the samples of an instruction by what its warps waited for, to the last one', () => {
+  it('splits the samples of an instruction by the stall reasons of its warps, without a rest', () => {
     for (const { samples, stalls } of tile.kernels[0]!.instructions)
       expect(Object.values(stalls!).reduce((sum, value) => sum + value, 0)).toBe(samples)
   })
 
-  it('has for each line what its instructions add up to', () => {
+  it('has for each line the sum of its instructions', () => {
     const { lines, instructions } = tile.kernels[0]!
     expect(lines.map(({ line }) => line)).toEqual([6, 8, 9, 10, 11, 12])
     const figures = ['executed', 'samples', 'sharedWavefronts', 'globalL2Sectors'] as const
@@ -126,7 +126,7 @@ describe('the source page of ncu', () => {
     expect(opcodes).not.toHaveProperty('NOP')
   })
 
-  it('says of a kernel that is not on the page that there is nothing, and keeps those after it', () => {
+  it('has nothing for a kernel that is not on the page, and keeps those after it', () => {
     const [second, last] = rest.kernels
     expect(second).toMatchObject({ instructions: [], lines: [], opcodes: null })
     expect(said(rest.notes)).toContain(`ncu showed no instructions for ${second!.name}.`)
@@ -134,7 +134,7 @@ describe('the source page of ncu', () => {
     expect(last!.opcodes).toMatchObject({ FADD: 32768 })
   })
 
-  it('is null where a column is missing, and not 0', () => {
+  it('is null if a column is missing, and not 0', () => {
     const bare = page.replaceAll('L1 Wavefronts Shared', 'X').replaceAll('stall_', 'x_')
     const [profile] = toDeepProfiles(launches, {
       sass: nothing,
@@ -150,14 +150,14 @@ describe('the source page of ncu', () => {
     })
   })
 
-  /** Made from the capture by removing the line and source columns, as ncu prints it. */
+  /** The capture without its line and source columns, as ncu prints a page with SASS alone. */
   const sassOnly = page
     .split('\n')
     .filter((line) => /^"(","|Function|Line No)/.test(line) || /^"","","0x/.test(line))
     .map((line) => line.replace(/^("Line No","Source",|"","",)/, ''))
     .join('\n')
 
-  it('gives what a rung’s figures add up over without reading the lines of the source', () => {
+  it('gives the sums for a rung’s figures without reading the lines of the source', () => {
     const { sections } = parseSourcePage(page)
     const report = toDeepProfiles(launches, {
       ...{ sass: parseSourcePage(sassOnly), rules, nameOf },
@@ -172,12 +172,12 @@ describe('the source page of ncu', () => {
     expect(countsOf(report.countedOf('03_a'))).toEqual(countsOf(instructionsOf(tile)))
     expect(report.countedOf('03_a').length).toBeGreaterThan(100)
     expect(() => report.get('03_a')).toThrow('read')
-    // One of its kernels is not on the page, so a sum over the others would be too small.
+    // One kernel of the rung is not on the page, so a sum over the others would be too small.
     expect(report.countedOf('04_b')).toEqual([])
     expect(report.countedOf('nobody')).toEqual([])
   })
 
-  it('takes the view of SASS alone for the instructions, and the other for their lines', () => {
+  it('uses the SASS view for the instructions, and the other for their lines', () => {
     const sass = parseSourcePage(sassOnly)
     expect(sass.sections.map(({ file }) => file)).toEqual([null, null])
     const both = toDeepProfiles(launches, { sass, lines: parseSourcePage(page), rules, nameOf })
@@ -192,11 +192,11 @@ describe('the source page of ncu', () => {
     ['no page at all', '==ERROR== No kernels were profiled.\nhello, world\n', 0],
     ['cut off in a row', page.slice(0, 9000), 1],
     ['with a quote in a line of source', page.replace('float s = 0;', 'char c = "";'), 2],
-  ])('does not trip over a page that is %s', (_what, text, sections) => {
+  ])('accepts a page that is %s', (_what, text, sections) => {
     expect(parseSourcePage(text).sections).toHaveLength(sections)
   })
 
-  it('gives profiles that their schema takes, without a path of the machine', () => {
+  it('gives profiles that match their schema, without a path of the machine', () => {
     for (const profile of profiles.values()) {
       expect(DeepProfile.parse(profile)).toEqual(profile)
       expect(JSON.stringify(profile)).not.toContain('/probe/')
@@ -205,7 +205,7 @@ describe('the source page of ncu', () => {
 })
 
 describe('ncu’s advice', () => {
-  it('comes by launch, with the speed-up that ncu ventures', () => {
+  it("is listed by launch, with ncu's estimated speedup", () => {
     expect([...rules.keys()]).toEqual([0, 1, 2])
     expect(tile.kernels[0]!.rules.map(({ name }) => name)).toContain('UncoalescedSharedAccess')
     expect(tile.kernels[0]!.rules.find(({ name }) => name === 'SharedMemoryConflicts')).toEqual({
@@ -218,7 +218,7 @@ describe('ncu’s advice', () => {
     })
   })
 
-  it('has no figure where ncu ventures none, which is not 0', () => {
+  it('has no figure if ncu estimates none, which is not 0', () => {
     const bottleneck = tile.kernels[0]!.rules.find(({ name }) => name === 'SOLBottleneck')
     expect(bottleneck).toMatchObject({ kind: 'info', estimatedSpeedup: null, speedupType: null })
   })
@@ -229,7 +229,7 @@ describe('ncu’s advice', () => {
 })
 
 describe('questions to a deep profile', () => {
-  it('which lines are hot, by a figure of one’s choice', () => {
+  it('the hot lines, by a chosen figure', () => {
     const [hottest, second] = lineHeat(tile, 'samples')
     expect(hottest).toMatchObject({ file: 'probe.cu', line: 10, value: 39599 })
     expect(hottest!.share).toBeCloseTo(39599 / 53558, 6)
@@ -239,7 +239,7 @@ describe('questions to a deep profile', () => {
     ])
   })
 
-  it('which instructions a line became', () => {
+  it('the instructions of a line', () => {
     const sass = sassOfLine(tile, 'probe.cu', 11).map(({ instruction }) => instruction.text)
     expect(sass).toEqual([
       'LDC.64 R2, c[0x0][0x220]',
@@ -250,7 +250,7 @@ describe('questions to a deep profile', () => {
     expect(sassOfLine(tile, 'other.cu', 11)).toEqual([])
   })
 
-  it('what changed from one rung to another', () => {
+  it('the changes from one rung to another', () => {
     const work: Work = { ...tile.kernels[0]!.lines[0]! }
     const rung = (executed: number, stalls: Record<string, number>): DeepProfile => ({
       ...tile,

@@ -21,11 +21,11 @@ import { withNotIssuedSamplesAlone } from './made-reports'
 import { parseRules } from '../../../src-main/parsers/ncu/ncu-advice'
 
 const bytes = ncuReport('launches-two-rungs')
-// The output of the ncu version that wrote the report.
+// The raw output of the same ncu version that wrote the report.
 const printed = parseNcuRawCsv(ncuCapture('launches-two-rungs'))
 const report = parseNcuRep(bytes)
 
-/** ncu prints two decimals. */
+/** Returns whether two values are equal as printed. ncu prints two decimals. */
 const asPrinted = (report: NcuValue['value'], csv: NcuValue['value']): boolean =>
   typeof report === 'number' && typeof csv === 'number'
     ? Math.abs(report - csv) <= 0.005 + 1e-9 * Math.abs(csv)
@@ -39,7 +39,7 @@ describe('a report', () => {
     expect(report.notes).toEqual([])
   })
 
-  it('says what made it, and when', () => {
+  it('names its tool and its time', () => {
     expect(report.ncuVersion).toBe('2025.3.1.0')
     expect(report.createdAt?.toISOString()).toBe('2026-11-21T02:44:56.000Z')
     expect(report.commandLine).toContain('--clock-control none')
@@ -79,7 +79,7 @@ describe.each([
 it('a page in automatic units has the values and units of the report', () => {
   const [page] = parseNcuRawCsv(programCapture('import-deep-twelve-auto').stdout).launches
   const [launch] = parseNcuRep(ncuReport('programs/deep-twelve')).launches
-  // 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
+  // The value is 2614 %/byte, which ncu prints as 2.614 %/Kbyte.
   expect(page!.metrics.derived__pct_occupancy_per_shared_mem_size).toEqual({
     value: 2614,
     unit: '%/byte',
@@ -94,7 +94,7 @@ it('a page in automatic units has the values and units of the report', () => {
 })
 
 describe('a report that is cut off', () => {
-  // A prime number, so that the cuts are at different positions of the blocks.
+  // A prime number of cuts, so the cuts are at different positions in the blocks.
   const step = Math.floor(bytes.length / 59)
   const cuts = Array.from({ length: 59 }, (_, n) => 4 + n * step + n)
 
@@ -107,7 +107,7 @@ describe('a report that is cut off', () => {
     )
   })
 
-  /** Returns where each block of a report begins, where its payload begins, and where it ends. */
+  /** Returns the start, the payload start and the end of each block of a report. */
   function blocksOf(whole: Uint8Array): { begins: number; payload: number; ends: number }[] {
     const view = new DataView(whole.buffer, whole.byteOffset, whole.byteLength)
     const blocks = []
@@ -121,7 +121,7 @@ describe('a report that is cut off', () => {
     return blocks
   }
 
-  it('in any of its blocks is told', () => {
+  it('in any of its blocks is reported', () => {
     const { launches } = report
     const blocks = blocksOf(bytes)
     expect(blocks.length).toBeGreaterThan(12)
@@ -135,7 +135,8 @@ describe('a report that is cut off', () => {
         expect(cut.launches, `${at}`).toEqual(launches.slice(0, cut.launches.length))
         expect(said(cut.notes).join(), `${at}`).toContain(`truncated at byte ${at}`)
       }
-    // The format has no end mark: after a complete block, nothing shows that another one followed.
+    // The format has no end mark. After a complete block, nothing shows that another block is
+    // missing.
     for (const { begins } of blocks)
       expect(parseNcuRep(bytes.subarray(0, begins)).notes).toEqual([])
   })
@@ -148,20 +149,20 @@ describe('a report that is cut off', () => {
 })
 
 describe('foreign bytes', () => {
-  it('are refused where they do not begin as a report', () => {
+  it('are rejected if they do not begin like a report', () => {
     expect(() => parseNcuRep(new TextEncoder().encode('PK\u0003\u0004'))).toThrow(
       expect.objectContaining({ kind: 'input', message: expect.stringContaining('NVR') }),
     )
   })
 
-  it('behind the beginning of a report give a note, and cost nothing', () => {
+  it('after the beginning of a report give a note, and cost nothing', () => {
     const garbage = Uint8Array.from({ length: 4096 }, (_, n) => (n * 167 + 13) % 256)
     const { launches, notes } = parseNcuRep(new Uint8Array([0x4e, 0x56, 0x52, 0, ...garbage]))
     expect(launches).toEqual([])
     expect(notes).toHaveLength(1)
   })
 
-  it('that announce more than there is are not believed', () => {
+  it('that announce more than exists are not believed', () => {
     const header = [8, 0, 16, 255, 255, 255, 255, 15, 40, 255, 255, 255, 255, 15]
     const { notes } = parseNcuRep(
       new Uint8Array([0x4e, 0x56, 0x52, 0, 2, 0, 0, 0, 8, 7, header.length, 0, 0, 0, ...header]),
@@ -169,7 +170,7 @@ describe('foreign bytes', () => {
     expect(said(notes)).toEqual([expect.stringContaining('truncated')])
   })
 
-  it('that are launches of nothing are left out, with few notes', () => {
+  it('that are empty launches are left out, with few notes', () => {
     const header = [16, 144, 78, 40, 192, 184, 2]
     const { launches, notes } = parseNcuRep(
       new Uint8Array([
@@ -179,13 +180,13 @@ describe('foreign bytes', () => {
       ]),
     )
     expect(launches).toEqual([])
-    // A few by name, then a note that reading stopped, then the total.
+    // The notes name a few launches, then say that reading stopped, then give the total.
     expect(notes).toHaveLength(22)
     expect(said(notes).join()).toContain('In total, 10000 launches')
   })
 
   it('in the middle of a report neither hang nor crash', () => {
-    // A simple generator, so that a failure can be reproduced.
+    // A simple seeded generator, so a failure can be reproduced.
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31
@@ -208,7 +209,7 @@ describe('foreign bytes', () => {
   })
 })
 
-// Tests code and counters from a report against the pages that ncu printed of it.
+// Tests code and counters from a report against ncu's printed pages of the report.
 
 const bare = (path: string): string => path.split('/').pop()!
 const withCode = parseNcuRep(ncuReport('set-full'))
@@ -228,7 +229,7 @@ describe('the code in a report', () => {
     for (const { address, text, line, ...work } of section.instructions) {
       const own = kernel.instructions[(address - first) / 16]!
       const { index: _, offset, text: ownText, opcode, file, line: ownLine, ...ownWork } = own
-      // Its jumps are to addresses of the loaded code.
+      // ncu prints jump targets as addresses of the loaded code.
       const printed = text
         .trim()
         .replaceAll(/\s+/g, ' ')
@@ -260,7 +261,7 @@ describe('the code in a report', () => {
   })
 })
 
-it('a report’s advice is what ncu prints of it', () => {
+it("a report’s advice matches ncu's printed advice", () => {
   for (const [index, { kernel }] of codes.entries()) {
     const printed = rules.get(index) ?? []
     expect(kernel.rules).toHaveLength(printed.length)
@@ -286,7 +287,7 @@ it('inlined code is at its own line and at those of its callers', () => {
 
 it('damaged machine code yields none, without hanging or throwing', () => {
   const bytes = ncuReport('five-kernels').slice()
-  // A simple generator, so that a failure can be reproduced.
+  // A simple seeded generator, so a failure can be reproduced.
   let seed = 11
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
   for (let n = 0; n < 20_000; n += 1) bytes[2000 + random(30_000)] = random(256)
@@ -333,7 +334,9 @@ describe.each([
   const [real] = printed.launches
   const figure = report.launches[0]!.metrics[name]!.value as number
 
-  /** Returns a launch of the real report with the 8 bytes of this figure replaced. */
+  /**
+   * Returns a launch of the real report in which other bytes replace the 8 bytes of this figure.
+   */
   const inReport = (): NcuLaunch => {
     const [own, other] = [figure, bad].map((value) => {
       const eight = Buffer.alloc(8)

@@ -1,4 +1,4 @@
-/** Tests of short texts from ncu: cells, launches, metric lists, failures. */
+/** Tests the parsers for short texts from ncu: cells, launches, metric lists and failures. */
 import { describe, expect, it } from 'vitest'
 import {
   hasDecimalComma,
@@ -36,7 +36,7 @@ describe('cells', () => {
       expect(parseNcuCell(cell)).toBe(cell),
     )
 
-    it('has a decimal comma where no grouping by thousands explains the comma', () => {
+    it('has a decimal comma if it is no thousands separator', () => {
       expect(['8,16', '1.234,5', '67.108.864,00'].map(hasDecimalComma)).toEqual([true, true, true])
       expect(['8.16', '1,234', '1,234.5', 'all'].map(hasDecimalComma)).toEqual(Array(4).fill(false))
     })
@@ -88,7 +88,7 @@ describe('cells', () => {
 describe('launches', () => {
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 
-  it('says what one block of a launch holds, in bytes and counts', () => {
+  it('describes the resources of one block of a launch, in bytes and counts', () => {
     expect(launches.map(launchResources)[0]).toEqual({
       registersPerThread: 32,
       staticSharedBytes: 8192,
@@ -164,12 +164,12 @@ describe('metric lists', () => {
       expect(metrics.sharedStoreBankConflicts?.value).toBe(15154225)
     })
 
-    it('weighs rates with the time that each kernel took', () => {
+    it('weighs rates by the time of each kernel', () => {
       const expected = (89.96 * 401408 + 68.89 * 4928) / (401408 + 4928)
       expect(metrics.achievedOccupancy?.value).toBeCloseTo(expected, 9)
     })
 
-    it('takes properties of a launch from the kernel that ran longest, in whichever order', () => {
+    it('takes properties of a launch from the kernel that ran longest, in any order', () => {
       expect(metrics.registersPerThread?.value).toBe(32)
       expect(toMetrics(twoKernels.toReversed(), 'card').registersPerThread?.value).toBe(32)
     })
@@ -192,13 +192,13 @@ describe('metric lists', () => {
       'smsp__sass_inst_executed_op_shared_ld.sum',
     ] as const
 
-    it('the first that the report holds is taken', () => {
+    it('the first that the report has is used', () => {
       const kernel = withFigure(onlyKernel[0]!, second, 7, 'inst')
       expect(toMetrics([kernel], 'card').sharedLoads?.value).toBe(67108864)
       expect(toMetrics(without([kernel], first), 'card').sharedLoads?.value).toBe(7)
     })
 
-    it('a name that lacks a figure for one of the kernels is passed over for one that has all', () => {
+    it('a name that lacks a figure for one of the kernels is skipped for one that has all', () => {
       const kernels = [withFigure(twoKernels[0]!, first, null, 'inst'), twoKernels[1]!]
       expect(toMetrics(kernels, 'card').sharedLoads?.value).toBe(67108864)
     })
@@ -268,7 +268,7 @@ describe('metric lists', () => {
     })
   })
 
-  it('counts traffic in bytes where ncu counts sectors', () => {
+  it('counts traffic in bytes if ncu counts sectors', () => {
     const sectors = withFigure(onlyKernel[0]!, 'l1tex__t_sectors.sum', 1000, 'sector')
     expect(toMetrics([sectors], 'standard')['l1Bytes']).toEqual({
       value: 32_000,
@@ -288,16 +288,16 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
     })
 
-    it('with a kernel that writes out of bounds where nothing traps it', () => {
+    it('with a kernel that writes out of bounds if nothing traps it', () => {
       expect(recognizeNcuFailure(ncuCapture('out-of-bounds-application'), 0)).toBeNull()
     })
 
-    it('when ncu only names a file that is called like a failure', () => {
+    it('if ncu only names a file whose name looks like a failure', () => {
       const text = '==PROF== Connected to process 7 (./nsight-compute-lock)'
       expect(recognizeNcuFailure(text, 0)).toBeNull()
     })
 
-    it('when the program, and not ncu, prints the words', () => {
+    it('if the program, and not ncu, prints the words', () => {
       expect(recognizeNcuFailure('grep ERR_NVGPUCTRPERM\nNo kernels were profiled', 0)).toBeNull()
     })
   })
@@ -315,7 +315,7 @@ describe('failures', () => {
     })
   })
 
-  // No capture of these exists; ncu.mjs states the source of the texts.
+  // No captures of these texts exist. test/fakes/ncu.mjs states where they are from.
   describe('as quoted', () => {
     const quoted = (kind: keyof typeof ncuFailures): string => ncuFailures[kind].text
 
@@ -362,7 +362,7 @@ describe('failures', () => {
     })
   })
 
-  describe('a failure that nobody foresaw', () => {
+  describe('an unexpected failure', () => {
     it("is reported in ncu's words, not by its consequences", () => {
       const text =
         '==ERROR== Failed to profile "gemm" in process 7\n==ERROR== The moon is full.\n==ERROR== The application returned an error code (9).'
@@ -372,13 +372,13 @@ describe('failures', () => {
       })
     })
 
-    it('is identified by the exit code when ncu printed nothing', () => {
+    it('is identified by the exit code if ncu printed nothing', () => {
       expect(said(recognizeNcuFailure('', 139)?.message)).toMatch('139')
       expect(said(recognizeNcuFailure('', null)?.message)).toMatch('signal')
     })
   })
 
-  it('a line of nothing but quotes is looked at once, not from each of them', () => {
+  it('a line of quotes alone is scanned once, not from each quote', () => {
     const line = `==ERROR== ${"'".repeat(400_000)}`
     expect(recognizeNcuFailure(line, 1)?.kind).toBe('other')
   })
@@ -393,7 +393,7 @@ describe('failures', () => {
       ],
       ['Failed to find metric sm__nope.sum', []],
       [ncuCapture('unknown-metric'), []],
-    ])('are those that it names itself', (text, names) => {
+    ])('are those that ncu names itself', (text, names) => {
       expect(unknownMetrics(text)).toEqual(names)
     })
   })

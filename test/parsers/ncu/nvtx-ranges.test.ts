@@ -49,7 +49,7 @@ describe('the NVTX ranges of a launch', () => {
     expect(rangesOf({ library: { 466: [['ncclAllReduce', 30]] } })).toEqual([])
   })
 
-  it('are none where a range is empty or has no name', () => {
+  it('do not exist if a range is empty or has no name', () => {
     expect(rangesOf({})).toEqual([])
     expect(rangesOf({ pushed: { 466: [['', 3]] }, started: [['', 4]] })).toEqual([])
   })

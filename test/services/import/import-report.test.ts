@@ -65,7 +65,7 @@ describe('a report', () => {
     expect(Object.keys(first!.ncuMetrics!)).toHaveLength(299)
   })
 
-  it('keeps the report next to it, and states what is not known', async () => {
+  it('keeps the report next to it, and states what is unknown', async () => {
     const { run } = await setUp()
     const { session, folder } = await run(captured)
     expect(await readFile(join(folder, 'profile.ncu-rep'))).toEqual(await readFile(captured))
@@ -126,7 +126,7 @@ describe('a report with its code', () => {
     }
   })
 
-  it('of ncu’s own full set has what follows from its parts: traffic, operations, a roofline', async () => {
+  it('of ncu’s own full set has the figures derived from its parts: traffic, operations, a roofline', async () => {
     const { run } = await setUp(ncuReport('set-full'), 'full.ncu-rep')
     const { session } = await run()
     const [{ metrics, ncuMetrics }] = session.rungs as [RungResult]
@@ -136,12 +136,12 @@ describe('a report with its code', () => {
       evidence: 'derived',
     })
     expect(metrics.l2Bytes!.value).toBe(32 * counted('lts__t_sectors.sum'))
-    // 1024³ in tiles of 32, computed with FFMA alone.
+    // The kernel computes 1024³ in tiles of 32, with FFMA alone.
     expect(metrics.fp32Operations!.value).toBe(2 * 1024 ** 3)
     expect(roofline(session).paths.dram.map(({ rung }) => rung)).toContain(session.rungs[0]!.id)
   })
 
-  it('printed as source page is the same instructions and lines, without anything else', async () => {
+  it('printed as source page gives the same instructions and lines', async () => {
     const { run } = await setUp(ncuCapture('source-cuda-sass'), 'source.csv')
     const { session, folder } = await run()
     expect(session.rungs.map(({ title }) => title)).toEqual(['tile_kernel<32>', 'scale'])
@@ -154,7 +154,7 @@ describe('a report with its code', () => {
 })
 
 describe('the CSV of ncu', () => {
-  it('becomes the same figures as the report, to the printed digits', async () => {
+  it('has the same figures as the report, to the printed digits', async () => {
     const { run } = await setUp(ncuCapture('launches-two-rungs'))
     const [csv, report] = [await run(), await run(captured)]
     for (const [index, rung] of csv.session.rungs.entries())
@@ -237,7 +237,7 @@ describe('the CSV of ncu', () => {
     expect(session.device).toBeNull()
   })
 
-  it('of the details page keeps ncu’s advice beside the session, and says that there is no more', async () => {
+  it('of the details page keeps ncu’s advice with the session, and says that nothing else exists', async () => {
     const { run } = await setUp(ncuCapture('import-details'))
     const { session, folder } = await run()
     const advice = await readDeep(folder, session.rungs[0]!.id)
@@ -280,13 +280,13 @@ describe('the CSV of ncu', () => {
     const { session } = await run().finally(() => clearInterval(watch))
     expect(session.rungs).toHaveLength(500)
     expect(said(session.warnings).join()).toContain(`contains ${rows} launches; the first 500`)
-    // The session of 500 launches and its text twice, but not the file.
+    // Memory holds the session of 500 launches and its text twice, but not the file.
     expect((peak - before) / 2 ** 20).toBeLessThan(400)
   })
 })
 
 describe('kernels as a ladder', () => {
-  it('in the order and with the names that are given', async () => {
+  it('in the requested order and with the requested names', async () => {
     const { run, file } = await setUp(ncuCapture('no-nvtx'))
     const { session } = await run(file, {
       order: ['03_scale', '00_tile_kernel'],
@@ -339,17 +339,17 @@ describe('what cannot be imported', () => {
     expect(await readdir(store).catch(() => [])).toEqual([])
   })
 
-  it('a file that is not there, a folder, a device, a file of another user', async () => {
+  it('a missing file, a folder, a device, a file of another user', async () => {
     const { run, dir, file } = await setUp('x')
     await expect(run(join(dir, 'none'))).rejects.toThrow(/There is no file/)
     await expect(run(dir)).rejects.toThrow(/is a folder/)
     await expect(run('/dev/zero')).rejects.toThrow(/not a regular file/)
     await chmod(file, 0)
-    // Root can read it anyway, and then finds no table.
+    // If the test runs as root, the file is readable but contains no table.
     await expect(run()).rejects.toThrow(/permission denied|contains no kernel launch/)
   })
 
-  it('into a folder that exists, which is left as it was', async () => {
+  it('into an existing folder, which stays unchanged', async () => {
     const { run, dir } = await setUp(table)
     const out = join(dir, 'taken')
     await mkdir(out)
@@ -391,7 +391,7 @@ describe('an HTML report', () => {
       const saved = await readSession(folder)
       expect(saved).toEqual(sample.session)
       expect((await readSources(folder, saved)).texts).toEqual(sample.sources)
-      // A second import is stored next to the first.
+      // The second import gets a numbered folder name.
       expect((await importHtml(path, { store })).folder).toBe(`${folder}-2`)
     }
   })
@@ -409,7 +409,7 @@ describe('an HTML report', () => {
   })
 
   it.each(['../../evil.cu', '/etc/passwd', 'a/../../b.cu', '.hidden', 'a\\..\\b', ''])(
-    'writes no source outside of its session: %j',
+    'writes no source outside its session: %j',
     async (file) => {
       const sample = recording()
       sample.session.id = '../../x'
@@ -424,7 +424,7 @@ describe('an HTML report', () => {
     },
   )
 
-  it('leaves nothing behind when it cannot be read or saved', async () => {
+  it('leaves nothing behind if it cannot be read or saved', async () => {
     const { dir, path, store } = await written(recording())
     const text = await readFile(path, 'utf8')
     await writeFile(path, text.slice(0, -2000).replace('</script>', ''))

@@ -12,7 +12,7 @@ import { tempDir } from '../support'
 
 const base = ncuReport('launches-two-rungs')
 
-/** Writes a report of `count` launches, all copies of a real one, in blocks of 100. */
+/** Writes a report of `count` launches in blocks of 100. All launches are copies of a real one. */
 async function writeLarge(path: string, count: number): Promise<void> {
   const { start, blocks } = takeApart(base)
   const results = blocks.flatMap((block) => block.results)
@@ -32,7 +32,7 @@ async function writeLarge(path: string, count: number): Promise<void> {
 const imported = async (file: string, dir: string) =>
   importReport(file, { store: join(dir, 'store'), appVersion: '0.0.0' })
 
-it('10,000 kernels are read one by one, and it is said which are shown', async () => {
+it('10,000 kernels are read one by one, and the shown ones are named', async () => {
   const dir = await tempDir()
   const file = join(dir, 'large.ncu-rep')
   await writeLarge(file, 10_000)
@@ -40,7 +40,8 @@ it('10,000 kernels are read one by one, and it is said which are shown', async (
   expect(session.rungs).toHaveLength(500)
   const words = said(session.warnings).join(' ')
   expect(words).toContain('large.ncu-rep contains 10000 launches; the first 500 were imported.')
-  // 500 of 10,000 launches, alternating 434, 401 and 5.8 µs.
+  // The report has 10,000 launches that alternate between 434, 401 and 5.8 µs. The first 500 are
+  // imported.
   expect(words).toMatch(/They took 1\d\d ms of 2\.\d\d s under ncu, 5 %\./)
 
   const source = fileSource(file)
@@ -109,7 +110,7 @@ it('a .ncu-repz that was cut gives the launches before the cut, and says so', as
   await expect(imported(file, dir)).rejects.toThrow('cut.ncu-repz is damaged or truncated')
 })
 
-it('a report of whole ranges has no counters by kernel, which is said', async () => {
+it('a report of whole ranges has no counters per kernel, and says so', async () => {
   const dir = await tempDir()
   const [range, graph] = [join(dir, 'range.ncu-rep'), join(dir, 'graph.ncu-rep')]
   await writeFile(range, rangesReport('range-whole'))
@@ -123,7 +124,7 @@ it('a report of whole ranges has no counters by kernel, which is said', async ()
   expect(said(session.warnings).join(' ')).toContain('has no counters by kernel')
 })
 
-it('a report of an ncu that none was compared with says so', async () => {
+it('a report of an untested ncu says so', async () => {
   const dir = await tempDir()
   const file = join(dir, 'newer.ncu-rep')
   const text = Buffer.from(base).toString('latin1')

@@ -13,7 +13,8 @@ import { ncuReport } from '../../captures'
 import { madeReport, type MadeLaunch } from '../../parsers/ncu/made-reports'
 import { tempDir } from '../support'
 
-// From the capture: tile_kernel<32> for 434 µs, tile_kernel<16> for 401 µs, scale for 5.8 µs.
+// The captured launches are tile_kernel<32> with 434 µs, tile_kernel<16> with 401 µs, and scale
+// with 5.8 µs.
 const [tile32, tile16, scale] = [0, 1, 2]
 const pushed = (...names: string[]): MadeLaunch['ranges'] => ({
   pushed: { 466: names.map((name, index) => [name, index + 1]) },
@@ -61,7 +62,7 @@ it('kernels are grouped by their ranges, longest first, each with its own counte
   }
 })
 
-it('the table has a line per range with its time, and no counter of it', async () => {
+it('the table has a line per range with its time, and no counter of the range', async () => {
   const text = sessionText(await imported(nestedRanges))
   const lines = text.split('\n').slice(1, 12)
   expect(lines.map((line) => /^\S+( \S+)*/.exec(line)![0])).toEqual([

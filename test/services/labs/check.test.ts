@@ -1,4 +1,4 @@
-/** Tests of lab checks, including labs with their own ladder. */
+/** Tests lab checks, including labs with their own ladder. */
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ import { readSession } from '../../../src-main/adapters/sessions/session-store'
 import { isTrusted, requireTrust, trustLab } from '../../../src-main/services/labs/trust'
 
 describe('checks', () => {
-  /** Returns the sentences of an outcome, all of which must be translatable. */
+  /** Returns the sentences of an outcome. All must be translatable. */
   const texts = ({ checks, predictions, questions }: LabOutcome): Statement[] =>
     [...checks, ...predictions, ...questions]
       .flatMap((part) => [part.sentence, ...('explanation' in part ? part.explanation : [])])
@@ -77,7 +77,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(1)
       expect(attempt.outcome.predictions[0]).toMatchObject({ status: 'not-given' })
       expect(texts(attempt.outcome)).toEqual([])
-      // Not answered, so the answer is not revealed.
+      // The question is unanswered, so the outcome does not reveal its answer.
       expect(attempt.outcome.questions[0]).toMatchObject({ status: 'not-given', answer: null })
     })
 
@@ -122,7 +122,7 @@ describe('checks', () => {
         lean: 'passed',
       })
       expect(said(attempt.outcome.reason)).toMatch(/nvidia-smi is not on this machine/)
-      // A ladder's targets without a GPU are not offered.
+      // The reason does not suggest ladder targets that need no GPU.
       expect(said(attempt.outcome.reason)).toMatch(/`--target recorded` shows/)
       expect(said(attempt.outcome.reason)).not.toContain('static:')
       expect(attempt.outcome.build.occupancy.length).toBeGreaterThan(0)
@@ -165,7 +165,7 @@ describe('checks', () => {
       expect(outcomeExitCode(attempt.outcome)).toBe(3)
     })
 
-    it('on a machine with nothing says so for every check', async () => {
+    it('on a machine without tools says so for every check', async () => {
       const machine = await fakeMachine(['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer'])
       const lab = await testLab(machine)
       const attempt = await check(machine, lab, lab.solution)
@@ -183,7 +183,7 @@ describe('checks', () => {
   })
 
   describe('a recorded outcome', () => {
-    it('is replayed through the live parsers and judged anew, for the file that was recorded alone', async () => {
+    it('is replayed through the live parsers and judged again, only for the recorded file', async () => {
       const machine = await fakeMachine()
       const lab = await testLab(machine)
       const recordings = join(machine.dir, 'recordings')
@@ -192,7 +192,7 @@ describe('checks', () => {
       expect(live.outcome.status).toBe('passed')
       await keepRecording(out, recordings)
 
-      // Without a GPU, profiler or sanitizer: their output is in the recording.
+      // A replay needs no GPU, profiler or sanitizer, because the recording has their output.
       const before = machine.calls().length
       const again = (source: string) =>
         check(machine, lab, source, undefined, 'recorded', { recordingsDir: recordings })
@@ -222,8 +222,8 @@ describe('checks', () => {
     })
   })
 
-  describe('labs from elsewhere', () => {
-    it('are not used before the user says so, and again when a file changed', async () => {
+  describe('third-party labs', () => {
+    it('are not used before the user allows it, and again when a file changed', async () => {
       const machine = await fakeMachine()
       const shipped = await testLab(machine)
       expect(await isTrusted(machine.setup, shipped)).toBe(true)
@@ -246,7 +246,7 @@ describe('checks', () => {
       ).rejects.toThrow()
     })
 
-    it('with a link out of the folder, a huge file, a missing one or a ring of needs are refused by name', async () => {
+    it('with a link out of the folder, a huge file, a missing one or circular dependencies are rejected by name', async () => {
       const machine = await fakeMachine()
       await rm(join(machine.kernelsDir, 'labs'), { recursive: true, force: true })
       await testLab(
@@ -290,7 +290,7 @@ describe('checks', () => {
   })
 })
 
-describe('a ladder of their own', () => {
+describe('their own ladder', () => {
   const labText = `---
 title: Sums
 summary: Let a warp read a row.
@@ -352,7 +352,7 @@ Of \`N\` numbers.
   const read = async (machine: Machine, folder: string): Promise<LabFolder> =>
     readLab(folder, await libraryOf(machine))
 
-  describe('a lab with a ladder folder of its own', () => {
+  describe('a lab with its own ladder folder', () => {
     it('is checked on its own task: at its sizes, with its rungs and its reference', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
@@ -363,7 +363,7 @@ Of \`N\` numbers.
       expect(statusesOf(await check(machine, lab, lab.starter))).toEqual({ ...all, fast: 'failed' })
     })
 
-    it('has a session that is of no ladder folder, and a question of its own sizes', async () => {
+    it('has a session without a ladder folder, and a question of its own sizes', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'attempt')
@@ -376,7 +376,7 @@ Of \`N\` numbers.
       expect(rungs.map(({ id }) => id)).toEqual(['a', 'b', 'submission'])
     })
 
-    it('is replayed once its attempt was kept, without what its ladder is built of', async () => {
+    it('is replayed once its attempt was stored, without the sources of its ladder', async () => {
       const machine = await fakeMachine()
       const lab = await read(machine, await labIn(machine))
       const out = join(machine.dir, 'sums-lab-solution-h200')
@@ -391,7 +391,7 @@ Of \`N\` numbers.
       expect(bare.calls()).toEqual([])
     })
 
-    it('is trusted as a whole, and asked for anew when a file of its ladder changed', async () => {
+    it('is trusted as a whole, and needs trust again after a file of its ladder changed', async () => {
       const machine = await fakeMachine()
       const folder = await labIn(machine)
       const lab = await read(machine, folder)
@@ -452,14 +452,14 @@ Of \`N\` numbers.
         9,
       ],
     ])(
-      'says at its line what is wrong with a ladder that is %s',
+      'reports the fault at its line for a ladder that is %s',
       async (_how, spoil, fault, line) => {
         const machine = await fakeMachine()
         const folder = await labIn(machine)
         await spoil(folder)
         const { labs, faults } = await readLabs(folder, await libraryOf(machine))
         expect(labs).toEqual([])
-        // There are no other faults, so its consequences are not reported separately.
+        // The consequences of the fault are not reported as separate faults.
         expect(faults.map((one) => [one.line, fault.test(one.message)])).toEqual([[line, true]])
       },
     )

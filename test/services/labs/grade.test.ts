@@ -1,4 +1,7 @@
-/** Tests of grading without a sandbox: which outcome of a check counts, and what remains of a killed grading. */
+/**
+ * Tests grading without a sandbox: the outcome that counts, and the rows that a killed grading
+ * keeps.
+ */
 import { readdir, readFile, writeFile, cp, mkdir, rm, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -33,7 +36,7 @@ import { toRow } from '../../../src-main/services/labs/judge-submission'
 import { endSentence, startSentence } from '../../../src-main/hosts/cli/commands/grade-output'
 
 describe('the row of a submission', () => {
-  it('has the outcome that its judge printed, and says why there is none where the judge ended without one', async () => {
+  it('has the outcome that its judge printed, or the reason why the judge ended without one', async () => {
     const machine = await fakeMachine()
     const lab = await testLab(machine)
     const { outcome } = await check(machine, lab, lab.solution)
@@ -47,7 +50,7 @@ describe('the row of a submission', () => {
       status: 'refused',
       reason: error.message,
     })
-    // It crashed, ran out of memory, or printed half a document.
+    // The judge crashed, ran out of memory, or printed half a document.
     for (const [stdout, code, why] of [
       ['', 137, 'exit code 137'],
       ['', null, 'heap out of memory'],
@@ -63,7 +66,7 @@ describe('the row of a submission', () => {
 })
 
 describe('a folder of submissions', () => {
-  it('has a row for each name, in one line, whatever bytes it is made of', async () => {
+  it('has a row for each name, in one line, whatever bytes it contains', async () => {
     const dir = await tempDir()
     const at = (bytes: string) =>
       Buffer.concat([Buffer.from(`${dir}/`), Buffer.from(bytes, 'latin1')])
@@ -88,14 +91,14 @@ describe('a folder of submissions', () => {
     })
   })
 
-  it('is announced and summed up as it is graded', () => {
+  it('is announced and summarized while it is graded', () => {
     const gpu = { needsGpu: true, replays: false }
     const facts = { submissions: 1, jobs: 1, gpus: 1 }
     expect(startSentence(facts, gpu)).toBe('1 submission, 1 at a time on 1 GPU')
     expect(startSentence({ submissions: 20, jobs: 2, gpus: 2 }, gpu)).toBe(
       '20 submissions, 2 at a time on 2 GPUs',
     )
-    // A machine with a GPU may still grade on an emulated one.
+    // A machine with a GPU may still grade on the emulated GPU.
     expect(startSentence(facts, { needsGpu: false, replays: false })).toBe(
       '1 submission, 1 at a time on the emulated GPU',
     )
@@ -113,7 +116,7 @@ describe('rows of a grading that was killed', () => {
     ...{ limits: {}, gpus: ['0'], isolated: null },
   }
 
-  it('are found by student, code and grading, also behind a line that was cut off', async () => {
+  it('are found by student, code and grading, even after a truncated line', async () => {
     const cache = await tempDir()
     const machine = await fakeMachine()
     const { lab } = await testLab(machine)
@@ -138,7 +141,7 @@ describe('rows of a grading that was killed', () => {
   })
 })
 
-// Tests of shipped outcomes: starter and solution of every lab on an H200, replayed without a GPU.
+// Tests the shipped outcomes: every lab's starter and solution on an H200, replayed without a GPU.
 
 const catalog = await readCatalog(join(root, 'cuda-kernels'))
 const { labs } = await readShippedLabs(catalog)
@@ -155,7 +158,7 @@ const nothing = ['nvcc', 'nvidia-smi', 'ncu', 'compute-sanitizer']
 
 const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   it.each(some.map((lab) => [lab.id, lab] as const))(
-    '%s: its solution passes every check, with figures that were measured, on a machine that has nothing',
+    '%s: its solution passes every check, with measured figures, on a machine without tools',
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const { outcome } = await check(machine, lab, lab.solution, undefined, 'recorded')
@@ -189,7 +192,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 
   it.each(some.map((lab) => [lab.id, lab] as const))(
-    '%s: its starter fails what its lab says, and nothing else',
+    '%s: its starter fails exactly the checks that its lab names',
     async (_, lab) => {
       const machine = await fakeMachine(nothing)
       const attempt = await check(machine, lab, lab.starter, undefined, 'recorded')
@@ -204,7 +207,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
     },
   )
 
-  /** Restores waves that ncu rounded to 0, which were shown as 0 when the outcomes were recorded. */
+  /** Restores waves that ncu rounded to 0. They were shown as 0 when the outcomes were recorded. */
   function wavesAsThen(value: unknown): unknown {
     if (typeof value === 'string') return value.replace(/^0\.00\d+ waves$/, '0 waves')
     if (Array.isArray(value)) return value.map(wavesAsThen)
@@ -220,7 +223,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   it.each(
     both.filter(({ lab }) => some.includes(lab)).map((entry) => [entry.name, entry] as const),
   )(
-    '%s replays to the session and to the checks that were written on the GPU',
+    '%s replays to the session and the checks that were written on the GPU',
     async (name, { lab, which }) => {
       const machine = await fakeMachine(nothing)
       const attempt = attemptOf(name)
@@ -237,10 +240,10 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
       })
       const then = recordedOutcomeOf(attempt)
       const now = await check(machine, lab, lab[which], undefined, 'recorded')
-      // Titles are the author's and may change after a recording. Checks added to a lab since then are judged by the
-      // same counters, but are missing from the recording.
+      // Titles are the author's and may change after a recording. Checks that were added to a lab
+      // later are missing from the recording.
       const before = new Set(then.outcome.checks.map(({ id }) => id))
-      // The note that a counter has noise was added later.
+      // Later versions added the note that a counter has noise.
       const first = (sentence: Statement): Statement =>
         typeof sentence === 'object' &&
         'sentences' in sentence &&
@@ -256,7 +259,7 @@ const areJudgedAgain = (some: readonly LabFolder[]) => (): void => {
   )
 }
 
-/** Whether it is a lab that the command line's tests also check. */
+/** Returns whether the command line's tests also check the lab. */
 const isUsual = ({ id }: LabFolder): boolean =>
   ['01-coalescing', '02-shared-tile', '12-tensor-cores'].includes(id)
 describe('the recorded outcomes of three labs', areJudgedAgain(labs.filter(isUsual)))
@@ -267,7 +270,7 @@ describe(
 )
 
 describe('the recorded outcomes', () => {
-  it('are those of every starter and every solution, and are no recordings of a ladder', async () => {
+  it('cover every starter and every solution, and are no recordings of a ladder', async () => {
     const names = both.map(({ name }) => name).sort()
     expect(attempts.map(({ name }) => name)).toEqual(names)
     expect(await sharingSessions(join(recordedLabs(recordingsDir), sharedSessions))).toEqual(names)
@@ -277,7 +280,7 @@ describe('the recorded outcomes', () => {
   })
 
   it.each(both.map((entry) => [entry.name, entry] as const))(
-    '%s is of the code that ships, keeps the sources of its rungs, and names no serial number and no folder of its machine',
+    '%s matches the shipped code, keeps the sources of its rungs, and names no serial number and no folder of its machine',
     async (name, { lab, which }) => {
       const { folder, row } = attemptOf(name)
       const session = await readSession(folder)
@@ -296,7 +299,7 @@ describe('the recorded outcomes', () => {
     },
   )
 
-  it('are not offered where their list is damaged, and a check says which row it is', async () => {
+  it('are not offered if their list is damaged, and a check names the row', async () => {
     const dir = await tempDir()
     const [lab] = labs
     const { row } = attemptOf(`${lab!.id}-solution-h200`)
@@ -331,7 +334,7 @@ describe('the recorded outcomes', () => {
     expect(await offered()).toEqual([])
   })
 
-  it('give no verdict on a changed file, with the reason, and include what a compiler reports where there is one', async () => {
+  it("give no verdict on a changed file, with the reason, and include the compiler's messages if there is one", async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     for (const lab of labs) {
       const mine = `${lab.solution}\n// mine\n`
@@ -345,8 +348,8 @@ describe('the recorded outcomes', () => {
   })
 })
 
-describe('a folder of one’s own that is added', () => {
-  it('tells nothing of what is no lab: neither names nor whether it is there', async () => {
+describe("adding a user's folder", () => {
+  it('reveals nothing about a folder that is no lab: neither names nor whether it exists', async () => {
     const dir = await tempDir()
     await mkdir(join(dir, 'private'))
     await symlink('/etc/hostname', join(dir, 'private', 'salaries.xlsx'))

@@ -1,4 +1,6 @@
-/** A lab over the fakes: its size is the recording's, and its submissions replay recorded rungs. */
+/**
+ * A lab for the fake tools. Its size is the recording's, and its submissions replay recorded rungs.
+ */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'

@@ -1,5 +1,6 @@
 /**
- * Tests with a program under the fake ncu, which really runs it and takes its kernels from ncu's output on the H200.
+ * Tests profiling with a program under the fake ncu. The fake really runs the program and takes the
+ * kernels from ncu's H200 output.
  */
 import { chmod, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -85,7 +86,7 @@ describe('a program', () => {
       (await readDeep(folder, first!.id))!.kernels[0]!.lines.map(({ text }) => text),
     ).toContain('if (first + n < count) data[first + n] *= Doubled ? 2.0f : 0.5f;')
     expect(session.device?.name).toBe('NVIDIA H200')
-    // ncu's report names no driver; this machine's is known.
+    // ncu's report does not name the driver, so the session has this machine's driver.
     const { answer } = (await askDriver(setup.machine.toolbox(null)))!
     expect(answer?.driver).toMatch(/^\d+\.\d+/)
     expect(session.device).toMatchObject({ driver: answer!.driver, cudaDriver: answer!.cuda })
@@ -109,14 +110,14 @@ describe('a program', () => {
     expect(output.stdout).toBe(`${script} x y\n`)
   })
 
-  it('may print far more than is kept', async () => {
+  it('may print far more than is stored', async () => {
     const { profile, output } = await setUp('twelve', {}, { processes: true })
     const { session } = await profile(['sh', '-c', 'yes 0123456789 | head -c 20000000'])
     expect(output.stdout).toHaveLength(20_000_000)
     expect(session.program!.exitCode).toBe(0)
   })
 
-  it('keeps what was timed when it takes too long, or is stopped', async () => {
+  it('keeps the finished times if it takes too long, or is stopped', async () => {
     const { profile } = await setUp('twelve', {}, { processes: true })
     const slow: [string, ...string[]] = ['sh', '-c', 'sleep 30 & wait']
     const late = await profile(slow, { timeoutSeconds: 2 })
@@ -131,12 +132,12 @@ describe('a program', () => {
     const { profile } = await setUp('twelve', { FAKE_PROCESSES: '4500' })
     const { session } = await profile(['sh', '-c', 'exit 7'])
     expect(said(session.warnings).join()).toContain('Only the first 5000 launches were timed')
-    // Further output of ncu is neither stored nor needed: its last lines tell how the program ended.
+    // Later output of ncu is neither stored nor needed. Its last lines say how the program ended.
     expect(session.program).toMatchObject({ launches: 5000, exitCode: 7 })
     expect(session.rungs).toHaveLength(7)
   })
 
-  it('on several GPUs says that one of them is shown', async () => {
+  it('on several GPUs says that only one of them is shown', async () => {
     const { profile } = await setUp('twelve', { FAKE_GPUS: '2' })
     const { session } = await profile(anything)
     expect(session.program!.launches).toBe(14)
@@ -154,7 +155,7 @@ describe('a program', () => {
     expect(await launches({ skip: 3, count: 4 })).toBe(4)
   })
 
-  it('has the GPU to itself among runs of this program', async () => {
+  it('has exclusive use of the GPU among runs of this program', async () => {
     const { setup, profile } = await setUp('twelve')
     const toolbox = setup.machine.toolbox(null)
     const { pciBusId } = (await askDriver(toolbox))!.answer!.gpus[0]!
@@ -172,10 +173,10 @@ describe('a program', () => {
     expect(session.program!.launches).toBe(14)
   })
 
-  it('before and after: what was fused is told, and the total', async () => {
+  it('before and after: the fusion is reported, and the total', async () => {
     const { profile } = await setUp('before,none')
     const before = await profile(anything)
-    // Nothing was profiled in the second run, and the times are kept.
+    // The second run profiled nothing. The times of the first run are kept.
     expect(before.session.rungs.length).toBe(17)
     expect(said(before.session.warnings).join()).toContain('timed and not profiled')
     setEnv({ FAKE_PROGRAM: 'after' })
@@ -194,7 +195,7 @@ describe('a program', () => {
   })
 })
 
-describe('told apart are', () => {
+describe('distinct messages exist for', () => {
   const failure = async (
     program: string | null,
     command: [string, ...string[]],
@@ -273,7 +274,10 @@ describe('told apart are', () => {
 })
 
 describe('a program whose kernels wait for each other', () => {
-  /** Lines that `cuda-kernels/activity` wrote for such a program on an H100, with a truncated launch. */
+  /**
+   * Lines that `cuda-kernels/activity` wrote for a similar program on an H100. One launch is
+   * truncated.
+   */
   const lines = [
     [0, 1, 1, 1, 1, 1, 1, '1795647524918603702', 896, 'ping(int volatile*, int volatile*, int)'],
     [0, 1, 1, 1, 1, 1, 1, '1795647524919054616', 533122, 'pong(int volatile*, int volatile*, int)'],
@@ -292,7 +296,7 @@ describe('a program whose kernels wait for each other', () => {
       profile(command, { stuckAfterMs: 200, ...more })
   }
 
-  it('is timed by CUPTI, with its kernels beside each other and without counters, and says why', async () => {
+  it('is timed by CUPTI, with concurrent kernels and without counters, and says why', async () => {
     const events: string[] = []
     const { session, trouble } = await (await stuck())({ emit: ({ type }) => events.push(type) })
     expect(events).toEqual(['preview', 'stuck', 'previewed'])

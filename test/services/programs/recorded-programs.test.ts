@@ -1,5 +1,6 @@
 /**
- * Tests the shipped profiles of a program, before and after fusing its norm and activation, against ncu's own output.
+ * Tests the shipped profiles of a program against ncu's own output. The profiles are from before
+ * and after fusing its norm and activation.
  */
 import { describe, expect, it } from 'vitest'
 import { readNcuCsv } from '../../../src-main/parsers/ncu/ncu-csv-stream'
@@ -26,11 +27,14 @@ async function* once(text: string): AsyncGenerator<string> {
   yield await Promise.resolve(text)
 }
 
-/** Returns ncu's own lines of a call. */
+/** Returns ncu's output of a call. */
 const saidByNcu = async (folder: string, key: string): Promise<string> =>
   (await readRaw(folder, key))!.stdout
 
-/** Returns a key without template arguments and namespaces, which the raw page keeps and the table drops. */
+/**
+ * Returns a kernel key without template arguments and namespaces. The raw page keeps them and the
+ * table drops them.
+ */
 const keyOf = (name: string, { grid, block }: Pick<NcuLaunch, 'grid' | 'block'>): string =>
   JSON.stringify([parseKernelName(name).base, grid, block])
 
@@ -42,7 +46,7 @@ describe('recorded programs', async () => {
     (typeof opened)[0]['session'],
   ]
 
-  it('are listed beside those of ladders, and are no run to replay', async () => {
+  it('are listed with those of ladders, but are no runs to replay', async () => {
     const listed = await listRecordings(recordingsDir)
     expect(
       listed.filter(({ summary }) => summary.problem === null).map(({ name }) => name),
@@ -68,7 +72,7 @@ describe('recorded programs', async () => {
     expect(session.rungs.map(({ profiledTime: time }) => time)).toEqual(
       kernels.map(({ launchesMs }) => profiledTime(launchesMs)),
     )
-    // As ncu printed them, in nanoseconds, without our parsers.
+    // Read ncu's printed times in nanoseconds without our parsers.
     const printed = (await saidByNcu(folder, 'ncu/preview-log'))
       .split('\n')
       .flatMap((line) => /"gpu__time_duration\.sum","ns","([\d,]+)"$/.exec(line)?.[1] ?? [])
@@ -84,11 +88,11 @@ describe('recorded programs', async () => {
     let compared = 0
     for (const { profile, metrics } of session.rungs) {
       const [kernel] = profile!.kernels
-      // Some were timed but not profiled.
+      // Some kernels were timed but not profiled.
       if (metrics.achievedOccupancy?.value == null) continue
       /**
-       * Returns metrics that differ. ncu prints two decimals, which affects quotients, and the current registry
-       * requests more than at that time.
+       * Returns the metrics that differ. ncu prints two decimals, which affects quotients. The
+       * current registry also requests more metrics than the recording did.
        */
       const unequal = (launch: NcuLaunch): string[] =>
         Object.entries(toMetrics([launch], 'standard')).flatMap(([id, { value }]) => {
@@ -99,7 +103,8 @@ describe('recorded programs', async () => {
             ? []
             : [`${id} ${own} ${value}`]
         })
-      // Several kernels of one function differ only in template arguments, which the page writes differently.
+      // Several kernels of one function differ only in template arguments. The page writes these
+      // differently.
       const found = launches
         .filter((one) => keyOf(one.kernelName, one) === keyOf(kernel!.name, kernel!))
         .map(unequal)
@@ -124,7 +129,7 @@ describe('recorded programs', async () => {
     expect(inWords(before)).toBe(
       'GPU time under ncu: 425 µs (kernels: 17, launches: 46). The hottest is vectorized_elementwise_kernel<8, at::native:…ray<char *, 3>>, grid 8192, block 128 #1: 67.6 µs, 15.9 % of it.',
     )
-    // An import has no program with a known total.
+    // An imported session has no program with a known total.
     const { program: _program, ...rest } = before
     const only: typeof before = {
       ...rest,
@@ -139,14 +144,14 @@ describe('recorded programs', async () => {
     expect(inWords({ ...before, rungs: [] })).toContain('No rung was verified')
   })
 
-  it('have no steps as an import either, whose kernels are none of one another', () => {
+  it('have no steps as an import either, because their kernels are not steps of each other', () => {
     const { program: _program, ...rest } = before
     const imported: typeof before = { ...rest, target: { kind: 'imported', name: 'it.ncu-rep' } }
     const { jumps, unpaid } = printedSummary(imported, stepsOf(imported))
     expect([jumps, unpaid]).toEqual([[], []])
   })
 
-  it('tell what was fused, the pairs that stayed, and the total', () => {
+  it('report the fusion, the unchanged pairs, and the total', () => {
     const { total, pairs, changes } = compareSessions(before, after)
     expect(total.timeA).toBeCloseTo(0.425152, 9)
     expect(total.timeB).toBeCloseTo(0.161824, 9)

@@ -1,4 +1,4 @@
-/** Tests of a ladder of programs: real processes, and the fake ncu for their kernel times. */
+/** Tests a ladder of programs with real processes. The fake ncu supplies the kernel times. */
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -14,7 +14,10 @@ import { describePrograms } from '../../../src-main/hosts/cli/describe/describe-
 
 type Rungs = Record<string, readonly string[]>
 
-/** Creates a program for each answer; the script next to them writes its words as floats or unchanged. */
+/**
+ * Creates one program per answer. A script in the same folder writes its arguments as floats or
+ * unchanged.
+ */
 async function setUp(
   rungs: Rungs,
   {
@@ -56,7 +59,7 @@ async function setUp(
 
 const writes = (text: string): string[] => ['sh', 'write.sh', 'out.bin', text]
 const output = { file: 'out.bin' }
-/** 1 and 2 as FP32, little-endian, and the same with the last bit of 2 changed. */
+/** The numbers 1 and 2 as little-endian FP32. `nearly` has a different last bit in 2. */
 const [ones, nearly] = [
   String.raw`\000\000\200\077\000\000\000\100`,
   String.raw`\000\000\200\077\001\000\000\100`,
@@ -89,7 +92,7 @@ describe('a ladder of programs', () => {
       first!.timing!.medianMs / second!.timing!.medianMs,
       12,
     )
-    // ncu's own sum over the captured launches.
+    // The total is ncu's own sum over the captured launches.
     expect(second!.profiledTime).toMatchObject({ launches: 46 })
     expect(second!.profiledTime!.totalMs).toBeCloseTo(0.424352, 6)
     const kernels = second!.profile!.kernels.map(({ profiledTime: time }) => time!)
@@ -101,7 +104,7 @@ describe('a ladder of programs', () => {
     expect(text).toContain('01_fused: 17 kernels')
   })
 
-  it('says of each what is wrong with it, and keeps the rest', async () => {
+  it('reports what is wrong with each, and keeps the rest', async () => {
     const { run } = await setUp(
       {
         '00_right': writes(ones),
@@ -142,7 +145,7 @@ describe('a ladder of programs', () => {
     ])
   })
 
-  it('compares numbers within a tolerance, and never lets NaN pass', async () => {
+  it('compares numbers within a tolerance, and never accepts NaN', async () => {
     const nan = String.raw`\000\000\200\077\000\000\300\177`
     const { run, folder } = await setUp(
       { '00_right': writes(ones), '01_nearly': writes(nearly), '02_nan': writes(nan) },
@@ -160,7 +163,7 @@ describe('a ladder of programs', () => {
     })
   })
 
-  it('holds rungs against the first one, also where that is not asked for, and says if it fails', async () => {
+  it('compares rungs with the first one, even if not requested, and reports if it fails', async () => {
     const rungs: Rungs = { '00_first': writes(ones), '01_other': writes(nearly) }
     const { run } = await setUp(rungs, { programs: { output } })
     expect(statuses((await run({ rungs: ['01_other'] })).session)).toEqual({ '01_other': 'wrong' })
@@ -172,7 +175,7 @@ describe('a ladder of programs', () => {
     ])
   })
 
-  it('gives words exactly, runs in its folder, may print a lot, and is stopped when overdue', async () => {
+  it('passes words exactly, runs in its folder, may print a lot, and is stopped at its time limit', async () => {
     const words = ['a b', '', '$HOME', "it's", '*']
     const { run, folder } = await setUp(
       {
@@ -191,7 +194,7 @@ describe('a ladder of programs', () => {
     expect(session.rungs[1]!.status).not.toBe('wrong')
   })
 
-  it('keeps its wall times where ncu is missing, and names what is', async () => {
+  it('keeps its wall times if ncu is missing, and reports that', async () => {
     const { run } = await setUp({ '00_one': ['true'] }, { without: ['ncu'] })
     const { session, missing } = await run({ profile: 'card' })
     expect(missing).toMatchObject({ kind: 'missing' })

@@ -1,4 +1,7 @@
-/** Tests of timing old and new code alternately, on a machine of fakes whose times are set by their sources. */
+/**
+ * Tests timing old and new code alternately. The machine has fake tools, and the sources set the
+ * times.
+ */
 import { spawnSync } from 'node:child_process'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +45,7 @@ const start = (
   )
 }
 
-/** Creates a machine with a session of the ladder before a test edits it. */
+/** Creates a machine with a session of the ladder. A test then edits the ladder. */
 async function withBaseline(): Promise<Machine> {
   const machine = await fakeMachine()
   await machine.run({ rungs, profile: 'none' }, { out: join(machine.store, 'base') })
@@ -81,19 +84,21 @@ describe('against a session', () => {
     expect(new Set(Object.values(verdictsOf(report)))).toEqual(new Set(['same']))
     expect(report.rungs.every(({ sameBuild, rounds }) => sameBuild && rounds === 6)).toBe(true)
     expect(row(report, '01_naive').cycles!.ratio).toBeCloseTo(1, 2)
-    // Each round is a separate process, with builds elsewhere in memory and rungs in another order.
+    // Each round is a separate process. The builds are at other addresses, and the rungs are in
+    // another order.
     const compared = machine.calls('runner').filter(([, command]) => command === 'compare')
     const after = (call: readonly string[], option: string): string[] =>
       call.filter((_, at) => call[at - 1] === option)
     expect(compared.flatMap((call) => after(call, '--round'))).toEqual([...'012345'])
     const firstPairs = compared.map((call) => after(call, '--pair')[0]!.split('=')[0])
     expect(new Set(firstPairs)).toEqual(new Set(rungs))
-    // The old build and its copy are separate files, so that the linker loads them next to the new one.
+    // The old build and its copy are separate files, so the linker loads both in addition to the
+    // new build.
     const libraries = compared.at(-1)!.filter((word) => word.includes('.so'))
     expect(new Set(libraries.map((word) => word.split('=')[1])).size).toBe(3 * rungs.length)
   })
 
-  it('says of a difference of the same machine code that it is not the code’s', async () => {
+  it('says that a difference in identical machine code is not caused by the code', async () => {
     const machine = await withBaseline()
     setEnv({ FAKE_NEW_SLOWER: '1.03' })
     const report = await start(machine)
@@ -112,7 +117,7 @@ describe('against a session', () => {
     })
   })
 
-  it('finds the script of a rung in Python beside each of its builds', async () => {
+  it('finds the script of a Python rung next to each of its builds', async () => {
     const machine = await fakeMachine()
     const [rung, ladder] = ['gemm/90_python.py', 'gemm/ladders/gemm-fp32.json'].map((file) =>
       join(machine.kernelsDir, file),
@@ -152,7 +157,7 @@ describe('against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('keeps how far the same code differs from itself, and counts nothing below', async () => {
+  it('stores the variation of identical code, and ignores anything below', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)
@@ -167,7 +172,7 @@ describe('against a session', () => {
     expect((await start(machine, { calibrate: true })).thresholdPercent).toBe(0.5)
   })
 
-  it('has a rung that broke fail, and the others timed', async () => {
+  it('fails a rung that broke, and times the others', async () => {
     const machine = await withBaseline()
     await machine.addFault('01_naive', 'wrong')
     await machine.addFault('03_shared_tile', 'compile-error')
@@ -181,7 +186,7 @@ describe('against a session', () => {
     expect(row(report, '01_naive')).toMatchObject({ ratio: null, rounds: 0 })
   })
 
-  it('gives no verdict on a rung that dies while it is timed', async () => {
+  it('gives no verdict on a rung that dies during timing', async () => {
     const machine = await withBaseline()
     await machine.addFault('02_coalesced', 'compare-crash')
     const report = await start(machine)
@@ -228,7 +233,7 @@ describe('against a session', () => {
     })
   })
 
-  it('refuses one whose sources are gone, or that is newer', async () => {
+  it('rejects one whose sources are gone, or that is newer', async () => {
     const machine = await withBaseline()
     const folder = join(machine.store, 'base')
     await cp(folder, join(machine.store, 'newer'), { recursive: true })
@@ -243,7 +248,7 @@ describe('against a session', () => {
     })
   })
 
-  it('builds code from elsewhere only when its user allows that', async () => {
+  it('builds foreign code only if the user allows it', async () => {
     const machine = await withBaseline()
     const elsewhere = join(machine.dir, 'elsewhere')
     await cp(join(machine.store, 'base'), elsewhere, { recursive: true })
@@ -254,7 +259,7 @@ describe('against a session', () => {
     expect((await start(machine, { against: elsewhere }, { trust: true })).exitCode).toBe(0)
   })
 
-  it('is against a recording too', async () => {
+  it('works against a recording too', async () => {
     const machine = await fakeMachine()
     const report = await start(machine, { against: 'recorded:gemm-fp32-h200-1024' })
     expect(report.rungs).toHaveLength(3)
@@ -266,7 +271,10 @@ describe('against a git revision', () => {
   /** Folders that these tests and the library use. */
   const kept = ['gemm', 'include', 'runner']
 
-  /** Creates a repository of the kernels: first as shipped, then with a slower 02_coalesced. */
+  /**
+   * Creates a repository of the kernels. The first commit is as shipped. Then 02_coalesced is
+   * slower.
+   */
   async function repository(): Promise<Machine> {
     const machine = await fakeMachine()
     const folder = machine.kernelsDir
@@ -279,7 +287,7 @@ describe('against a git revision', () => {
     return machine
   }
 
-  it('finds what the work tree made slower, and leaves it and the index alone', async () => {
+  it('finds slowdowns in the work tree, and changes neither it nor the index', async () => {
     const machine = await repository()
     const before = git(machine.kernelsDir, 'status', '--porcelain')
     const report = await start(machine, { against: 'HEAD' })
@@ -295,7 +303,7 @@ describe('against a git revision', () => {
     })
     expect(git(machine.kernelsDir, 'status', '--porcelain')).toBe(before)
     expect(before).toContain('02_coalesced.cu')
-    // A commit that touches none of it changes nothing.
+    // A commit that does not touch the kernels changes nothing.
     git(machine.kernelsDir, 'commit', '-qam', 'second')
     expect((await start(machine, { against: 'HEAD' })).exitCode).toBe(0)
   })
@@ -323,7 +331,7 @@ describe('against a git revision', () => {
     })
   })
 
-  it('refuses a task whose buffers were others', async () => {
+  it('rejects a task whose buffers were different', async () => {
     const machine = await repository()
     const file = join(machine.kernelsDir, 'gemm', 'task.yaml')
     const text = await readFile(file, 'utf8')

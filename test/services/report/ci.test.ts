@@ -1,4 +1,4 @@
-/** Tests of the printed check against a baseline: Markdown, and JSON by its published schema. */
+/** Tests the printed baseline check as Markdown and as JSON by its published schema. */
 import { join } from 'node:path'
 import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
@@ -44,7 +44,7 @@ describe('the check in Markdown', () => {
     expect(text).toContain('has different parameters: `BK=8 BM=128 BN=128 TM=8 TN=8` and `BM=64`.')
   })
 
-  it('says on top what differs, and why times are not compared', () => {
+  it('says first what differs, and why times are not compared', () => {
     const now = recording()
     now.session.device!.name = 'NVIDIA <b>B200'
     now.session.device!.driver = '590.1'
@@ -94,13 +94,13 @@ describe('recordings of the H200', () => {
     return { session, sources: (await readSources(folder, session)).texts }
   }
 
-  it('two runs of one ladder pass, and throttled ones beside themselves are not decided', async () => {
+  it('two runs of one ladder pass, and throttled ones against themselves are undecided', async () => {
     const [one, two, throttled] = await Promise.all(
       ['gemm-fp32-h200-4096', 'gemm-fp32-h200-4096-deep', 'gemm-3xtf32-h200-8192'].map(open),
     )
-    // A product of this size reads its operands so often that it takes as long with a warm L2.
+    // A product of this size reads its operands so often that a warm L2 makes no difference.
     two!.session.settings.cacheState = one!.session.settings.cacheState
-    // The naive rung is too slow for more than four samples.
+    // The naive rung is so slow that it has only four samples.
     for (const { session } of [one!, two!])
       session.rungs = session.rungs.filter(({ id }) => id !== '01_naive')
     expect(document(two!, one!)).toMatchObject({ verdict: 'pass', normalized: false })

@@ -1,4 +1,4 @@
-/** Tests of HTML reports, and of what no report may reveal. */
+/** Tests HTML reports, and the data that no report may reveal. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -73,7 +73,7 @@ describe('HTML', () => {
       })
     })
 
-    it('of what was read back is the same bytes, whatever the session says', () => {
+    it('of a report that was read back has the same bytes, whatever the session contains', () => {
       const empty = recording()
       empty.session.rungs = []
       empty.session.device = null
@@ -96,7 +96,7 @@ describe('HTML', () => {
       const frozen = frozenIn(html)
       const [{ session, sources }] = frozen.sessions as [FrozenReport['sessions'][0]]
       expect(frozen.sections).toEqual(['ladder'])
-      // In the ladder's order.
+      // The rungs are in the ladder's order.
       expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
       expect(session.ladder.rungs.map(({ id }) => id)).toEqual(['02_coalesced', '06_float4'])
       expect(Object.keys(sources)).toEqual(['02_coalesced', '06_float4'])
@@ -106,7 +106,7 @@ describe('HTML', () => {
       )
     })
 
-    it('that is small until it is unpacked is refused before it fills the memory', () => {
+    it('that expands from a small size is refused before it fills the memory', () => {
       const html = page(recording())
       const withDeep = (text: string): string => {
         const packed = gzipSync(text).toString('base64')
@@ -115,14 +115,14 @@ describe('HTML', () => {
       }
       const refused = (text: string) => () => parseReportHtml(withDeep(text), 'report.html')
       expect(refused(`{"a":[${'[],'.repeat(3_000_000)}0]}`)).toThrow(/5000000 values/)
-      // A thousand columns next to one with a million values.
+      // Add a thousand columns to one column of a million values.
       const columns = Array.from({ length: 1000 }, (_, index) => `"c${index}":[]`).join(',')
       const lines = `{"long":[${'0,'.repeat(1_000_000)}0],${columns}}`
       const kernel = `{"instructions":{},"lines":${lines}}`
       expect(refused(`{"01_naive":{"schema":2,"kernels":[${kernel}]}}`)).toThrow(/5000000 cells/)
     })
 
-    it('lets no hostile text become a part of the page, also where scripts are off', () => {
+    it("keeps hostile text out of the page's markup, even without scripts", () => {
       const html = page(withHostileStrings())
       const inert = new RegExp(
         `<script type="application/json" id="${frozenElementId}">[^<]*</script>`,
@@ -138,7 +138,7 @@ describe('HTML', () => {
       expect(html.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
     })
 
-    it('says its findings and its origin also without scripts', () => {
+    it('shows its findings and its origin even without scripts', () => {
       const html = page(recording())
       const [, plain = ''] = /<noscript>(.*)<\/noscript>/s.exec(html) ?? []
       expect(plain).toContain('Best rung: <code>06_float4</code> (128-bit access), 3.41 ms')
@@ -146,7 +146,7 @@ describe('HTML', () => {
       expect(html).toContain('<title>FP32 matrix multiplication at 4096³ FP32 on NVIDIA H200')
     })
 
-    it('holds the deep profiles of its rungs, and gives them back', () => {
+    it('contains the deep profiles of its rungs, and returns them', () => {
       const profiles = [deepProfile('03_shared_tile'), largeProfile('06_float4', 50)]
       const html = reportHtml([{ ...recording(), profiles }], {}, template, noPrivates)
       const { report, deep } = parseReportHtml(html, 'report.html')
@@ -205,7 +205,7 @@ describe('HTML', () => {
 describe('privacy', () => {
   const privates = { folders: ['/srv/people/mallory'], words: ['frosthost17', 'mallory'] }
 
-  /** One text with everything that must not leave the machine, in the forms that tools use. */
+  /** A text with everything that must not leave the machine, in the forms that tools use. */
   const marker = [
     '/home/mallory/secret-a/x.cu(3): error',
     '"/net/my secret-b/dir"',
@@ -230,7 +230,10 @@ describe('privacy', () => {
   const secrets =
     /mallory|secret-|frosthost|deadbeef|9abc|SN7654321|1320123456789|de:ad:be|10\.20\.30|lab\.example/i
 
-  /** Fields with a fixed form or tied to other fields by the schema; no machine writes its name there. */
+  /**
+   * Fields whose format is fixed, or that the schema ties to other fields. They cannot contain
+   * private text.
+   */
   const fixed = new Set(
     'after reference createdAt unit evidence status cacheState kind completion severity metric direction profile requires url speedupType stallSamples'.split(
       ' ',
@@ -239,7 +242,7 @@ describe('privacy', () => {
 
   const taskProse = 'title summary formula result name'.split(' ')
 
-  /** Marks a task's author texts; its other strings are names and expressions. */
+  /** Puts the marker in a task's author texts. The other strings are names and expressions. */
   function markTask(value: unknown, key: string): unknown {
     if (typeof value === 'string') return taskProse.includes(key) ? marker : value
     if (Array.isArray(value)) return value.map((item) => markTask(item, key))
@@ -320,18 +323,18 @@ describe('privacy', () => {
     ['ci as JSON', reportCi(sample, sample, { thresholdPercent: 3, json: true }, privates).text],
   ]
 
-  describe('what names a machine or a person', () => {
-    it('is in every text of the session that is exported here', () => {
+  describe('names of a machine or a person', () => {
+    it('are in every text of the session that is exported here', () => {
       expect(JSON.stringify(marked().session).match(/frosthost17/g)!.length).toBeGreaterThan(100)
     })
 
-    it.each(texts(marked()))('does not leave as %s', (_format, text) => {
+    it.each(texts(marked()))('do not leak as %s', (_format, text) => {
       // TeX and Markdown may insert escape marks between letters.
       for (const form of [text, text.replaceAll(/\\(?=[_-])|-\{\}|\{\}/g, '')])
         expect(secrets.exec(form)?.[0]).toBeUndefined()
     })
 
-    it('is taken out of a sentence also where this machine does not know the names', () => {
+    it('are removed from a sentence even if this machine does not know the names', () => {
       const { sentence, source } = scrubber(noPrivates)
       const known = /secret-|deadbeef|SN7654321|1320123456789|lab\.example/
       expect(sentence(marker)).not.toMatch(known)
@@ -339,7 +342,7 @@ describe('privacy', () => {
       expect(sentence('nvcc: /home/mallory/a.cu: no such file')).toBe('nvcc: <path>: no such file')
     })
 
-    it('does not take anything out of a shipped recording', () => {
+    it('remove nothing from a shipped recording', () => {
       const { session, sources } = recording()
       const { source: scrub } = scrubber(privates)
       expect(JSON.parse(report({ session, sources }, { format: 'json' }, privates))).toEqual(
@@ -348,9 +351,9 @@ describe('privacy', () => {
       for (const source of Object.values(sources)) expect(scrub(source)).toBe(source)
     })
 
-    it('costs a long hostile text no more than its length', () => {
+    it('cost time proportional to the length of a hostile text', () => {
       const { sentence } = scrubber(privates)
-      // CPU time of this process, which other load does not affect.
+      // Measure CPU time, which other load does not affect.
       const before = process.cpuUsage()
       for (const part of [
         'a.',
@@ -369,7 +372,7 @@ describe('privacy', () => {
       expect(process.cpuUsage(before).user / 1000).toBeLessThan(5000)
     })
 
-    it('leaves code alone that reads like a name', () => {
+    it('do not affect code that looks like a name', () => {
       const text = 'float* host = args.local; int user: 3; auto x = p.io.dev / tile.home; a /b/ c'
       expect(scrubber(privates).source(text)).toBe(text)
     })
@@ -384,7 +387,7 @@ describe('privacy', () => {
       'ncu 2025.3.1.0, driver 580.159.04',
       'needs sm_90; cc 9.0.',
       'l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum',
-    ])('leaves %j alone', (text) => {
+    ])('do not affect %j', (text) => {
       expect(scrubber(privates).sentence(text)).toBe(text)
     })
   })

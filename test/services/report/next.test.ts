@@ -1,4 +1,4 @@
-/** The next step of each rung in reports. */
+/** Tests the next step of each rung in reports. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'

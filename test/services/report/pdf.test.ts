@@ -19,7 +19,10 @@ import { placesInPdf, stablePdf } from '../../../src-main/parsers/report/pdf'
 import { chromiumCandidates } from '../../../scripts/lib/chromium.mjs'
 import { htmlDiff } from '../../../src-main/services/report/print-parts'
 
-/** Prints with a printer that records the documents and puts each heading on a page; returns both prints. */
+/**
+ * Prints with a fake printer that records the documents and puts each heading on its own page.
+ * Returns both prints.
+ */
 async function printed(
   samples: Sample | [Sample, Sample],
   options: Parameters<typeof reportPdf>[1] = {},
@@ -44,7 +47,7 @@ async function printed(
   return { documents, drafts, stages, pdf: Buffer.from(pdf).toString('latin1') }
 }
 
-/** Returns a PDF with a page per heading, in a page tree as deep as Chromium's. */
+/** Returns a PDF with one page per heading. The page tree is as deep as Chromium's. */
 function fakePdf(ids: readonly string[]): Uint8Array {
   const page = (index: number): number => 100 + index
   const half = Math.ceil(ids.length / 2)
@@ -72,7 +75,7 @@ describe('a report for print', () => {
       [true, false],
       ['layout', 'print'],
     ])
-    // Content hidden in the draft is drawn in the report.
+    // The draft hides content that the final report shows.
     expect(documents.map((html) => html.includes('visibility: hidden'))).toEqual([true, false])
     const contents = (html: string): string[] =>
       [...html.matchAll(/<a href="#([\w-]+)">.*?<span>(\d*)<\/span>/g)].map(
@@ -112,8 +115,8 @@ describe('a report for print', () => {
     ])
   })
 
-  it('lists of a step what bears its causes, unless that is the only place of the figures', async () => {
-    // At the level standard, all of the card's few counters support the causes.
+  it("lists the counters that support a step's causes, unless it is the only place of the figures", async () => {
+    // The standard level has few counters, and all of them support the causes.
     const session = await readSession(join(recordingsDir, 'gemm-fp32-h200-4096'))
     const rows = async (sections: ('compare' | 'matrix')[]) => {
       const [html = ''] = (await printed({ session, sources: {} }, { sections })).documents
@@ -126,7 +129,7 @@ describe('a report for print', () => {
     expect(whole.step).not.toContain('Moved too')
   })
 
-  it('has no bars of what the drawing of the occupancy shows, but those that have a caption', async () => {
+  it('has no bars for what the occupancy drawing shows, except with a caption', async () => {
     const svg = '<svg width="10" height="10"></svg>'
     const drawn = new Map([['occupancy', { svg, label: 'Occupancy limiters' }]])
     const bars = async (options: Parameters<typeof printed>[1]) => {
@@ -185,7 +188,7 @@ describe('two sessions for print', () => {
 })
 
 describe('a diff for print', () => {
-  it('joins the lines of one kind, and sets one that wraps apart', () => {
+  it('joins lines of one kind, and separates one that wraps', () => {
     const long = `+${'x'.repeat(200)}`
     const lines = [' a', '-b', '-c', '+d', long, '+e']
     expect(htmlDiff([{ oldStart: 1, oldLines: 3, newStart: 4, newLines: 4, lines }])).toBe(
@@ -194,8 +197,8 @@ describe('a diff for print', () => {
   })
 })
 
-describe('a PDF that is written otherwise', () => {
-  it('has no places, and is left as it is', () => {
+describe('a PDF in another format', () => {
+  it('has no places, and is unchanged', () => {
     const other = Buffer.from('%PDF-2.0\nstream of objects\n')
     expect(placesInPdf(other).size).toBe(0)
     expect(Buffer.from(stablePdf(other, new Date(0)))).toEqual(other)
@@ -203,7 +206,7 @@ describe('a PDF that is written otherwise', () => {
 })
 
 describe('the same pages printed twice', () => {
-  it('are the same bytes, from whatever number on the browser counted their elements', () => {
+  it('have the same bytes, from whatever number on the browser counted their elements', () => {
     const from = (first: number): Uint8Array =>
       Buffer.from(
         [0, 1, 2].map((at) => `/ID (node${String(first + at).padStart(8, '0')})`).join('\n'),
@@ -236,7 +239,7 @@ describe('a chart', () => {
     expect(svg).toContain('stroke-dasharray')
   })
 
-  it('of more bars than a page holds is several, on one scale', () => {
+  it('with more bars than fit on a page is several, on one scale', () => {
     const bars = Array.from({ length: 100 }, (_, index) => ({
       label: `${index}`,
       value: index,
@@ -280,7 +283,7 @@ describe('the browser of this machine', () => {
     return path
   }
 
-  it('is reported missing where there is none, and the user’s own choice is not overridden', async () => {
+  it('is reported missing if there is none, and the user’s choice is not overridden', async () => {
     setEnv({ PATH: '', KERNEL_LADDER_PATH_ONLY: '1', KERNEL_LADDER_CHROMIUM: '', CHROME_PATH: '' })
     setEnv({ CHROMIUM_PATH: '' })
     await expect(printPdf('x')).rejects.toMatchObject({
@@ -294,7 +297,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('may be any that the browser tests find, also one without a window', async () => {
+  it('may be any that the browser tests find, even one without a window', async () => {
     const folder = await tempDir()
     const path = join(folder, 'chromium-headless-shell')
     await writeFile(path, '#!/bin/sh\necho shell >&2; exit 3\n')
@@ -321,7 +324,7 @@ describe('the browser of this machine', () => {
     expect(await readdir(temporary)).toEqual([])
   })
 
-  it('that leaves half a document, as on a full disk, has made none', async () => {
+  it('that leaves a partial document, as on a full disk, has made none', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; printf %%PDF-1.4 > "$out"',
     )
@@ -332,7 +335,7 @@ describe('the browser of this machine', () => {
     })
   })
 
-  it('gets a profile of its own, and no sandbox only where it is run by root', async () => {
+  it('gets its own profile, and no sandbox only if it is run by root', async () => {
     const program = await browser(
       'for word in "$@"; do case "$word" in --print-to-pdf=*) out="${word#*=}";; esac; done; (echo "$@"; echo %%EOF) > "$out"',
     )

@@ -1,4 +1,4 @@
-/** Tests of every report format, as printed and as read by other programs. */
+/** Tests every report format, both the printed text and the text as other programs read it. */
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
 import { describe, expect, it } from 'vitest'
@@ -45,7 +45,7 @@ describe('printers', () => {
       ['@bob #12', '@<!-- -->bob #<!-- -->12'],
       ['http://x www.y', 'http&#58;//x www<!-- -->.y'],
       ['a\u202eb', 'a\\[U+202E\\]b'],
-    ])('%j is the text it is', (text, expected) => {
+    ])('%j is unchanged as text', (text, expected) => {
       expect(md(text)).toBe(expected)
     })
 
@@ -54,7 +54,7 @@ describe('printers', () => {
       expect(fenced('````\nx', 'diff')).toBe('`````diff\n````\nx\n`````')
     })
 
-    it('says of an emulated session who counted, and has no columns of times', () => {
+    it("names the source of an emulated session's counts, and has no columns of times", () => {
       const { session, sources } = recording()
       const emulated: Sample = {
         sources,
@@ -126,7 +126,7 @@ describe('printers', () => {
     })
   })
 
-  /** Matches code on one line, which ends with as many backticks as it begins with. */
+  /** Matches one-line code spans, which start and end with the same number of backticks. */
   const codeSpan = /(?<![`\\])(`+)(?!`).*?(?<!`)\1(?!`)/g
 
   /** Returns the text without fenced blocks, by CommonMark's rule for closing them. */
@@ -217,7 +217,7 @@ describe('printers', () => {
   })
 
   describe('LaTeX', () => {
-    it('escapes every special, and names what it cannot set', () => {
+    it('escapes every special, and names characters that it cannot set', () => {
       expect(tex('\\{}$&#%_^~')).toBe(
         '\\textbackslash{}\\{\\}\\$\\&\\#\\%\\_\\textasciicircum{}\\textasciitilde{}',
       )
@@ -242,8 +242,8 @@ describe('printers', () => {
       expect((plain.match(/\$/g)?.length ?? 0) % 2).toBe(0)
       expect(plain).not.toMatch(/[%#^~]/)
       expect(plain).not.toMatch(/\\(input|write|include)/)
-      // Every row has as many cells as its table has columns: eight for the ladder, and the stated number for
-      // counters.
+      // Every row has as many cells as its table has columns. The ladder has eight. Counter tables
+      // state the number.
       const tables = text.match(/\\begin\{tabular\}[^]*?\\end\{tabular\}/g)!
       expect(tables.length).toBeGreaterThan(1)
       for (const table of tables) {
@@ -277,7 +277,7 @@ describe('published figures', async () => {
       ])
     })
 
-    it('set the threads of the author’s blocks beside those that ncu saw in ours', () => {
+    it("show the threads of the author’s blocks next to ncu's for ours", () => {
       expect(strides).toHaveLength(5)
       for (const { id, params } of strides) {
         const { ours, theirs } = rows.find((row) => row.id === id)!
@@ -286,7 +286,7 @@ describe('published figures', async () => {
       }
     })
 
-    it('leave a place empty where the author gave no figure', () => {
+    it('leave a place empty if the author gave no figure', () => {
       const tiled = rows.find(({ id }) => id === '03_shared_tile')!
       expect([tiled.ours[1], tiled.theirs[1]]).toEqual(['256', '–'])
     })
@@ -302,7 +302,7 @@ describe('published figures', async () => {
   })
 })
 
-it('a report names neither the machine that a session is from nor its node', () => {
+it('a report names neither the machine of a session nor its node', () => {
   const { session } = recording()
   const told = scrubSession(
     {
@@ -355,8 +355,8 @@ describe('other programs', () => {
     })
   })
 
-  describe('what opens on a click in Markdown', () => {
-    it('is named in HTML, where a backslash would be read as one', () => {
+  describe('text that opens on a click in Markdown', () => {
+    it('is named in HTML, where a backslash would appear as text', () => {
       const after = recording()
       after.sources['06_float4'] += '// changed\n'
       const html = new MarkdownIt({ html: true }).render(
@@ -387,7 +387,7 @@ describe('other programs', () => {
   })
 
   describe('the accompanying pictures', () => {
-    it('are whole SVGs without a text of their own that could run', () => {
+    it('are whole SVGs without executable text', () => {
       for (const sample of all())
         for (const { name, text } of reportPictures([sample], {}, noPrivates)) {
           expect(name).toMatch(/^\w+\.svg$/)

@@ -1,4 +1,4 @@
-/** Tests of reports on one session and on two. */
+/** Tests reports on one session and on two. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -44,7 +44,7 @@ describe('one session', () => {
       sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join(''),
     )
 
-  it('shows bursts beside single launches where they were timed, and no empty columns where not', () => {
+  it('shows bursts next to single launches if they were timed, and no empty columns otherwise', () => {
     const without = report(recording(), { format: 'md' }, noPrivates)
     expect(without).not.toContain('Burst')
     const sample = recording()
@@ -86,7 +86,7 @@ describe('one session', () => {
     )
   })
 
-  it('says what L2 held, both times of a ratio, what a step is from, and what to know beside a time', () => {
+  it('states the L2 contents, both times of a ratio, the base of a step, and the notes on a time', () => {
     const sample = recording()
     sample.session.settings.cacheState = 'cold'
     const own = sample.session.rungs.find(({ id }) => id === '05_thread_tile_2d')!
@@ -213,14 +213,14 @@ describe('one session', () => {
       expect(claim).toBe('38_thread_patch against 00_cublas: single launches 0.199×.')
     })
 
-    it('explains no step by the noise of a unit that does not work', async () => {
+    it('explains no step by the noise of an idle unit', async () => {
       const session = await readSession(join(recordingsDir, 'layer-norm-h200'))
       const { jumps } = model({ session, sources: {} }).summary
       expect(words(jumps)[0]).toMatch(/^02_block_per_row is 18\.4× .*DRAM is busy for/)
       expect(words(jumps)[0]).not.toContain('Tensor pipe')
     })
 
-    it('says so when there is no counter, and when there is no time', () => {
+    it('says so if there is no counter, and if there is no time', () => {
       expect(words(model(withoutMetrics()).summary.jumps)[0]).toContain(
         'None of the collected counters',
       )
@@ -239,7 +239,7 @@ describe('one session', () => {
       expect(problem(model(recording()))).toMatch(/, 4096³ \(m 4096, n 4096, k 4096\), alpha 1, /)
     })
 
-    it('of a single size has its name, also where the session is from before', async () => {
+    it('of a single size has its name, also in an older session', async () => {
       const session = await readSession(join(recordingsDir, 'reduction-h200'))
       const own = model({ session, sources: {} })
       expect(problem(own)).toMatch(/, N = 67108864$/)
@@ -265,7 +265,7 @@ describe('one session', () => {
         '--at m=3 --at n=4096 --at k=4096 --at beta=0.5 --param TILE=16 --profile card',
       )
       expect(command).toMatch(/ --warm$/)
-      // As `run` parses it if no task has its own options.
+      // Parse the command like `run` does if no task has its own options.
       const words = command.split(' ')
       expect(
         parseChoice({ at: words.filter((_, index) => words[index - 1] === '--at') }, []),
@@ -305,7 +305,8 @@ describe('one session', () => {
           const text = report(sample, { format, wide: true }, noPrivates)
           expect(text.length).toBeGreaterThan(100)
           expect(text).not.toMatch(/undefined|NaN|\[object/)
-          // No characters that hide text, change the reading direction or control a terminal.
+          // The text has no characters that hide text, change the reading direction or control a
+          // terminal.
           expect(text.replaceAll(/\r\n|\n|\t/g, '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u)
         }
       },
@@ -451,9 +452,9 @@ describe('options', () => {
   }
   const svg = '<svg width="643" height="416" xmlns="http://www.w3.org/2000/svg"></svg>'
 
-  describe('what its author chose', () => {
+  describe("the author's choices", () => {
     const words: string[][] = []
-    /** A browser that draws every requested chart except waves. */
+    /** Returns a fake browser that draws every requested chart except waves. */
     const drawing = async () => {
       const file = join(await tempDir(), 'template.html')
       await writeFile(file, builtTemplate)
@@ -475,7 +476,7 @@ describe('options', () => {
     const make = async (choice: object) =>
       makeReport(await drawing(), [opened()], { format: 'md', pictures: 'files', ...choice })
 
-    it('is in the text, and its charts beside it, in that order', async () => {
+    it('are in the text, with their charts, in that order', async () => {
       const { content, pictures } = await make({
         title: 'Our *kernels*',
         notes: ['One.\n\nTwo.'],
@@ -502,7 +503,7 @@ describe('options', () => {
       expect(shown).toEqual(pictures.map(({ name }) => name))
     })
 
-    it('needs no browser unless a chart of the screen is chosen, nor for a preview', async () => {
+    it('need no browser unless a chart of the screen is chosen, nor for a preview', async () => {
       await make({})
       await make({ charts: ['throughput'] })
       await make({ charts: ['roofline'], isPreview: true })
@@ -510,20 +511,20 @@ describe('options', () => {
       expect(words).toEqual([])
     })
 
-    it('is refused where the session has no such chart, no data for it, or the caption no chart', async () => {
+    it('are refused if the session has no such chart, no data for it, or the caption no chart', async () => {
       const refused = (choice: object) =>
         expect(make(choice)).rejects.toMatchObject({ kind: 'input' })
       await refused({ charts: ['nope'] })
       await refused({ charts: ['stalls:nope'] })
       await refused({ charts: ['waves'] })
       await refused({ charts: ['roofline'], captions: { stalls: 'x' } })
-      // It is also not dropped silently with the default charts.
+      // The caption of a missing chart is also an error with the default charts.
       await refused({ captions: { registersPerThread: 'x' } })
       await refused({ captions: { roofline: 'x' } })
       await expect(make({ captions: { throughput: 'x' } })).resolves.toBeDefined()
     })
 
-    it('leaves bars of the leading and the card’s counters in a report without a choice', async () => {
+    it('default to bars of the leading and the card’s counters', async () => {
       const { pictures } = await make({})
       expect(pictures.map(({ name }) => name.replace('.svg', ''))).toEqual([
         'throughput',
@@ -535,7 +536,7 @@ describe('options', () => {
       expect(pictures.length).toBeGreaterThan(4)
     })
 
-    it('is set in LaTeX, with counters and causes, as far as the sections are chosen', async () => {
+    it('are set in LaTeX, with counters and causes, as far as the sections are chosen', async () => {
       const tex = async (choice: object) =>
         String(
           (await makeReport(await drawing(), [opened()], { format: 'tex', ...choice })).content,
@@ -569,7 +570,7 @@ describe('options', () => {
       expect(both.name).toBe('gemm-fp32-4096-20261121-032713-beside--b-.md')
     })
 
-    it('in Markdown comes with its pictures as a zip, whose same content is the same bytes', async () => {
+    it('in Markdown has its pictures in a zip, and the same content gives the same bytes', async () => {
       const make = (choice: object) =>
         answerReport(tools, [opened()], { format: 'md', pictures: true, ...choice })
       const zip = await make({})
@@ -582,7 +583,7 @@ describe('options', () => {
       expect(Object.keys(files)).toEqual([`${name}.md`, ...shown])
       for (const path of shown) expect(strFromU8(files[path!]!)).toMatch(/^<svg /)
       expect((await make({})).content).toBe(zip.content)
-      // Without charts there are no files to put next to it.
+      // A report without charts has no image files.
       expect((await make({ sections: ['ladder'] })).mediaType).toBe('text/markdown')
     })
 

@@ -1,4 +1,4 @@
-/** Sessions for tests of reports: a recorded one, and hostile or failed ones. */
+/** Sample sessions for report tests: recorded, hostile and failed sessions. */
 import { join } from 'node:path'
 import { readSources } from '../../../src-main/adapters/sessions/session-sources'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -16,16 +16,16 @@ const folder = join(root, 'test/captures/sessions/gemm-fp32-h200-4096')
 const session = await readSession(folder)
 const { texts: sources } = await readSources(folder, session)
 
-/** A page with the placeholders of the built one. */
+/** A page with the same placeholders as the built page. */
 export const template =
   '<!doctype html><html><title><!--report-title--></title><body>\n<!--report-data--><script></script>\n'
 
-/** The built form: the script after the page. */
+/** The built page, which has its script at the end. */
 export const builtTemplate = `${template.replace('</script>', '<!--report-ui--></script>')}<!--report-script-->draw()`
 
 export const noPrivates: Privates = { folders: [], words: [] }
 
-/** Returns a copy that a test may change. */
+/** Returns a copy of the recording that a test may change. */
 export const recording = (): { session: Session; sources: Record<string, string> } =>
   structuredClone({ session, sources })
 
@@ -38,7 +38,10 @@ export function editRung(sample: Sample, id: string, change: Partial<RungResult>
   return sample
 }
 
-/** Returns a timing with every sample multiplied by a factor; with `spread`, samples are spread accordingly. */
+/**
+ * Returns a timing with every sample multiplied by a factor. With `spread`, the samples have that
+ * spread.
+ */
 export function stretched(timing: Timing, factor: number, spread = timing.spread): Timing {
   const wider = timing.spread > 0 ? spread / timing.spread : 1
   return {
@@ -52,13 +55,13 @@ export function stretched(timing: Timing, factor: number, spread = timing.spread
   }
 }
 
-/** Multiplies the time of a rung. */
+/** Returns a sample in which the time of one rung is multiplied by a factor. */
 export function slowed(sample: Sample, id: string, factor: number, spread?: number): Sample {
   const timing = sample.session.rungs.find((rung) => rung.id === id)!.timing!
   return editRung(sample, id, { timing: stretched(timing, factor, spread) })
 }
 
-/** Returns a session without counters, in which no rung has any metric. */
+/** Returns a session without counters. No rung has any metric. */
 export function withoutMetrics(): Sample {
   const sample = recording()
   sample.session.settings.profile = 'none'
@@ -113,7 +116,7 @@ export const hostile = [
 
 const all = hostile.join(' ')
 
-/** Returns a session in which every text that a tool or a person could fill contains all of those strings. */
+/** Returns a session with hostile strings in every text that a tool or a person could fill. */
 export function withHostileStrings(): Sample {
   const sample = withTroubles()
   const { session: own, sources: texts } = sample
@@ -133,7 +136,7 @@ export function withHostileStrings(): Sample {
   return sample
 }
 
-// Deep profiles for tests of reports: ncu's output for one kernel on an H200, under other rungs' names.
+// The deep profiles are ncu's output for one kernel on an H200, under other rungs' names.
 
 const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).launches, {
   sass: { sections: [], unreadable: 0 },
@@ -142,10 +145,10 @@ const captured = toDeepProfiles(parseNcuRawCsv(ncuCapture('import-set-full')).la
   nameOf: (path) => path.split('/').pop()!,
 }).get('03_a')!
 
-/** Returns a copy that a test may change. */
+/** Returns a copy of the deep profile that a test may change. */
 export const deepProfile = (rung: string): DeepProfile => ({ ...structuredClone(captured), rung })
 
-/** Returns a profile as large as that of a long unrolled kernel, with equally varied counts. */
+/** Returns a profile of the same size as a long unrolled kernel's, with varied counts. */
 export function largeProfile(rung: string, instructions: number): DeepProfile {
   const profile = deepProfile(rung)
   let seed = [...rung].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7)

@@ -20,7 +20,7 @@ describe('saving a report', () => {
     expect(await readdir(dir)).toEqual(['r.md'])
   })
 
-  it('refuses what exists, also a folder and a link to nowhere, and leaves it as it was', async () => {
+  it('refuses existing paths, even a folder and a dangling link, and leaves them unchanged', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'r.md'), 'mine')
     await symlink(join(dir, 'nowhere'), join(dir, 'link'))
@@ -49,7 +49,7 @@ describe('saving a report', () => {
     ['ENOSPC', 'failed', /the disk is full/],
     ['EACCES', 'input', /not permitted to write there/],
     ['EIO', 'failed', /Could not write/],
-  ])('leaves no half file after %s', async (code, kind, message) => {
+  ])('leaves no partial file after %s', async (code, kind, message) => {
     const dir = await tempDir()
     const open = files.open
     vi.mocked(files.open).mockImplementationOnce(async (...args) => {
@@ -76,7 +76,7 @@ describe('saving a report with pictures', () => {
     expect(await readFile(join(dir, 'r.assets', 'throughput.svg'), 'utf8')).toBe('<svg/>')
   })
 
-  it('refuses where the folder is taken, and leaves it as it was', async () => {
+  it('refuses if the folder is taken, and leaves it unchanged', async () => {
     const dir = await tempDir()
     await files.mkdir(join(dir, 'r.assets'))
     await expect(saveReport(join(dir, 'r.md'), 'text', pictures)).rejects.toMatchObject({
@@ -86,7 +86,7 @@ describe('saving a report with pictures', () => {
     expect(await readdir(dir)).toEqual(['r.assets'])
   })
 
-  it('leaves neither when a picture cannot be written, nor when the report cannot get its name', async () => {
+  it('leaves neither if a picture cannot be written, or the report cannot get its name', async () => {
     const dir = await tempDir()
     const bad = [{ name: join('nope', 'x.svg'), text: '' }]
     await expect(saveReport(join(dir, 'r.md'), 'text', bad)).rejects.toMatchObject({
@@ -104,7 +104,7 @@ describe('saving a report with pictures', () => {
 
 describe('a disk that is full', () => {
   it.skipIf(process.platform !== 'linux')('is reported when the kernel reports it', async () => {
-    // /dev/full rejects every byte, so a link to it simulates a full disk.
+    // A link to /dev/full simulates a full disk, because /dev/full rejects every byte.
     const dir = await tempDir()
     const open = files.open
     vi.mocked(files.open).mockImplementationOnce(() => open('/dev/full', 'w'))

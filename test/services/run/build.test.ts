@@ -1,4 +1,4 @@
-/** Tests of builds, with the real compiler's output. */
+/** Tests builds with the real compiler's output. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -32,13 +32,13 @@ import { buildLaunchProbe, buildRunner } from '../../../src-main/services/bench/
 import { inParallel } from '../../../src-main/services/bench/in-parallel'
 import { probeLaunches } from '../../../src-main/adapters/tools/launch-probe'
 
-/** With the builds, which are run here. */
+/** Stored outputs that include the builds, because these tests run them. */
 const keptBuilt = await keptNvcc('built', { artifacts: true })
 afterAll(() => {
   if (keeping) keptBuilt.save()
 })
 
-it('a build begins nothing further in parallel once something has failed', async () => {
+it('a build starts no more parallel work once something has failed', async () => {
   const begun: number[] = []
   const all = inParallel(
     [1, 2, 3, 4, 5, 6, 7, 8].flatMap((one) => Array(64).fill(one)),
@@ -54,7 +54,7 @@ it('a build begins nothing further in parallel once something has failed', async
 })
 
 describe('builds', () => {
-  /** The runner, the task's reference, and a library per rung. */
+  /** The number of builds: the runner, the task's reference, and a library per rung. */
   const builds = 2 + ladderRungs.length
 
   describe('building a ladder', () => {
@@ -76,7 +76,7 @@ describe('builds', () => {
       )
     })
 
-    it('begins with the longest source, for which all would wait at the end', async () => {
+    it('starts with the longest source, which would otherwise delay the end', async () => {
       const machine = await fakeMachine()
       await machine.editRung('03_shared_tile', (text) => `${text}\n// ${'long '.repeat(10_000)}\n`)
       const log = eventLog()
@@ -130,7 +130,7 @@ describe('builds', () => {
       await machine.run()
       const later = machine.calls('nvcc').slice(before)
       expect(later.filter((call) => call.some((word) => word.startsWith('runner/')))).toEqual([])
-      // The reference and the rungs; each finds the header wherever its source is.
+      // nvcc compiles the reference and the rungs. Each finds the header, wherever its source is.
       expect(later).toHaveLength(1 + ladderRungs.length)
       for (const call of later) expect(call.slice(call.lastIndexOf('-I'))[1]).toBe('gemm')
     })
@@ -145,7 +145,7 @@ describe('builds', () => {
       expect(call).toEqual(expect.arrayContaining(['-DBM=128', '-DTM=8', '-lineinfo', '-shared']))
     })
 
-    it('shows a compile error at its file and line, and the other rungs go on', async () => {
+    it('shows a compile error at its file and line, and the other rungs continue', async () => {
       const machine = await fakeMachine()
       await machine.addFault('03_shared_tile', 'compile-error')
       const { session } = await machine.run()
@@ -166,7 +166,7 @@ describe('builds', () => {
       const { session } = await machine.run({ rungs: ['03_shared_tile'] })
       const { build } = rung(session, '03_shared_tile')
       expect(build?.registersPerThread).toBeGreaterThan(0)
-      // Two tiles of 32 × 64 floats.
+      // The kernel has two tiles of 32 × 64 floats.
       expect(build?.staticSharedBytes).toBe(2 * 32 * 64 * 4)
       expect(build?.spillStoreBytes).toBe(0)
     })
@@ -184,11 +184,11 @@ describe('builds', () => {
     })
   })
 
-  describe('parameters that are allowed one by one and cannot go together', () => {
+  describe('parameters that are allowed separately but not together', () => {
     const request = { rungs: ['11_block_128x256'], params: { BK: 32, STAGES: 4 } }
 
     it.each(['local', 'static:h200'])(
-      'refuse a run of no other rung, on %s, before anything is launched',
+      'reject a run of no other rung, on %s, before anything is launched',
       async (target) => {
         const machine = await fakeMachine()
         await machine.addFault('11_block_128x256', 'refused')
@@ -201,7 +201,7 @@ describe('builds', () => {
       },
     )
 
-    it('cost only the rungs that cannot take them where others can', async () => {
+    it('affect only the rungs that cannot use them', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const rungs = ['10_cp_async', '11_block_128x256']
@@ -212,7 +212,7 @@ describe('builds', () => {
       )
     })
 
-    it('do not refuse a rung that does not compile unmodified', async () => {
+    it('do not reject a rung that does not compile unmodified', async () => {
       const machine = await fakeMachine()
       await machine.addFault('11_block_128x256', 'refused')
       const { session } = await machine.run({ rungs: request.rungs })
@@ -232,14 +232,14 @@ describe('nvcc', async () => {
   })
 
   describe('stored nvcc output of the shipped kernels', () => {
-    it('every rung of every ladder compiles with the parameters it has there', async (test) => {
+    it('every rung of every ladder compiles with its parameters', async (test) => {
       const compiler = await kept.compiler()
       const planned = new Map(
         catalog.ladders
           .filter(({ id }) => id !== plan.ladder.id)
           .flatMap(({ id }) => {
             const own = planRun(catalog, { ladder: id, params: {}, profile: 'none' })
-            // nvcc builds no kernel for a Python rung (python-rung.test.ts).
+            // nvcc builds no kernel for a Python rung. python-rung.test.ts covers these.
             return own.rungs
               .filter((entry) => !isPythonFile(entry.rung.file))
               .map((entry) => ({ own, entry }))
@@ -250,8 +250,9 @@ describe('nvcc', async () => {
         const sm = entry.rung.header.requires === 'sm_90a' ? '90a' : '90'
         const { build, reason } = await buildRung(compiler, own, entry, sm)
         expect(said(reason), what).toBeUndefined()
-        // Rows of 128 KiB use all 64 registers that a thread of 1024 may have, and spill a few bytes. On Hopper, FP8
-        // fragments become FP16 ones, in addition to the registers of the sums.
+        // With rows of 128 KiB, a block of 1024 threads uses all 64 registers per thread and spills
+        // a few bytes. On Hopper, FP8 fragments are converted to FP16 and need registers in
+        // addition to the sums.
         const most = what.startsWith('softmax/') ? 924 : what.startsWith('gemm-nt/72') ? 4 : 0
         expect(build?.spillStoreBytes ?? 0, what).toBeLessThanOrEqual(most)
       })
@@ -303,14 +304,14 @@ describe('nvcc', async () => {
     })
   })
 
-  // The stored build is a program for Linux on x64; elsewhere nvcc builds it.
+  // The stored build is a Linux x64 program. On other platforms, nvcc builds the runner.
   describe.skipIf(nvcc === null && !keptRunsHere)('the runner', () => {
     const builtRunner = async (): Promise<string> => {
       const compiler = await (keptRunsHere ? keptBuilt.compiler() : realCompiler())
       return buildRunner(compiler, await readSharedFiles(shippedKernels, 'runner'))
     }
 
-    it('compiles, and says in JSON that there is no GPU or what it is', async (test) => {
+    it('compiles, and reports in JSON the GPU or its absence', async (test) => {
       const runner = await orSkip(test, builtRunner())
       const { stdout, exitCode } = await runProcess({ file: runner, args: ['device'] })
       const event = JSON.parse(stdout.split('\n')[0]!) as { event: string; kind?: string }
@@ -336,7 +337,7 @@ describe('nvcc', async () => {
           profileArgs(call),
           sanitizeArgs(call),
         ]) {
-          // Arguments are parsed before a GPU is searched for.
+          // The runner parses its arguments before it searches for a GPU.
           const { stdout } = await runProcess({ file: runner, args })
           expect(stdout).toContain('"event":')
           expect(stdout).not.toContain('bad-argument')
@@ -348,7 +349,7 @@ describe('nvcc', async () => {
   })
 
   describe.skipIf(nvcc === null)('with a real nvcc (skipped where none is installed)', () => {
-    it('a mistake is reported at its file and line, and is not kept as a result', async () => {
+    it('a mistake is reported at its file and line, and is not stored as a result', async () => {
       const real = await realCompiler(diskBuildCache(await tempDir()))
       const good = plan.rungs.find(({ rung }) => rung.id === '02_coalesced')!
       const lines = good.source.split('\n')
@@ -364,7 +365,7 @@ describe('nvcc', async () => {
       }
       const { artifact, build } = await buildRung(real, plan, good, '90')
       expect(artifact).not.toBeNull()
-      // For correct code, it gives the stored output.
+      // For correct code, the build gives the stored output.
       const { build: told } = await buildRung(await kept.compiler(), plan, good, '90')
       expect({ ...build, seconds: 0 }).toEqual({ ...told, seconds: 0 })
     })
@@ -392,7 +393,7 @@ describe('flags of a task', async () => {
   }
 
   describe('the flags that a header turns on', () => {
-    it('make a case of that rung alone, under ncu too, and go into the session', async () => {
+    it('make a case of that rung alone, under ncu too, and are stored in the session', async () => {
       const machine = await machineWithEpilogue()
       const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'] })
       const calls = machine.calls('runner').filter(([, command]) => command === 'measure')
@@ -413,13 +414,13 @@ describe('flags of a task', async () => {
       expect(rung(session, '01_naive').flags).toEqual([])
     })
 
-    it('go to the probe without a GPU', async () => {
+    it('are passed to the probe without a GPU', async () => {
       const machine = await machineWithEpilogue(['nvidia-smi', 'ncu'])
       await machine.run({ target: 'static:h200', rungs: ['01_naive', '02_coalesced'] })
       const flagged = machine
         .calls('launches')
         .map((call) => after(call, '--field').filter((word) => /^(80|88):/.test(word ?? '')))
-      // The reference is also checked, without launching it.
+      // The reference is also checked, but it is not launched.
       expect(flagged.sort()).toEqual([[], [], ['80:buffer:bias', '88:i32:1']])
     })
   })
@@ -461,7 +462,8 @@ describe('flags of a task', async () => {
             probe: probe.artifact,
             rung: planned.rung.id,
             library: artifact!,
-            // Neither is a multiple of a tile; rows of n still have a multiple of 16 bytes.
+            // Neither m nor n is a multiple of a tile. Rows of n elements are still a multiple of
+            // 16 bytes.
             task,
             own: caseOf(gemmProblem(1000, 1004, 256), { flags }),
             gpu: buildGpu('h200')!,
@@ -472,7 +474,8 @@ describe('flags of a task', async () => {
             answer.kernels.map(({ name, grid }) => [/\w+(?=<)/.exec(name)?.[0], grid[0]])
         }
       }
-      // 8 × 4 tiles of 128 × 256; 8 × 32 of 128 columns by 32 rows.
+      // The first kernel has 8 × 4 blocks of 128 × 256. The second has 8 × 32 blocks of 128 columns
+      // by 32 rows.
       expect(launched).toEqual({
         '22_unfused_epilogue with': [
           ['gemm', 32],

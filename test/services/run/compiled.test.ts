@@ -1,6 +1,6 @@
 /**
- * Tests of rungs that are PTX, machine code or a shared library, on the emulated GPU and built for a real one. nvcc
- * makes the files here.
+ * Tests rungs that are PTX, machine code or a shared library. They run on the emulated GPU and are
+ * built for a real GPU. nvcc makes the files here.
  */
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -269,7 +269,7 @@ describe.skipIf(nvcc === null)('a rung that was compiled elsewhere', () => {
     expect(stderr).toMatch(message)
   })
 
-  it('does not stand in for a source beside which it lies', async () => {
+  it('does not replace a source in the same folder', async () => {
     const own = await ladder({ 'r1.cubin': 'good.cubin' }, '  - { id: r1 }\n')
     await writeFile(
       join(own, 'r1.cu'),

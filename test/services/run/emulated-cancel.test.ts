@@ -1,4 +1,4 @@
-/** Tests ^C during an emulated run, while one of its tools is running. */
+/** Tests ^C during an emulated run while a tool of the run is active. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import { packedRow } from '../../captures'
 import { gemm, gemmProblem } from '../../support'
 import { root, tempDir } from '../support'
 
-/** Returns a bench whose probe is stopped by ^C. */
+/** Returns a bench whose probe is interrupted by ^C. */
 async function stoppedBench(): Promise<{ bench: EmulationSettings; library: string }> {
   const stop = new AbortController()
   const stopped = (_call: ProcessCall): Promise<ProcessResult> => {
@@ -50,7 +50,7 @@ it('^C while the reference computes cancels the run, and says nothing about the 
   await expect(expectedOf(bench, library, own, buffers)).rejects.toMatchObject(cancelled)
 })
 
-it('^C while a rung’s launches are looked up cancels the run, and says nothing about the rung', async () => {
+it('^C during the lookup of a rung’s launches cancels the run, and says nothing about the rung', async () => {
   const { bench, library } = await stoppedBench()
   const { rungs, problem } = planRun(await readCatalog(join(root, 'cuda-kernels')), {
     ...{ ladder: 'gemm-fp32', rungs: ['01_naive'], size: 16, params: {}, profile: 'card' },

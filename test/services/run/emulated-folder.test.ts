@@ -1,4 +1,7 @@
-/** Tests of ladder folders whose rungs nvcc builds, with the command line's output of runs without a GPU. */
+/**
+ * Tests ladder folders whose rungs nvcc builds, with the command line's output of runs without a
+ * GPU.
+ */
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -7,7 +10,7 @@ import { keeping, keptNvcc } from '../../kept-nvcc'
 import { findTool } from '../../../src-main/adapters/tools/live-toolbox'
 import { root, tempDir } from '../support'
 
-/** Failed builds are not stored. */
+/** The local nvcc, which is needed because failed builds are not stored. */
 const nvcc = await findTool('nvcc')
 
 const kept = await keptNvcc('folders', { artifacts: true })
@@ -78,7 +81,7 @@ describe('the example docs/examples/layer-norm-backward', () => {
     const { code, stdout, stderr } = await run((yaml) => yaml)
     expect(code, stderr).toBe(0)
     expect(stdout).toMatch(/^01_two_passes +ok .*\n02_one_pass +ok /m)
-    // After another halving, C would not be a multiple of 128.
+    // Halving C again would make it no multiple of 128.
     expect(stdout).toContain('Emulated at B 16, T 512, C 384 instead of B 32, T 1024, C 768')
   })
 

@@ -1,4 +1,4 @@
-/** Tests of measuring, and of continuing when a rung or the GPU fails. */
+/** Tests measuring, and continuing after a rung or the GPU fails. */
 import { describe, expect, it } from 'vitest'
 import { readCatalog } from '../../../src-main/adapters/catalog/catalog'
 import { readRaw } from '../../../src-main/adapters/tools/raw-files'
@@ -21,9 +21,10 @@ import { throttleStatement, sessionGpuWords } from '../../../src-main/domain/rep
 import { sessionText } from '../../../src-main/hosts/cli/describe/describe-static'
 
 describe('the state of the GPU', () => {
-  it('is kept with each time, and what held the clocks down is told', async () => {
+  it('is stored with each time, and the reason for lower clocks is reported', async () => {
     const machine = await fakeMachine()
-    // Idle, the power cap and the temperature; idle is not a reason.
+    // The clock reasons are idle, the power cap and the temperature. Idle does not count as a
+    // reason.
     setEnv({ FAKE_CLOCKS: '37' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
     const { gpu } = rung(session, '01_naive').timing!
@@ -43,7 +44,7 @@ describe('the state of the GPU', () => {
     expect(facts.get('timing')).toBe('single launches between CUDA events')
   })
 
-  it('says nothing where an older runner did not ask, and that nothing was held down where it did', async () => {
+  it('says nothing if an older runner did not ask, and that nothing limited the clocks if it did', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_CLOCKS: '1' })
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
@@ -56,7 +57,7 @@ describe('the state of the GPU', () => {
 })
 
 describe('work on other streams', () => {
-  it('is warned of once where CUPTI could not tell it', async () => {
+  it('causes one warning if CUPTI could not detect it', async () => {
     const machine = await fakeMachine()
     setEnv({ FAKE_NO_CUPTI: '1' })
     const { session } = await machine.run({ rungs: ['01_naive', '02_coalesced'], profile: 'none' })
@@ -65,7 +66,7 @@ describe('work on other streams', () => {
     expect(warnings.filter((one) => one.startsWith('CUPTI is not available'))).toHaveLength(1)
   })
 
-  it('is not warned of where CUPTI told it, or an older runner did not ask', async () => {
+  it('causes no warning if CUPTI detected it, or an older runner did not ask', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(session.warnings.map(said).join()).not.toContain('CUPTI')
@@ -73,7 +74,7 @@ describe('work on other streams', () => {
 })
 
 describe('bursts', () => {
-  it('are timed beside single launches where the run asks for them, and told as such', async () => {
+  it('are timed in addition to single launches on request, and labeled as such', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({
       ...{ rungs: ['00_cublas', '01_naive'], profile: 'none', timing: 'burst' },
@@ -97,7 +98,7 @@ describe('bursts', () => {
     expect(text).toContain('burst: one launch of 8 in a row, after 1 s of rest')
   })
 
-  it('are neither timed nor shown where it does not', async () => {
+  it('are neither timed nor shown otherwise', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run({ rungs: ['01_naive'], profile: 'none' })
     expect(rung(session, '01_naive').timing).not.toHaveProperty('burst')
@@ -112,7 +113,7 @@ describe('measuring', () => {
   const allBut = (...failed: string[]): Record<string, string> =>
     Object.fromEntries(ladderRungs.map((id) => [id, failed.includes(id) ? 'failed' : 'ok']))
 
-  describe('a rung that misbehaves costs only itself', () => {
+  describe('a rung that misbehaves affects only itself', () => {
     it.each([
       ['hang', 'failed', /^Hung during verification: no progress for 2 s/],
       ['crash', 'failed', /^Crashed during verification \(SIGSEGV\)/],
@@ -142,7 +143,7 @@ describe('measuring', () => {
       expect(profiled?.some((word) => word.startsWith('02_coalesced='))).toBe(false)
     })
 
-    it('two in one ladder cost two', async () => {
+    it('two in one ladder affect only those two', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       await machine.addFault('04_thread_tile_1d', 'crash')
@@ -150,7 +151,7 @@ describe('measuring', () => {
       expect(statuses(session)).toEqual(allBut('02_coalesced', '04_thread_tile_1d'))
     })
 
-    it('also when it is the reference: the others have times and no ratios', async () => {
+    it('even if it is the reference: the others have times and no ratios', async () => {
       const machine = await fakeMachine()
       await machine.addFault('00_cublas', 'crash')
       const { session } = await machine.run()
@@ -184,7 +185,7 @@ describe('measuring', () => {
     })
   })
 
-  describe('a crash that takes the GPU away', () => {
+  describe('a crash that loses the GPU', () => {
     const before = ladderRungs.slice(0, ladderRungs.indexOf('03_shared_tile'))
     const behind = ladderRungs.slice(before.length + 1)
 
@@ -193,7 +194,7 @@ describe('measuring', () => {
       ['out-of-memory', 'missing', /0 GiB free/],
       ['silent', undefined, /before it reached a rung: exit code 1/],
       ['mute', undefined, /no output for 2 s/],
-    ])('(%s) keeps and saves what was measured', async (how, missingKind, why) => {
+    ])('(%s) keeps and saves the finished measurements', async (how, missingKind, why) => {
       const machine = await fakeMachine()
       await machine.addFault('03_shared_tile', `gpu-lost:${how}`)
       const { session, folder, missing } = await machine.run()
@@ -252,8 +253,8 @@ describe('measuring', () => {
     })
   })
 
-  describe('a GPU that others compute on', () => {
-    it('is warned of, once, and its times are kept', async () => {
+  describe('a GPU that other processes use', () => {
+    it('causes one warning, and its times are kept', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPU_PROGRAMS: '2' })
       const { session } = await machine.run()
@@ -267,7 +268,7 @@ describe('measuring', () => {
     const visibleTo = (machine: Machine): string[] =>
       machine.calls('gpu').map(([, visible = '']) => visible)
 
-    it('runs on the one that was asked for, which the session names by its number', async () => {
+    it('runs on the requested GPU, which the session names by its number', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '2' })
       const other = await machine.run({ gpu: 1 })
@@ -279,7 +280,7 @@ describe('measuring', () => {
       expect((await machine.run()).session.settings.gpu).toBe(0)
     })
 
-    it('counts among those that a scheduler left visible', async () => {
+    it('counts among the GPUs that a scheduler left visible', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_GPUS: '4', CUDA_VISIBLE_DEVICES: '2,3' })
       expect((await machine.run({ gpu: 1 })).session.settings.gpu).toBe(3)
@@ -297,7 +298,7 @@ describe('measuring', () => {
     })
   })
 
-  describe('what the runner reports', () => {
+  describe("the runner's output", () => {
     it('becomes times, ratios to the interleaved reference, and verification', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run()
@@ -313,7 +314,7 @@ describe('measuring', () => {
       expect(rung(session, '00_cublas').timing?.ratioToReference).toBe(1)
     })
 
-    it('runs the reference beside the rungs that were asked for, and reports those', async () => {
+    it('runs the reference with the requested rungs, and reports those', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ rungs: ['02_coalesced'] })
       expect(session.rungs.map(({ id }) => id)).toEqual(['02_coalesced'])
@@ -340,7 +341,7 @@ describe('measuring', () => {
   })
 
   describe('cancelling', () => {
-    it('ends the whole process tree at once, also children in a session of their own, and saves what is finished', async () => {
+    it('ends the whole process tree at once, even children in their own session, and saves the finished part', async () => {
       const machine = await fakeMachine([], { processes: true })
       await machine.addFault('03_shared_tile', 'spawn')
       const abort = new AbortController()
@@ -361,7 +362,7 @@ describe('measuring', () => {
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
     })
 
-    it('during a build stops the compilers, and saves nothing when nothing is finished', async () => {
+    it('during a build stops the compilers, and saves nothing if nothing is finished', async () => {
       const machine = await fakeMachine([], { processes: true })
       const rungs = ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile']
       for (const id of rungs) await machine.addFault(id, 'slow-build')
@@ -380,7 +381,7 @@ describe('measuring', () => {
 })
 
 describe('degraded runs', () => {
-  /** Metrics that follow from the launch and the GPU; the others need counters. */
+  /** Metrics that follow from the launch and the GPU. All other metrics need counters. */
   const fromLaunch = ['wavesPerSm', 'theoreticalOccupancy', 'registersPerThread']
   const fromCounters = cardMetricIds.filter((id) => !fromLaunch.includes(id))
 
@@ -441,7 +442,7 @@ describe('degraded runs', () => {
       )
     })
 
-    it('guesses nothing where the runner could not see the launch', async () => {
+    it('guesses nothing if the runner could not see the launch', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_RUNNER: 'no-launches' })
       const { session } = await machine.run({ profile: 'none' })
@@ -455,7 +456,7 @@ describe('degraded runs', () => {
   })
 
   describe('with counters', () => {
-    it('they are what counts, and the launches are kept beside them', async () => {
+    it('they take precedence, and the launches are kept with them', async () => {
       const { session } = await (await fakeMachine()).run()
       for (const { launches, profile, metrics } of session.rungs) {
         expect(metrics.theoreticalOccupancy?.evidence).toBe('measured')

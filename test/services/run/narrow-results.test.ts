@@ -1,4 +1,7 @@
-/** Products whose result has a narrower type than their sums, executed by the emulator at ragged sizes. */
+/**
+ * Tests products whose result has a narrower type than the sums. The emulator executes them at
+ * ragged sizes.
+ */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
@@ -21,10 +24,10 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     return rungs.map(({ id, status }) => `${id} ${status}`)
   }
 
-  // Each run also verifies the sizes of `testAt`: 1, and sizes that are multiples of nothing.
+  // Each run also verifies the sizes of `testAt`: 1, and sizes that are no multiple of a tile.
   it.each([
     ['m=129', 'n=66', 'k=80'],
-    // Many of the sums saturate.
+    // At this scale, many sums saturate.
     ['m=33', 'n=35', 'k=67', 'scale=0.01'],
   ])('INT8 results are exact at %s %s %s', async (...sizes) => {
     expect(await statuses('gemm-int8', sizes)).toEqual(
@@ -32,7 +35,7 @@ describe.skipIf((await findTool('nvcc')) === null)('with a real nvcc', async () 
     )
   })
 
-  // The second scale is beyond the largest FP16 number.
+  // The second scale exceeds the largest FP16 number.
   it.each([
     ['m=65', 'n=66', 'k=33'],
     ['m=65', 'n=66', 'k=33', 'scale=1e6'],

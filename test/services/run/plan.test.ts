@@ -12,7 +12,7 @@ import { resolveLadder } from '../../../src-main/services/catalog/resolve'
 const request = { ladder: 'gemm-fp32', params: {}, target: 'local', profile: 'card' as const }
 
 describe('a run request', () => {
-  it('takes the ladder’s first size and every rung by default', async () => {
+  it('uses the ladder’s first size and every rung by default', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), request)
     expect(plan.problem).toEqual(gemmProblem(4096))
@@ -20,7 +20,7 @@ describe('a run request', () => {
     expect(plan.reference?.rung.id).toBe('00_cublas')
   })
 
-  it('gives a parameter to the rungs that allow the value, and leaves the others', async () => {
+  it('gives a parameter to the rungs that allow the value, and does not change the others', async () => {
     const { kernelsDir } = await fakeMachine()
     const plan = planRun(await readCatalog(kernelsDir), { ...request, params: { TM: 16 } })
     const values = Object.fromEntries(plan.rungs.map(({ rung }) => [rung.id, rung.params.TM]))
@@ -54,7 +54,7 @@ describe('a run request', () => {
     [{ at: { m: 1, n: -4, k: 1 } }, /n = -4/, /1 to/],
     [{ at: { m: 1, n: 1, k: 1.5 } }, /k = 1.5/, /whole/],
     [{ at: { m: maxSize + 1, n: 1, k: 1 } }, /is not a valid size/, /1 to/],
-  ])('that is wrong (%j) names the thing and what to do', async (wrong, message, remedy) => {
+  ])('that is wrong (%j) names the fault and the remedy', async (wrong, message, remedy) => {
     const { kernelsDir } = await fakeMachine()
     const catalog = await readCatalog(kernelsDir)
     expect(() => planRun(catalog, { ...request, ...wrong })).toThrow(
@@ -68,7 +68,7 @@ describe('a run request', () => {
 })
 
 describe('a rung whose header lacks a key', () => {
-  it('is named with its file and the key, and ladders and rungs without it go on', async () => {
+  it('is named with its file and the key, and ladders and rungs without it still work', async () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @idea.*\n/m, ''))
     const catalog = await readCatalog(machine.kernelsDir)
@@ -95,7 +95,7 @@ describe('a rung whose header lacks a key', () => {
 })
 
 describe('a ladder file', () => {
-  it('that names a rung nobody declares is refused with that name', async () => {
+  it('that names an undeclared rung is refused with that name', async () => {
     const machine = await fakeMachine()
     await writeFile(
       join(machine.kernelsDir, 'gemm', 'ladders', 'mine.json'),

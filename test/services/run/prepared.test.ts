@@ -1,4 +1,7 @@
-/** Tests of rungs with a one-time setup, or with their own memory, streams and graphs, on the emulated GPU. */
+/**
+ * Tests rungs with a one-time setup, or with their own memory, streams and graphs, on the emulated
+ * GPU.
+ */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -61,7 +64,7 @@ const plain = `extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t st
 }
 `
 
-/** Host code of rungs after `kernel`, and the outcome of each. */
+/** The host code of each rung after `kernel`, and the expected outcome. */
 const rungs: Record<string, { code: string; status: string; reason?: RegExp }> = {
   'pointers in memory of its own': {
     status: 'ok',

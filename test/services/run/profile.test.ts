@@ -1,4 +1,4 @@
-/** Tests of profiling, and of reading the pages of a deep report. */
+/** Tests profiling and reading the pages of a deep report. */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -35,11 +35,11 @@ describe('profiling', () => {
     expect(asked.map((word) => word.split('=')[0])).toEqual(ladderRungs)
     expect(call![call!.indexOf('--clock-control') + 1]).toBe('none')
     expect(call![call!.indexOf('--profile-from-start') + 1]).toBe('off')
-    // Otherwise ncu waits for any process that a rung leaves behind.
+    // With the default, ncu would wait for any process that a rung leaves behind.
     expect(call![call!.indexOf('--target-processes') + 1]).toBe('application-only')
   })
 
-  it('gives every rung the seven card metrics as measured numbers, in one pass a kernel', async () => {
+  it('gives every rung the seven card metrics as measured numbers, in one pass per kernel', async () => {
     const machine = await fakeMachine()
     const { session } = await machine.run()
     for (const { metrics, profile } of session.rungs) {
@@ -94,7 +94,7 @@ describe('profiling', () => {
     expect(said(session.warnings).join()).toMatch(message)
   })
 
-  it('says what it will cost before it begins, and what it did cost at its end', async () => {
+  it('estimates its cost before the start, and reports it at the end', async () => {
     const machine = await fakeMachine()
     const { events, emit } = eventLog()
     await machine.run({}, { emit })
@@ -140,7 +140,7 @@ describe('profiling', () => {
       device!,
     )
     const { metrics } = found.get('01_naive')!
-    // 32 of these blocks fit on each of 132 SMs.
+    // Each of the 132 SMs fits 32 of these blocks.
     expect(metrics!.wavesPerSm).toMatchObject({ evidence: 'derived', value: 1 / (32 * 132) })
   })
 
@@ -153,7 +153,7 @@ describe('profiling', () => {
     const of = (id: string): number => planned.rungs.find((one) => one.id === id)!.seconds!
     expect(of('06_float4') - of('02_coalesced')).toBeGreaterThan(0.45)
     expect(planned.seconds).toBeGreaterThan(of('06_float4'))
-    // The loading time concerns this run alone.
+    // The session stores the loading time of this run.
     expect(rung(session, '06_float4').prepared).toEqual({ seconds: 0.2, with: 'Python 3.12.3' })
   })
 
@@ -172,7 +172,7 @@ describe('profiling', () => {
     expect(rung(session, '02_coalesced').profile?.passes).toBe(1)
   })
 
-  it('leaves out what would take longer than a limit, and starts no ncu when that is all', async () => {
+  it('leaves out rungs that would exceed a limit, and starts no ncu if none remains', async () => {
     const machine = await fakeMachine()
     const { session, missing } = await machine.run({ profileLimitSeconds: 1e-6 })
     expect(session.settings.profileSkipped).toEqual(ladderRungs)
@@ -180,7 +180,7 @@ describe('profiling', () => {
     expect(missing).toBeNull()
   })
 
-  it('names a rung to leave out that is not there', async () => {
+  it('reports an unknown rung to leave out', async () => {
     const machine = await fakeMachine()
     await expect(machine.run({ profileSkip: ['99_none'] })).rejects.toThrow(
       /no rung named "99_none"/,
@@ -192,7 +192,7 @@ describe('profiling', () => {
     const profiling = (machine: Awaited<ReturnType<typeof fakeMachine>>) =>
       machine.calls('ncu').filter((call) => !call.includes('--version'))
 
-    it('it is tried again, and what comes of it is as if nothing had been', async () => {
+    it('it is tried again, and the result is as if nothing had happened', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'counters-busy:2' })
       const { events, emit } = eventLog()
@@ -289,7 +289,7 @@ describe('profiling', () => {
       expect(third).toBeUndefined()
     })
 
-    it('and names one that nobody asked for, it is not asked again and again', async () => {
+    it('and it names one that nobody requested, it does not retry forever', async () => {
       const machine = await fakeMachine()
       setEnv({ FAKE_NCU: 'unknown-metric' })
       const { missing } = await machine.run({}, { settings })
@@ -385,7 +385,7 @@ describe('the deep level', () => {
       }
     })
 
-    it('knows lines, instructions and advice of each rung', async () => {
+    it('has lines, instructions and advice of each rung', async () => {
       const { deep } = await profiled(recordedToolbox(await recording()))
       expect([...deep.keys()]).toEqual(['03_a', '04_b'])
       const [kernel] = deep.get('03_a')!.kernels
@@ -440,7 +440,7 @@ describe('the deep level', () => {
       await expect(readDeep(folder, '03_a')).rejects.toThrow(message)
     })
 
-    it.each(['../session', 'a/b', '..', ''])('is never looked for at %j', async (rung) => {
+    it.each(['../session', 'a/b', '..', ''])('is never searched for at %j', async (rung) => {
       await expect(readDeep(await tempDir(), rung)).rejects.toThrow()
     })
   })

@@ -1,4 +1,4 @@
-/** The occupancies published for an RTX 3090, and those of `static:rtx-3090`. */
+/** Tests `static:rtx-3090` against the occupancies published for an RTX 3090. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'

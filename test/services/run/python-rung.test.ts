@@ -1,6 +1,7 @@
 /**
- * Tests of Python rungs as the runner uses them. Their library is built by the real nvcc and loaded by a small
- * program, with Python running inside it. torch is a fake over numpy, whose GPU is this process's memory.
+ * Tests Python rungs as the runner uses them. The real nvcc builds their library. A small program
+ * loads it and runs Python inside. torch is a fake over numpy. The GPU's memory is the process's
+ * memory.
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
@@ -19,7 +20,10 @@ import { root, shippedKernels, tempDir } from '../support'
 import { openCompiler } from '../../../src-main/services/bench/compiler'
 import { taskHeader } from '../../../src-main/domain/task/task-headers'
 
-/** Acts like the runner: fills the struct, prepares, launches on a stream, and reports the result. */
+/**
+ * A program that acts like the runner: it fills the struct, prepares the rung, launches on a
+ * stream, and reports the result.
+ */
 const loader = `
 #include "kernel_ladder.h"
 #include <cstdio>
@@ -70,7 +74,7 @@ ${rungs.map((id) => `  - id: ${id}`).join('\n')}
 const python = 'Python \\d+\\.\\d+\\.\\d+, torch 2\\.11\\.0:'
 const into = 'a result is written into the buffer itself: task.y.copy_(…), or out=task.y'
 
-/** The body of kl_launch, a line before it, and the loader's output. */
+/** The body of kl_launch, a line before it, and the loader's expected output. */
 const rungs: Record<string, { body: string; before?: string; says: RegExp | string }> = {
   softmax: {
     body: 'torch.softmax(task.x, dim=1, out=task.y)',
@@ -131,7 +135,7 @@ const isThere =
 
 describe.skipIf(!isThere)('a rung in Python', () => {
   const ids = Object.keys(rungs)
-  /** Output by rung, and by the missing part. */
+  /** The loader's output by rung and by missing part. */
   const said = new Map<string, string | undefined>()
 
   beforeAll(async () => {
@@ -162,7 +166,7 @@ describe.skipIf(!isThere)('a rung in Python', () => {
         return built.artifact!
       }),
     )
-    // The library finds its script next to it, so one build serves all rungs.
+    // The library finds its script in its own folder, so one build serves all rungs.
     const libraries = await Promise.all(
       ids.map(async (id) => {
         const copy = join(dir, 'built', id)
@@ -199,13 +203,13 @@ describe.skipIf(!isThere)('a rung in Python', () => {
     said.set('no Python', (await run([artifact!], { PATH: '/nonexistent' }))[0])
   })
 
-  it.each(ids)('the script %s gets its tensors or is refused with the reason', (id) => {
+  it.each(ids)('the script %s gets its tensors or is rejected with the reason', (id) => {
     const { says } = rungs[id]!
     if (typeof says === 'string') expect(said.get(id)).toBe(says)
     else expect(said.get(id)).toMatch(says)
   })
 
-  it('runs its script in a copy of its library, as old code timed beside new is', () =>
+  it('runs its script in a copy of its library, like old code timed next to new', () =>
     expect(said.get('a copy')).toMatch(rungs.softmax!.says))
 
   it.each([

@@ -46,7 +46,7 @@ describe('saving a session', () => {
       expect(await readFile(join(folder!, 'sources', file), 'utf8'), file).not.toBe('')
   })
 
-  it('gives two runs in one second two folders', async () => {
+  it('gives two runs in the same second two folders', async () => {
     const machine = await fakeMachine()
     const [a, b] = await Promise.all([
       machine.run({ rungs: ['01_naive'] }),
@@ -56,7 +56,7 @@ describe('saving a session', () => {
     expect(await readdir(machine.store)).toHaveLength(2)
   })
 
-  it('gives drafts of one name the next free ones, and takes none away', async () => {
+  it('gives drafts of one name the next free names, and overwrites none', async () => {
     const dir = await tempDir()
     const session = await readSession(shipped)
     const drafts = [1, 2, 3].map(() => draftSession(join(dir, 'mine')))
@@ -67,7 +67,7 @@ describe('saving a session', () => {
   })
 
   it.each(['mkdir', 'write'] as const)(
-    'takes a free name where something of that name came meanwhile (%s)',
+    'uses a free name if something of that name appeared meanwhile (%s)',
     async (kind) => {
       const taken = join(await tempDir(), 'mine')
       const draft = await draftSession(taken)
@@ -77,7 +77,10 @@ describe('saving a session', () => {
     },
   )
 
-  /** Interferes with the hidden folder that a run to `out` is filling, once it has built. */
+  /**
+   * Returns a function that interferes with the hidden folder of a run with `out`, after the run
+   * has built.
+   */
   const meddling = (dir: string, meddle: (staged: string) => void) =>
     eventLog((event) => {
       if (event.type === 'stage' && event.stage === 'measure' && event.done === 0)
@@ -85,7 +88,7 @@ describe('saving a session', () => {
           meddle(join(dir, name))
     })
 
-  it('says in the session that raw output could not be kept, and saves it where it was asked to', async () => {
+  it('says in the session that raw output could not be stored, and saves it in the requested folder', async () => {
     const machine = await fakeMachine()
     const place = join(machine.dir, 'place')
     const { emit } = meddling(place, (staged) => {
@@ -104,7 +107,7 @@ describe('saving a session', () => {
   })
 
   it.each(['the store', 'the temporary folder'])(
-    'saves in %s what cannot be saved where it was asked to, raw output and all',
+    'saves in %s what cannot be saved in the requested folder, including raw output',
     async (where) => {
       const machine = await fakeMachine()
       const place = join(machine.dir, 'place')
@@ -132,7 +135,7 @@ describe('saving a session', () => {
     },
   )
 
-  it('refuses a folder that exists before anything runs, and leaves it alone', async () => {
+  it('rejects an existing folder before anything runs, and does not touch it', async () => {
     const machine = await fakeMachine()
     const out = join(machine.dir, 'there')
     await mkdir(out)
@@ -144,7 +147,7 @@ describe('saving a session', () => {
     expect(await readdir(out)).toEqual([])
   })
 
-  it('refuses a place where a file with that name exists', async () => {
+  it('rejects a place where a file with that name exists', async () => {
     const machine = await fakeMachine()
     await writeFile(join(machine.dir, 'file'), '')
     await expect(machine.run({}, { out: join(machine.dir, 'file', 'x') })).rejects.toMatchObject({
@@ -153,7 +156,7 @@ describe('saving a session', () => {
     })
   })
 
-  it.skipIf(process.getuid?.() === 0)('refuses a folder that is not writable', async () => {
+  it.skipIf(process.getuid?.() === 0)('rejects a folder that is not writable', async () => {
     const dir = await tempDir()
     await chmod(dir, 0o500)
     await expect(draftSession(join(dir, 'x'))).rejects.toMatchObject({ kind: 'input' })
@@ -165,7 +168,7 @@ describe('saving a session', () => {
     ['EACCES', 'input', /not permitted to write there/],
     ['EROFS', 'input', /not permitted to write there/],
     ['EIO', 'failed', /input\/output error/],
-  ])('says what the disk refuses (%s)', (code, kind, message) => {
+  ])('reports disk errors (%s)', (code, kind, message) => {
     const refusal = Object.assign(new Error('input/output error'), { code })
     expect(diskError(refusal, '/somewhere', 'save')).toMatchObject({
       kind,
@@ -173,7 +176,7 @@ describe('saving a session', () => {
     })
   })
 
-  it('returns from a file system that answers nonsense', async () => {
+  it('returns from a file system that gives nonsense', async () => {
     await expect(draftSession('/proc/nope/x')).rejects.toMatchObject({ kind: 'input' })
   })
 })
@@ -200,7 +203,7 @@ describe('reading a session', () => {
       text.replace(/"medianMs": ?[\d.]+/, '"medianMs": "fast"'),
       /medianMs/,
     ],
-  ])('that is damaged (%s) says so and what to do', (_case, damaged, why) => {
+  ])('that is damaged (%s) reports it with a remedy', (_case, damaged, why) => {
     expect(() => parseSession(damaged, 'x/session.json')).toThrow(
       expect.objectContaining({
         kind: 'input',
@@ -210,7 +213,7 @@ describe('reading a session', () => {
     )
   })
 
-  it('lists the others beside a damaged one', async () => {
+  it('lists the others next to a damaged one', async () => {
     const machine = await fakeMachine()
     await machine.run({ rungs: ['01_naive'] })
     await mkdir(join(machine.store, 'broken'))
@@ -223,7 +226,7 @@ describe('reading a session', () => {
   })
 
   it.skipIf(process.platform === 'win32')(
-    'waits for no writer where a pipe lies in place of a file',
+    'waits for no writer if a pipe replaces a file',
     async () => {
       const dir = await tempDir()
       const store = join(dir, 'sessions')
@@ -242,7 +245,7 @@ describe('reading a session', () => {
     },
   )
 
-  it('takes no source that a link leads out of the session to', async () => {
+  it('uses no source through a link out of the session', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'private'), 'not for a report')
     const session = await readSession(shipped)
@@ -257,7 +260,7 @@ describe('reading a session', () => {
       faults: [],
     })
 
-    // A folder above it, and sources/ itself.
+    // Replace sources/ itself with a link.
     await rename(join(folder, 'sources'), linked('elsewhere'))
     await symlink(linked('elsewhere'), join(folder, 'sources'))
     expect(await readSources(folder, { ...session, rungs: [second!, third!] })).toEqual({
@@ -266,7 +269,7 @@ describe('reading a session', () => {
     })
   })
 
-  it('takes no source from outside its folder', async () => {
+  it('uses no source from outside its folder', async () => {
     const machine = await fakeMachine()
     const { session, folder } = await machine.run({ rungs: ['01_naive'] })
     const hostile = { rungs: [{ ...session.rungs[0]!, file: '../session.json' }] }

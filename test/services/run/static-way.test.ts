@@ -1,4 +1,4 @@
-/** Tests of runs without a GPU, and of the probe that records launches. */
+/** Tests runs without a GPU, and the probe that records launches. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -80,14 +80,14 @@ describe('a static run', () => {
       expect(machine.calls('runner')).toEqual([])
     })
 
-    it('states what cannot be known: of a library, or of a GPU known only by architecture', async () => {
+    it('states what is unknown: for a library, or a GPU known only by architecture', async () => {
       const { session } = await build(await fakeMachine(noGpu))
       expect(said(rung(session, '00_cublas').metrics.theoreticalOccupancy?.reason)).toBe(
         'What it launches is unknown: it launches no kernel of its own',
       )
       const { session: bare } = await build(await fakeMachine(noGpu), 'static:sm_86')
       const { metrics } = rung(bare, '01_naive')
-      // 1024 threads of the 1536 that an SM of this architecture holds.
+      // A block has 1024 threads. An SM of this architecture holds 1536.
       expect(metrics.theoreticalOccupancy?.value).toBeCloseTo(66.67, 2)
       expect(said(metrics.wavesPerSm)).toMatchObject({
         value: null,
@@ -95,7 +95,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that does not compile or whose host code crashes costs only its own figures', async () => {
+    it('and a rung that does not compile or whose host code crashes loses only its own figures', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('02_coalesced', 'compile-error')
       const { session } = await build(machine)
@@ -114,7 +114,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and a rung that would not launch on the GPU either is not passed over', async () => {
+    it('and a rung that would not launch on the GPU either is reported', async () => {
       const machine = await fakeMachine(noGpu)
       await machine.addFault('01_naive', 'probe-failed')
       await machine.addFault('02_coalesced', 'probe-unsupported')
@@ -141,7 +141,7 @@ describe('a static run', () => {
       })
     })
 
-    it('and without a compiler that is what is missing', async () => {
+    it('and without a compiler reports that', async () => {
       const machine = await fakeMachine(['nvcc', ...noGpu])
       await expect(build(machine)).rejects.toMatchObject({
         kind: 'missing',
@@ -209,7 +209,9 @@ describe('the launch probe', async () => {
       if ('artifact' in built) probe = built.artifact
     })
 
-    /** Builds a library without CUDA, so the host's compiler suffices, which nvcc calls with its own headers. */
+    /**
+     * Builds a library without CUDA. nvcc passes it to the host compiler with nvcc's own headers.
+     */
     async function library(
       source: string,
       headers: ReadonlyMap<string, string> = new Map(),
@@ -284,7 +286,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('takes a crash and an exit of the host code for a failure', async () => {
+    it('treats a crash and an exit of the host code as a failure', async () => {
       const dies = (how: string) =>
         launchesOf(`#include <csignal>
     #include <cstdio>
@@ -304,7 +306,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    it('refuses a submission what its judge does not do', async () => {
+    it('denies a submission anything that its judge denies', async () => {
       const submitted = async (source: string) => {
         const built = await library(source)
         const field = ['--field', '0:i64:8', '--field', '8:buffer:y']
@@ -322,7 +324,10 @@ describe('the launch probe', async () => {
       )
     })
 
-    /** A kernel launched as in nvcc's code, configured by $KL_LAUNCH; prints the launch's return value. */
+    /**
+     * A program that launches a kernel as nvcc's code does. $KL_LAUNCH configures the launch.
+     * Prints the return value.
+     */
     const launching = `#include <cstddef>
     #include <cstdio>
     #include <cstdlib>
@@ -350,7 +355,8 @@ describe('the launch probe', async () => {
       return launchesIn(launcher)
     }
 
-    // An H200's answers: test/gpu/instructions/counters.cu, launches. Extents are as CUDA documents them.
+    // The expected results are an H200's (`launches` in test/gpu/instructions/counters.cu). The
+    // extents are as CUDA documents them.
     it.each([
       ['1,1,1', '32,1,1', 48 * 1024, 0, null],
       ['1,1,1', '32,1,1', 48 * 1024 + 4, 0, 'cudaErrorInvalidValue: 49156 bytes of dynamic'],
@@ -383,7 +389,7 @@ describe('the launch probe', async () => {
       })
     })
 
-    /** A rung that reports the value of $KL_ATTRIBUTE in kl_unsupported. */
+    /** The source of a rung that reports the value of $KL_ATTRIBUTE in kl_unsupported. */
     const asking = `#include <stdio.h>
     #include <stdlib.h>
     extern "C" int cudaDeviceGetAttribute(int*, int, int);
@@ -435,7 +441,7 @@ describe('the launch probe', async () => {
         [pythonHeaderFile, await readFile(join(shippedKernels, pythonHeaderFile), 'utf8')],
         [referenceHeaderFile, referenceHeader(task)],
       ])
-      // The library is C++ for the host; ladder-folder.test.ts shows that nvcc compiles it too.
+      // The library is host C++ here. ladder-folder.test.ts shows that nvcc compiles it too.
       const built = await library(pythonLibrary(task, script), headers)
       const found = await probeReference(liveToolbox(null), {
         ...{ probe, stage: 'kl_reference', library: built, signal },

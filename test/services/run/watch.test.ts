@@ -1,4 +1,4 @@
-/** Tests the loop that reruns a folder on every save; the runs are simulated. */
+/** Tests the loop that runs a folder again after every save. The runs are simulated. */
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -45,7 +45,10 @@ afterEach(() => {
   for (const end of ends.splice(0)) end()
 })
 
-/** Watches a folder. `run` returns a session of the requested rungs, with these factors on their times. */
+/**
+ * Watches a folder. `run` returns a session of the requested rungs, with these factors on their
+ * times.
+ */
 async function watched(wanted?: readonly string[]) {
   const folder = await tempDir()
   for (const [name, text] of Object.entries(sumsFiles())) await writeFile(join(folder, name), text)
@@ -55,7 +58,7 @@ async function watched(wanted?: readonly string[]) {
   const news: WatchNews[] = []
   const state = {
     factors: {} as Record<string, number | null>,
-    /** How the next run fails, if it does. */
+    /** The error of the next run, or null. */
     fail: null as Error | null,
     reached: null as string[] | null,
   }
@@ -91,7 +94,7 @@ async function watched(wanted?: readonly string[]) {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  /** Saves a file, and returns the news once the loop is quiet. */
+  /** Saves a file and returns the watch news once the loop is idle. */
   const save = async (name: string, text: string): Promise<WatchNews> => {
     const before = asked.length
     await writeFile(join(folder, name), text)
@@ -122,7 +125,7 @@ it('that is stopped during a round prints its result and stops waiting', async (
   expect(news.at(-1)?.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
 })
 
-/** Returns a session like `run` makes on the emulated GPU: counters and no times. */
+/** Returns a session like a run on the emulated GPU, with counters but no times. */
 const emulatedSession = (rungs: string[], sharedLoads: number): Session => ({
   ...sessionOf(
     rungs.map((id) => ({
@@ -196,7 +199,7 @@ describe('a save', () => {
     expect(after.rungs[1]!.change!.ratio).toBeCloseTo(0.5)
   })
 
-  it('of what all include, or are checked against, runs all', async () => {
+  it('of a file that all include, or are checked against, runs all', async () => {
     const { asked, save } = await watched()
     await save('parts.cuh', '// 2')
     await save('reference.cu', '// 2')
@@ -208,7 +211,7 @@ describe('a save', () => {
     ])
   })
 
-  it('that changes only words about the ladder runs nothing', async () => {
+  it('that changes only texts of the ladder runs nothing', async () => {
     const { folder, asked, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('Of rows.', 'Of columns.'))
     await save('c.cu', rungText('c', '// 2'))
@@ -239,8 +242,8 @@ describe('a save', () => {
   })
 })
 
-describe('the watch goes on', () => {
-  it('continues after a fault in the ladder or a rung, reported with its location', async () => {
+describe('the watch continues', () => {
+  it('after a fault in the ladder or a rung, reported with its location', async () => {
     const { folder, asked, until, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('summary', 'sumary'))
     const faulty = await until(({ phase }) => phase === 'faulty')
@@ -255,7 +258,7 @@ describe('the watch goes on', () => {
     expect(asked.at(-1)).toEqual(['a', 'b'])
   })
 
-  it('after a run that failed, with what it owed', async () => {
+  it('after a run that failed, with its pending rungs', async () => {
     const { asked, state, save } = await watched()
     state.fail = new Error('no GPU')
     const after = await save('b.cu', rungText('b', '// 2'))
@@ -264,7 +267,7 @@ describe('the watch goes on', () => {
     expect(asked.at(-1)).toEqual(['a', 'b', 'c'])
   })
 
-  it('after a run that was cancelled, with what it did not reach', async () => {
+  it('after a canceled run, with the rungs it did not reach', async () => {
     const { asked, state, save, verdicts } = await watched()
     state.reached = ['a']
     expect(verdicts(await save('b.cu', rungText('b', '// 2')))[1]).toBe('b unresolved')

@@ -1,4 +1,4 @@
-/** Tests of compute-sanitizer on rungs, on a machine of fakes that replay real reports. */
+/** Tests compute-sanitizer on rungs. The fake tools replay real reports. */
 import { Bench } from '../../../src-main/services/bench/bench'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ describe('rungs without a fault', () => {
       'initcheck',
       'synccheck',
     ])
-    // Small and ragged, and nothing is timed.
+    // The sanitizer runs at a small, ragged size and times nothing.
     expect(calls[0]!.join(' ')).toMatch(/ sanitize --seed 7 /)
     expect(calls[0]!.join(' ')).toContain('--field 0:i64:131 --field 8:i64:136 --field 16:i64:72')
     expect(calls[0]).not.toContain('--reference-library')
@@ -105,7 +105,7 @@ describe('a rung with a fault', () => {
     })
   })
 
-  it('that does not compile is failed with the compiler’s words', async () => {
+  it('that does not compile is failed with the compiler’s messages', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'compile-error')
     const report = await start(machine, { tools: ['memcheck'] })
@@ -177,7 +177,7 @@ describe('what cannot be started', () => {
     })
   })
 
-  it('says that a recording holds none of this', async () => {
+  it('says that a recording has no such data', async () => {
     const machine = await fakeMachine()
     const work = sanitize(
       {
@@ -196,7 +196,7 @@ describe('what cannot be started', () => {
     await expect(work).rejects.toThrow(/not recorded/)
   })
 
-  it('names a rung that is not there', async () => {
+  it('reports an unknown rung', async () => {
     await expect(start(await fakeMachine(), { rungs: ['99_none'] })).rejects.toThrow(/99_none/)
   })
 })

@@ -1,4 +1,7 @@
-/** Tests the shipped deep recording, replayed through the live parsers, and a deep run over fakes that replay it. */
+/**
+ * Tests the shipped deep recording by replaying it through the live parsers. Also tests a deep run
+ * with fake tools that replay the recording.
+ */
 import { existsSync } from 'node:fs'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +47,7 @@ describe('the deep recording of gemm-fp32', () => {
     async (id) => {
       const profile = await profileOf(id)
       expect(DeepProfile.parse(profile)).toEqual(profile)
-      // One counter of the whole kernel against the sum over its instructions.
+      // The counter of the whole kernel must equal the sum over its instructions.
       expect(total(opcodeHistogram(profile))).toBe(rung(session, id).metrics.instructions?.value)
       expect(
         total(
@@ -73,7 +76,8 @@ describe('the deep recording of gemm-fp32', () => {
       expect(sassOfLine(profile, hottest!.file, hottest!.line).length).toBeGreaterThan(3)
       const files = new Set(profile.kernels[0]!.instructions.map(({ file }) => file))
       files.delete(null)
-      // CUDA's own header, inlined for an address in shared memory; a session stores only our sources.
+      // CUDA inlines this header for an address in shared memory. A session stores only our
+      // sources.
       files.delete('sm_20_intrinsics.hpp')
       expect(files).toEqual(new Set([rung(session, id).file, 'include/gemm_common.cuh']))
     },
@@ -93,7 +97,7 @@ describe('the deep recording of gemm-fp32', () => {
   )
 
   it.each(session.rungs.map(({ id }) => id))(
-    '%s never holds more registers than ptxas gave it, and at its fullest almost as many',
+    '%s never uses more registers than ptxas gave it, and at its maximum almost as many',
     async (id) => {
       const [{ instructions }] = (await profileOf(id)).kernels as [DeepProfile['kernels'][number]]
       const held = Math.max(...liveRegisters(instructions)!.map(({ general }) => general))
@@ -120,7 +124,7 @@ describe('the deep recording of gemm-fp32', () => {
     expect(said(notes).join()).toMatch(/without line information/)
   })
 
-  it('shows what float4 did: an eighth of the loads from global memory, each wider', async () => {
+  it('shows the effect of float4: an eighth of the loads from global memory, each wider', async () => {
     const [before, after] = [await profileOf('05_thread_tile_2d'), await profileOf('06_float4')]
     expect(identicalSass(before, after)).toBe(false)
     expect(identicalSass(after, await profileOf('06_float4'))).toBe(true)
@@ -157,12 +161,12 @@ describe('the deep recording of gemm-fp32', () => {
   })
 })
 
-describe('bank conflicts, apart from what arbitration adds', () => {
+describe('bank conflicts, without the effect of arbitration', () => {
   const figure = (id: string, metric: string): number | null | undefined =>
     rung(session, id).metrics[metric]?.value
 
-  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses; the rest of ncu's counters
-  // is noise.
+  // Bank conflicts of loads, stores and cp.async that follow from each rung's addresses. The rest
+  // of ncu's counters is noise.
   it.each([
     ['00_cublas', 0, 0, 50_331_648],
     ['01_naive', 0, 0, 0],
@@ -184,7 +188,7 @@ describe('bank conflicts, apart from what arbitration adds', () => {
     )
   })
 
-  it('is derived, and tells noise where the code has no conflict', () => {
+  it('is derived, and detects noise if the code has no conflict', () => {
     const { metrics } = rung(session, '03_shared_tile')
     expect(metrics['sharedStoreStructuralConflicts']).toMatchObject({ evidence: 'derived' })
     expect(said(metrics['sharedStoreStructuralConflicts']!.reason)).toMatch(/STS, STSM/)
@@ -193,14 +197,14 @@ describe('bank conflicts, apart from what arbitration adds', () => {
 })
 
 describe('a deep run', () => {
-  it('keeps a profile a rung beside the session, and a session that replays to the same', async () => {
+  it('stores a profile per rung next to the session, and a session that replays to the same', async () => {
     const machine = await fakeMachine()
-    // The fakes can replay only what was recorded at this level.
+    // The fake tools can replay only the rungs recorded at this level.
     const rungs = session.rungs.map(({ id }) => id)
     const { session: run, folder: saved } = await machine.run({ profile: 'deep', rungs })
     expect(run.settings.profile).toBe('deep')
     expect(run.warnings).toEqual([])
-    // A session from before sums over instructions were added gets them when it is opened.
+    // Older sessions have no sums over instructions. Opening an older session adds the sums.
     const file = join(saved!, 'session.json')
     const old = JSON.parse(await readFile(file, 'utf8')) as typeof run
     for (const own of old.rungs)

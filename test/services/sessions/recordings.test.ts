@@ -1,4 +1,4 @@
-/** Tests of the shipped recordings. */
+/** Tests the shipped recordings. */
 import { existsSync } from 'node:fs'
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ describe('recordings', async () => {
   const recordings = await readRecordings(recordingsDir)
   type Recording = (typeof recordings)[number]
 
-  /** The first recording of each task; without a task, of each ladder. */
+  /** The first recording of each task, or of each ladder without a task. */
   const usual = [
     ...new Map(
       recordings
@@ -49,8 +49,8 @@ describe('recordings', async () => {
   const others = recordings.filter((one) => !usual.includes(one))
 
   /**
-   * Whether ncu printed `inf` waves. With 48 KiB of dynamic shared memory and some static, ncu takes the kernel for
-   * one that does not fit.
+   * Returns whether ncu printed `inf` waves. With 48 KiB of dynamic and some static shared memory,
+   * ncu assumes that the kernel does not fit.
    */
   const ncuGaveInfinity = ({ rungs, settings }: Session, rungId: string, id: string): boolean => {
     const { dynamicSharedBytes, staticSharedBytes } =
@@ -60,7 +60,7 @@ describe('recordings', async () => {
   }
 
   describe('the shipped recordings', () => {
-    it('are every ladder at the sizes that it is here for', () => {
+    it('are every ladder at its intended sizes', () => {
       const found = recordings.map(
         ({ session }) =>
           `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
@@ -127,7 +127,7 @@ describe('recordings', async () => {
           'gemm-fp8 4096³ standard',
           'gemm-fp8 4096³ deep',
           'gemm-fp8 8192³ standard',
-          // On an H100.
+          // The recordings below are from an H100.
           'attention 4096×16×128 standard',
           'gemm-bf16 4096³ standard',
           'gemm-fp8 4096³ standard',
@@ -156,9 +156,9 @@ describe('recordings', async () => {
       })
       expect(machine.calls()).toEqual([])
     }
-    it.each(usual)('$name replays to what was saved when it was made', replays)
+    it.each(usual)('$name replays to the same session that was saved originally', replays)
     it.each(others)(
-      '$name replays to what was saved when it was made',
+      '$name replays to the same session that was saved originally',
       { tags: ['thorough'] },
       replays,
     )
@@ -166,7 +166,7 @@ describe('recordings', async () => {
     it.each(recordings)(
       '$name has every rung ok with seven measured card metrics',
       ({ session }) => {
-        // One of the commits does not compile.
+        // In a ladder of commits, one commit does not compile.
         const failed = ofCommits(session) ? ['failed'] : []
         expect(new Set(session.rungs.map(({ status }) => status))).toEqual(
           new Set(['ok', ...failed]),
@@ -203,12 +203,12 @@ describe('recordings', async () => {
     )
 
     /**
-     * Whether a recording has only some rungs. At the deep level these are the reference and the rungs that lead to
-     * the best, because ncu's replay of others takes minutes.
+     * Returns whether a recording has only some rungs. A deep recording has the reference and the
+     * rungs that lead to the best. ncu's replay of the others takes minutes.
      */
     const isOfSome = ({ settings, ladder, problem }: Session): boolean =>
       (settings.profile === 'deep' && !['gemm-fp32', 'gemm-bf16'].includes(ladder.id)) ||
-      // Two ways to split K, of one rung.
+      // This recording compares two ways to split K in one rung.
       (ladder.id === 'seed-cutlass' && problem?.sizes.n === 128)
     const has = (session: Session, id: string): boolean =>
       session.rungs.some((candidate) => candidate.id === id)
@@ -270,7 +270,7 @@ describe('recordings', async () => {
     }
 
     it.each(recordings.filter(({ session }) => session.ladder.id in bars))(
-      '$name reaches the ratios to cuBLAS that each rung is here for',
+      '$name reaches its minimum ratios to cuBLAS',
       ({ session }) => {
         const all = bars[session.ladder.id]![session.problem!.sizes.m!]!
         const here = Object.entries(all).filter(([id]) => !isOfSome(session) || has(session, id))
@@ -294,11 +294,11 @@ describe('recordings', async () => {
     )
 
     it.each(recordings)('$name has every rung that its ladder has today', async ({ session }) => {
-      // Compared with their repository in test/services/commits.test.ts.
+      // test/services/commits.test.ts compares recordings of commits with their repository.
       if (ofCommits(session)) return
       const { id, task } = session.ladder
       const shipped = join(root, 'cuda-kernels', task!.id, 'ladders', `${id}.json`)
-      // A template gets its name from the folder made of it.
+      // A template gets its ladder name from the folder that is created from it.
       const folder = id === 'softmax-lab' ? 'templates/softmax' : `examples/${id}`
       const own = join(root, 'resources', folder, 'ladder.yaml')
       const { rungs } = existsSync(shipped)
@@ -311,7 +311,7 @@ describe('recordings', async () => {
         expect(session.rungs[0]!.id).toBe(session.ladder.reference)
         return
       }
-      // Made before the ladder had Python rungs.
+      // This recording is older than the ladder's Python rungs.
       const isOlder = id === 'softmax' && session.settings.profile === 'card'
       const kept = rungs.filter((rung) => !isOlder || !/^(00|2.)_/.test(rung.id))
       expect(kept.length).toBe(rungs.length - (isOlder ? 3 : 0))
@@ -323,7 +323,9 @@ describe('recordings', async () => {
     const [name, other] = ['seed-t4-h200', 'gemm-fp32-h200-1024'] as const
     const indexFile = join(recordingsDir, 'index.json')
 
-    /** Returns two recordings; indexed ones have no readable session. */
+    /**
+     * Returns a folder with two recordings. The recordings in `indexed` have no readable session.
+     */
     async function some(indexed: readonly string[]): Promise<string> {
       const dir = await tempDir()
       const { recordings: all } = await recordingIndex(recordingsDir)
@@ -336,7 +338,7 @@ describe('recordings', async () => {
       return dir
     }
 
-    it('says what the sessions say: run `npm run recordings` where it does not', async () => {
+    it('matches the sessions: run `npm run recordings` if it does not', async () => {
       const text = await readFile(indexFile, 'utf8')
       expect(`${JSON.stringify(await recordingIndex(recordingsDir), null, 2)}\n`).toBe(text)
       expect(Object.keys((JSON.parse(text) as { recordings: object }).recordings)).toHaveLength(73)
@@ -358,7 +360,7 @@ describe('recordings', async () => {
       expect(first).toHaveLength(2)
     })
 
-    it('is made of the sessions where the index is damaged', async () => {
+    it('is made from the sessions if the index is damaged', async () => {
       const dir = await some([])
       await writeFile(join(dir, 'index.json'), '{"schema":')
       expect((await listRecordings(dir)).map((one) => one.name).sort()).toEqual([other, name])
@@ -366,13 +368,13 @@ describe('recordings', async () => {
   })
 
   describe('replaying', () => {
-    it('takes the 4096 recording where the name is left out', async () => {
+    it('uses the 4096 recording if the name is left out', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ target: 'recorded', size: undefined })
       expect(session.target.name).toBe('gemm-fp32-h200-4096')
     })
 
-    it('takes the deep recording where that level is asked for, and only then', async () => {
+    it('uses the deep recording only if that level is requested', async () => {
       const machine = await fakeMachine()
       const deep = await machine.run({ target: 'recorded', size: undefined, profile: 'deep' })
       expect(deep.session.target.name).toBe('gemm-fp32-h200-4096-deep')
@@ -384,13 +386,13 @@ describe('recordings', async () => {
       expect(standard.session.target.name).toBe('gemm-fp32-h200-4096')
     })
 
-    it('takes the recording of the size that is asked for', async () => {
+    it('uses the recording of the requested size', async () => {
       const machine = await fakeMachine()
       const { session } = await machine.run({ target: 'recorded' })
       expect(session.target.name).toBe('gemm-fp32-h200-1024')
     })
 
-    it('reports the rungs that were asked for, in the same figures', async () => {
+    it('reports the requested rungs with the same figures', async () => {
       const machine = await fakeMachine()
       const all = await machine.run({ target: 'recorded' })
       const some = await machine.run({ target: 'recorded', rungs: ['03_shared_tile', '01_naive'] })
@@ -442,7 +444,7 @@ describe('recordings', async () => {
         { target: 'recorded', rungs: ['99'] },
         /^recorded:gemm-fp32-h200-1024 has no rung named "99"/,
       ],
-    ])('refuses what was not recorded: %j', async (request, message) => {
+    ])('rejects what was not recorded: %j', async (request, message) => {
       const machine = await fakeMachine()
       await expect(machine.run(request)).rejects.toMatchObject({
         kind: 'input',
@@ -479,7 +481,7 @@ describe('recordings', async () => {
       const dir = await tempDir()
       await cp(live.folder!, join(dir, 'mine'), { recursive: true })
       const assets = { ...machine.setup.assets, recordingsDir: dir }
-      // Also after a second, cached build, whose reused output is stored too.
+      // Repeat with a second, cached build, whose reused output is also stored.
       const again = await machine.run()
       await cp(again.folder!, join(dir, 'again'), { recursive: true })
       for (const [name, made] of [
@@ -505,7 +507,7 @@ describe('the standard level', async () => {
     rung(session, id).metrics[metric]!.value!
 
   describe.each(recordings)('$name', ({ name, session, folder }) => {
-    it('has every metric of the level that it was asked for, on every rung', async () => {
+    it('has every requested metric of the level, on every rung', async () => {
       const { call } = (await readRaw(folder, 'ncu/profile'))!
       const asked = metricsAsked('standard', call.argv)
       expect(asked.length).toBeGreaterThan(40)
@@ -514,10 +516,11 @@ describe('the standard level', async () => {
           expect(metrics[definition.id]?.value, `${id} ${definition.id}`).toBeTypeOf('number')
     })
 
-    // Rungs of 39 to 669 ms take up to 250 times that under ncu there, and others a tenth of it.
+    // In this recording, rungs of 39 to 669 ms take up to 250 times as long under ncu. Other
+    // recordings have a tenth of that factor.
     const isFar = name.startsWith('attention-h200-16384')
     it.skipIf(isFar)(
-      'took at most eight passes a kernel, those that are estimated, and about that time',
+      'took at most eight passes per kernel, as estimated, and about that time',
       async () => {
         const plan = planProfile({
           level: 'standard',
@@ -531,8 +534,8 @@ describe('the standard level', async () => {
           new Set([plan.passes]),
         )
         const { call } = (await readRaw(folder, 'ncu/profile'))!
-        // The library of gemm-nt searches for its kernel under ncu too, and the neighboring GPU was profiled at the
-        // same time. With Python, ncu saves more memory per pass.
+        // The library of gemm-nt also searches for its kernel under ncu. The neighboring GPU was
+        // profiled at the same time. With Python, ncu saves more memory per pass.
         const isPython = session.rungs.some(({ file }) => file.endsWith('.py'))
         const least = session.ladder.task?.id === 'gemm-nt' || isPython ? 0.5 : 0.7
         expect(plan.seconds / call.seconds).toBeGreaterThan(least)
@@ -540,19 +543,20 @@ describe('the standard level', async () => {
       },
     )
 
-    it('has a roofline whose operations are those of the product or more, by the counter or by 2·m·n·k', () => {
-      // Other tasks count operations (a comparison, an exponential) that are not one FP32 instruction each.
+    it("has a roofline whose operations are at least the product's, by the counter or by 2·m·n·k", () => {
+      // Other tasks count operations that are not one FP32 instruction each, such as a comparison
+      // or an exponential.
       if (session.ladder.task?.id !== 'gemm') return
       const product = flops(session.ladder.task, session.problem!)!
       const { paths, missing } = roofline(session)
       for (const { level } of missing) expect(level).toBe('l1')
       for (const { rung: id, basis, operations } of paths.dram) {
-        // A busy tensor pipe did other work if the FP32 pipe did the whole product.
+        // If the FP32 pipe did the whole product, a busy tensor pipe did other work.
         const all = value(session, id, 'fp32Operations') >= product
         const tensor = !all && value(session, id, 'tensorUtilization') >= 1
         expect(basis, id).toBe(tensor ? 'tensor' : 'counted')
         expect(operations, id).toBeGreaterThanOrEqual(product)
-        // A block of 128 × 256 computes twice what a matrix of 128 columns needs.
+        // For a matrix of 128 columns, a block of 128 × 256 computes twice what is needed.
         const wasted = session.problem!.sizes.n! < 256 ? 2 : 1
         expect(operations, id).toBeLessThan(1.01 * wasted * product)
       }
@@ -560,7 +564,10 @@ describe('the standard level', async () => {
   })
 
   describe('tensor instructions', () => {
-    /** Returns the HMMA that a product needs, per warp; ncu counts one for 2·m·n·k operations of its shape. */
+    /**
+     * Returns the number of HMMA per warp that a product needs. ncu counts one HMMA per 2·m·n·k
+     * operations of its shape.
+     */
     const needed = (session: Session, shape: number, products: number): number =>
       (products * flops(session.ladder.task, session.problem!)!) / (2 * shape)
 

@@ -34,7 +34,7 @@ async function store(...sketches: Sketch[]) {
     session.target = { kind: 'live', name: 'local' }
     session.createdAt = new Date(Date.UTC(2026, 0, 1 + day)).toISOString()
     session.rungs = session.rungs.filter(({ id }) => usual.includes(id))
-    // Never exactly the same time twice, as on a GPU.
+    // Vary the time a little, because a GPU never measures exactly the same time twice.
     const jitter = 1 + 0.002 * Math.sin(day * 12.9898)
     for (const rung of session.rungs) {
       const factor = (times[rung.id] ?? 1) * all * jitter
@@ -58,7 +58,7 @@ const days = (count: number, sketch: Sketch): Sketch[] =>
 const of = ({ series }: History, rung: string) => series.filter((one) => one.rung === rung)
 
 describe('a history', () => {
-  it('finds the session from which on a rung is slower, and whether its source changed', async () => {
+  it('finds the session since which a rung is slower, and whether its source changed', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(8, { times: { '01_naive': 1.02 }, source: 'f'.repeat(64) }),
@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('keeps environments, sizes and parameters apart, and compares nothing across them', async () => {
+  it('separates environments, sizes and parameters, and compares nothing across them', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
@@ -109,7 +109,7 @@ describe('a history', () => {
     expect(m).not.toBe(512)
   })
 
-  it('takes only what was timed live, and names what it could not read', async () => {
+  it('uses only live times, and names sessions that it could not read', async () => {
     const { setup, read } = await store(
       {},
       {
@@ -164,7 +164,7 @@ describe('a history', () => {
   })
 })
 
-it('the history is empty, and no fault, for a screen that shows a ladder without a timed session', async () => {
+it('the history is empty, without a fault, for a screen that shows a ladder without a timed session', async () => {
   const { setup } = await store(...days(2, {}))
   const none = await findHistory(setup, 'reduction')
   expect(none).toMatchObject({ ladders: ['gemm-fp32'], history: { series: [], unreadable: [] } })
@@ -175,15 +175,15 @@ it('the history is empty, and no fault, for a screen that shows a ladder without
   expect(await findHistory(empty, null)).toEqual({ ladders: [], history: null })
 })
 
-// Tests that a saved session is renamed, deleted and restored without being edited, and that recordings do not
-// change.
+// Tests that a saved session can be renamed, deleted and restored without changing its contents.
+// Recordings must not change.
 
 const report = join(
   import.meta.dirname,
   '../../captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep',
 )
 
-/** Creates a core with a separate store that has one imported session. */
+/** Creates a core with its own store that has one imported session. */
 async function setUp(options: { mounted?: boolean } = {}) {
   const data = await tempDir()
   const store = join(data, 'sessions')
@@ -221,7 +221,7 @@ describe('a name', () => {
 })
 
 describe('a deleted session', () => {
-  it('is gone from the list, kept in the trash, and comes back whole with its name', async () => {
+  it('is gone from the list, kept in the trash, and restored whole with its name', async () => {
     const { core, ref, folder, summary } = await setUp()
     await core.call('sessions.rename', { ref, title: 'mine' })
     const session = await core.call('sessions.get', { ref })
@@ -247,14 +247,14 @@ describe('a deleted session', () => {
     await expect(core.call('sessions.restore', { ref })).rejects.toThrow(
       'another session has that name',
     )
-    // This one is deleted too: of the two, the last is restored.
+    // Delete the second session too. Of two deleted sessions, the last one is restored.
     await core.call('sessions.delete', { ref })
     expect(await core.call('sessions.deleted', {})).toHaveLength(1)
     await core.call('sessions.restore', { ref })
     expect(await readdir(join(store, '.trash'))).toEqual([entry])
   })
 
-  it('is removed for good after thirty days, and no day before', async () => {
+  it('is removed permanently after thirty days, and no day before', async () => {
     const { core, ref, store } = await setUp()
     await core.call('sessions.delete', { ref })
     const day = 24 * 3600 * 1000
@@ -276,7 +276,7 @@ describe('a deleted session', () => {
   })
 })
 
-describe('what is not in the store', () => {
+describe('sessions outside the store', () => {
   it.each(['delete', 'restore'] as const)('a recording: no %s', async (what) => {
     const { core } = await setUp()
     const ref = 'recorded:gemm-fp32-h200-4096'
@@ -293,7 +293,7 @@ describe('what is not in the store', () => {
     await expect(core.call('sessions.delete', { ref })).rejects.toThrow('a folder of your own')
   })
 
-  it('a session that is not there', async () => {
+  it('a session that does not exist', async () => {
     const { core } = await setUp()
     const ref = 'nobody'
     const missing = 'There is no session named nobody.'
@@ -305,7 +305,7 @@ describe('what is not in the store', () => {
   })
 })
 
-describe('a file that is handed over', () => {
+describe('an uploaded file', () => {
   it('becomes a session of the store', async () => {
     const { ref, summary } = await setUp()
     expect(await summary()).toMatchObject({ ref, kind: 'imported', rungCount: 3 })
@@ -323,7 +323,7 @@ describe('a file that is handed over', () => {
     expect(await core.call('sessions.get', { ref })).toEqual(sample.session)
   })
 
-  it('that is no report is refused by its name alone, and leaves nothing', async () => {
+  it('that is no report is rejected by its name alone, and leaves nothing', async () => {
     const { core, store, folder } = await setUp()
     const dir = await tempDir()
     const path = join(dir, 'holiday.jpg')
@@ -339,7 +339,7 @@ describe('a file that is handed over', () => {
 
 it('a store that cannot be written says so', async () => {
   const { core, ref, store } = await setUp()
-  // A file in place of the trash gives the same error for root, who may write anywhere.
+  // Root may write anywhere, but a file in place of the trash folder still causes this error.
   await writeFile(join(store, '.trash'), '')
   await expect(core.call('sessions.delete', { ref })).rejects.toThrow(`Could not delete`)
   await rename(join(store, '.trash'), join(store, '.moved'))

@@ -1,8 +1,8 @@
 /**
  * Tests every figure of every shipped recording, stored and replayed, as short digests.
- * test/captures/sessions/shipped-figures.json has those from before the recordings of version 1 were converted. It
- * must not be regenerated: a replaced recording loses its lines. Renamed rungs have their current ids; their figures
- * were compared without ids.
+ * test/captures/sessions/shipped-figures.json has the digests from before the recordings of version
+ * 1 were converted. That file must not be regenerated, because a replaced recording would lose its
+ * lines. Renamed rungs have their current ids. Their figures were compared without ids.
  */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import {
   recordedOutcomeOf,
 } from '../../../src-main/adapters/labs/recorded-attempts'
 
-/** Sorts keys, so that equal content is equal text. */
+/** Returns a value with sorted keys, so equal content gives equal text. */
 function canonical(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(canonical)
   if (typeof value !== 'object' || value === null) return value
@@ -38,7 +38,7 @@ const digest = (value: unknown): string =>
     .digest('hex')
     .slice(0, 16)
 
-/** Returns a rung's figures; of a mismatch, the values but not the location. */
+/** Returns a rung's figures. A mismatch contributes its values but not its location. */
 function figuresOf(rung: RungResult): object {
   const { title, status, reason, diagnostics, build, timing, launches, profile } = rung
   const verified = (verify: RungResult['verify']): object | null =>
@@ -63,7 +63,7 @@ function figuresOf(rung: RungResult): object {
   }
 }
 
-/** Returns a timing without what follows from a setting. */
+/** Returns a timing without the fields that follow from a setting. */
 function timingOf(timing: RungResult['timing']): object | null {
   if (timing === null) return null
   const { cacheState: _state, burst, ...shown } = timing
@@ -72,7 +72,9 @@ function timingOf(timing: RungResult['timing']): object | null {
   return { ...shown, burst: shownBurst }
 }
 
-/** Returns a device without the GPU's modes, which were later read from the same raw output. */
+/**
+ * Returns a device without the GPU's modes. Later versions read the modes from the same raw output.
+ */
 function deviceOf({ device }: Session): object | null {
   if (device === null) return null
   const { ecc: _ecc, mig: _mig, ...shown } = device
@@ -92,7 +94,8 @@ function sessionFigures(session: Session): object {
 }
 
 /**
- * Returns a session with only the stored metrics: metrics added to the registry later are not a recording's figures.
+ * Returns a session with only the stored metrics. Metrics added to the registry later are not a
+ * recording's figures.
  */
 const withMetricsOf = (stored: Session, session: Session): Session => ({
   ...session,
@@ -106,7 +109,7 @@ const withMetricsOf = (stored: Session, session: Session): Session => ({
   })),
 })
 
-/** Returns digests by subject: the session as a whole, then each rung. */
+/** Returns digests of the whole session and of each rung. */
 function digestsOf(session: Session, stored = session): Record<string, string> {
   return {
     session: digest(sessionFigures(session)),
@@ -123,7 +126,9 @@ const profileFigures = (profile: DeepProfile | null): object | null =>
     kernels: profile.kernels.map(({ stallSamples: _samples, ...kernel }) => kernel),
   }
 
-/** Returns the figures of a recording's session.json, and of replaying its raw output. */
+/**
+ * Returns the figures of a recording's session.json, and the figures from replaying its raw output.
+ */
 async function shippedFigures(): Promise<Record<string, Record<string, string>>> {
   const places = setupIn(join(root, 'none'), { kernelsDir: join(root, 'cuda-kernels') })
   const found: Record<string, Record<string, string>> = {}

@@ -1,4 +1,7 @@
-/** Tests with workers that take virtual seconds: their utilization, and what is lost when one ends. */
+/**
+ * Tests the scheduler with workers that take virtual seconds: their utilization, and the work lost
+ * when one ends.
+ */
 import { describe, expect, it } from 'vitest'
 import { makeStrategy } from '../../../src-main/domain/tune/search-strategy'
 import { sweep, type SweepRequest } from '../../../src-main/services/tune/scheduler'
@@ -88,14 +91,14 @@ function fake(
   return { request, outcomes, seen, run }
 }
 
-describe('10,000 points of a second each', () => {
+describe('10,000 points of one second each', () => {
   it('keep eight workers busy and few points ahead', async () => {
     const clock = new VirtualClock()
     const { outcomes, seen, run } = fake(clock, lines(100, 100))
     await run()
     expect(outcomes.size).toBe(10_000)
     expect(seen.busyMs / (8 * clock.now)).toBeGreaterThan(0.95)
-    // Bounded by the workers' batches, for any number of points.
+    // The workers' batches limit this value, for any number of points.
     expect(seen.mostAhead).toBeLessThan(3 * 8 * 8)
   })
 })
@@ -118,7 +121,7 @@ describe('a sweep', () => {
     expect(new Set(measured).size).toBe(measured.length)
   })
 
-  it('gives the points of a worker that is gone to the others, and ends with the last one', async () => {
+  it('gives the points of a lost worker to the others, and ends with the last one', async () => {
     const clock = new VirtualClock()
     const used: number[] = []
     const { request, outcomes, run } = fake(clock, lines(40))
@@ -136,7 +139,7 @@ describe('a sweep', () => {
     await expect(none.run()).rejects.toThrow('GPU is lost')
   })
 
-  it('gives up a point that no worker comes back with', async () => {
+  it('abandons a point that every worker dies on', async () => {
     const { outcomes, run } = fake(new VirtualClock(), lines(3), {
       workers: 1,
       measure: (_worker, batch, report) => {
@@ -152,7 +155,7 @@ describe('a sweep', () => {
     expect(outcomes.get('A=2')).toEqual({ ms: 1 })
   })
 
-  it('takes what is known from before, and builds the rest', async () => {
+  it('uses known results, and builds the rest', async () => {
     const built: Point[] = []
     const { outcomes, run } = fake(new VirtualClock(), lines(10), {
       known: (point) => (point.A! < 6 ? { ms: 5 } : undefined),
@@ -167,7 +170,7 @@ describe('a sweep', () => {
     expect(outcomes.size).toBe(10)
   })
 
-  it('stops when its budget is spent, and when it is cancelled', async () => {
+  it('stops when its budget is spent, and when it is canceled', async () => {
     const spent = fake(new VirtualClock(), lines(100), { isOver: (proposed) => proposed >= 12 })
     await spent.run()
     expect(spent.outcomes.size).toBe(12)

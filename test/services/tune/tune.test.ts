@@ -1,4 +1,4 @@
-/** Tests of sweeps on a machine of fakes, where a point's time depends on its values. */
+/** Tests sweeps on a machine with fake tools. A point's time depends on its values. */
 import { readFile, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -39,7 +39,7 @@ function start(
   )
 }
 
-/** Creates a machine on which BM=128 with TM=16 is the fastest. */
+/** Creates a machine on which BM=128 with TM=16 is the fastest point. */
 async function machineWith(...lines: string[]): Promise<Machine> {
   const machine = await fakeMachine()
   const text = ['// fastest: BM=128 TM=16', ...lines].map((line) => `${line}\n`).join('')
@@ -54,7 +54,7 @@ const built = (machine: Machine): number =>
   machine.calls('nvcc').filter((words) => words.some((word) => /-DBM=/.test(word))).length
 
 describe('a sweep', () => {
-  it('ranks every possible point, times the best again, and says what each value does', async () => {
+  it('ranks every possible point, times the best again, and shows the effect of each value', async () => {
     const machine = await machineWith()
     const { report } = await start(machine)
     expect(report).toMatchObject({
@@ -63,7 +63,7 @@ describe('a sweep', () => {
       space: { combinations: 9, allowed: report.rows.length },
       winner: { BM: 128, TM: 16, BN: 64, BK: 8 },
     })
-    // Points excluded by static_asserts are not even compiled.
+    // Points excluded by static_asserts are not compiled.
     expect(report.rows.length).toBeLessThan(9)
     expect(report.space.rules).toContain('BM % TM == 0')
     expect(report.rows.every(({ status }) => status === 'ok')).toBe(true)
@@ -71,7 +71,7 @@ describe('a sweep', () => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     expect(report.finalists).toHaveLength(5)
     const [best] = report.finalists
-    // The rung's own values have neither, so they take 1.2 times as long.
+    // The rung's own values match neither fast value, so they take 1.2 times as long.
     expect(best!.ratio!.ratio).toBeCloseTo(1 / 1.2, 2)
     expect(best!.rounds).toBe(8)
     expect(report.baseline!.params).toEqual({ BM: 64, BN: 64, BK: 8, TM: 8 })
@@ -80,7 +80,7 @@ describe('a sweep', () => {
     expect(large!.bestMs! / small!.bestMs!).toBeCloseTo(1 / 1.1, 6)
   })
 
-  it('has points that are wrong, crash, hang or do not compile as rows, and goes on', async () => {
+  it('has points that are wrong, crash, hang or do not compile as rows, and continues', async () => {
     const machine = await machineWith(
       '// fault-at: BM=32 wrong',
       '// fault-at: TM=8 compile-error',
@@ -97,7 +97,7 @@ describe('a sweep', () => {
     expect(report.rows.at(-1)!.medianMs).toBeNull()
   })
 
-  it('has no winner where nothing runs', async () => {
+  it('has no winner if nothing runs', async () => {
     const machine = await machineWith('// fault: wrong')
     const { report } = await start(machine)
     expect(report).toMatchObject({ winner: null, finalists: [], baseline: null })
@@ -122,7 +122,7 @@ describe('a sweep', () => {
     expect(report.winner!.BM).not.toBe(128)
   })
 
-  it('continues after it was stopped, and begins anew when asked', async () => {
+  it('continues after it was stopped, and starts over on request', async () => {
     const machine = await machineWith()
     const abort = new AbortController()
     const stopped = await start(
@@ -139,7 +139,7 @@ describe('a sweep', () => {
     expect((await start(machine, { fresh: true })).report.resumed).toBe(0)
   })
 
-  it('survives a journal that was cut off, and knows nothing of other sources', async () => {
+  it('survives a truncated journal, and ignores those of other sources', async () => {
     const machine = await machineWith()
     const first = await start(machine)
     const folder = machine.setup.machine.folders.tunes
@@ -180,7 +180,7 @@ describe('a sweep', () => {
   })
 })
 
-describe('what cannot be swept', () => {
+describe('requests that cannot be swept', () => {
   it.each([
     ['an unknown macro', { axes: [{ name: 'NOPE', values: [1] }] }, /mentions no macro/],
     ['an empty space', { rules: ['BM > 500'] }, /none meets BM > 500/],
@@ -197,7 +197,7 @@ describe('what cannot be swept', () => {
       /100,000,000 combinations, too many to try each/,
     ],
     ['a rung without parameters', { rung: '01_naive', axes: [] }, /declares no parameter/],
-  ])('%s is refused before anything is built', async (_, request, why) => {
+  ])('%s is rejected before anything is built', async (_, request, why) => {
     const machine = await fakeMachine()
     await expect(start(machine, request)).rejects.toThrow(why)
     expect(built(machine)).toBe(0)
@@ -205,7 +205,7 @@ describe('what cannot be swept', () => {
 })
 
 describe('T4', () => {
-  it('has every point with its times, and gives the valid ones back, the fastest first', async () => {
+  it('has every point with its times, and returns the valid ones, the fastest first', async () => {
     const machine = await machineWith('// fault-at: BM=32 wrong', '// fault-at: BM=64 crash')
     const { rows } = await start(machine)
     const document = T4Results.parse(JSON.parse(JSON.stringify(toT4(rows))))
@@ -217,7 +217,7 @@ describe('T4', () => {
     expect(right.measurements).toMatchObject([{ name: 'time', unit: 'ms' }])
     expect(pointsOfT4(document, ['BM', 'TM'])[0]).toEqual({ BM: 128, TM: 16 })
     expect(pointsOfT4(document, ['BM', 'OTHER'])).toEqual([])
-    // Another sweep starts with these points.
+    // A new sweep can start with the points of an earlier sweep.
     const again = await start(machine, {
       fresh: true,
       budget: { points: 1, seconds: null },
@@ -238,7 +238,7 @@ describe('tune on the command line', () => {
     return own
   }
 
-  it('prints a document that its schema describes, writes T4, and applies the winner', async () => {
+  it('prints a document that matches its schema, writes T4, and applies the winner', async () => {
     const machine = await fakeMachine()
     const own = await folder(machine)
     const t4 = join(machine.dir, 't4.json')
@@ -257,7 +257,7 @@ describe('tune on the command line', () => {
       ladders: { rungs: { id: string; params: object }[] }[]
     }
     expect(ladders.ladders[0]!.rungs.map(({ id }) => id)).toEqual(['a', 'b', 'b-tuned', 'c'])
-    // The sweep is stored, can be opened in the UI, and can be applied there.
+    // The sweep is stored. The UI can open and apply it.
     const core = createCore(machine.setup, { host: 'web' })
     const { tunings } = await core.call('tunings.list', {})
     expect(tunings).toMatchObject([{ rung: 'b', points: 3 }])
@@ -288,7 +288,7 @@ describe('tune on the command line', () => {
     [['--apply'], /gemm-fp32 ships with the program/],
     [['--from', '/dev/null'], /cannot be read/],
     [['--seconds', '0'], /is not a number from 0.01 to 60/],
-  ])('refuses %j', async (words, why) => {
+  ])('rejects %j', async (words, why) => {
     await fakeMachine()
     const { code, stderr } = await runHere(
       'tune',

@@ -1,37 +1,45 @@
-/** Tensor-core sums (`tensor-core-sums.ts`) as WebAssembly over its own memory, two columns at a time. */
+/**
+ * Tensor-core sums (`tensor-core-sums.ts`) as WebAssembly with a separate memory, two columns at a
+ * time.
+ */
 import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
 interface SumForm {
   rows: number
-  /** A multiple of four. */
+  /** Number of columns, which must be a multiple of four. */
   columns: number
   depth: number
-  /** The smallest normal magnitude of a factor, and of the addend. Smaller numbers use its exponent. */
+  /**
+   * Smallest normal magnitude of a factor and of the addend. Smaller numbers use the same exponent.
+   */
   leastNormal: number
   leastAddend: number
-  /** Bits kept below the largest exponent. */
+  /** Number of bits kept below the largest exponent. */
   bits: number
 }
 
 interface AlignedSums {
-  /** Row by row, `depth` elements per row. */
+  /** Elements of the left matrix, row by row, with `depth` elements per row. */
   left: Float64Array
-  /** For each k, one element per column. */
+  /** Elements of the right matrix: for each k, one element per column. */
   right: Float64Array
-  /** Row by row: the addends before `add`, and the sums before truncation after it. */
+  /** Sums row by row. They hold the addends before `add` and the untruncated sums after it. */
   sums: Float64Array
   add(): void
 }
 
-/** Smaller than any product. */
+/** Magnitude below that of any product. */
 const leastMagnitude = 2 ** -300
-/** The bits of a double's exponent. */
+/** Mask of a double's exponent bits. */
 const exponentBits = [0, 0x7ff00000] as const
 const doubleBytes = 8
 const pageBytes = 65536
 const load64Splat = 0x0a
 
-/** Replaces the doubles on the stack, which are also in `value`, with the powers of two of their exponents; 0 stays 0. */
+/**
+ * Replaces each double on the stack with the power of two of its exponent. Zeros stay 0. The local
+ * `value` holds the same doubles.
+ */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)
   code.vector(vector.and)
@@ -43,7 +51,7 @@ export function toMagnitudes(code: Code, value: number, leastNormal: number): vo
   code.vector(vector.and)
 }
 
-/** Sets `scale` to the initial largest magnitude, that of `addend`. */
+/** Sets `scale` to the magnitude of `addend`, the initial largest magnitude. */
 export function beginScale(code: Code, scale: number, addend: number, leastNormal: number): void {
   code.splatDouble(leastMagnitude)
   code.get(addend)
@@ -54,7 +62,10 @@ export function beginScale(code: Code, scale: number, addend: number, leastNorma
 
 const [bias, highShift] = [1023, 20]
 
-/** Pushes 2 ** `bits` divided by the powers of two in `value`. It subtracts exponents, which is much faster than a division. */
+/**
+ * Pushes 2 ** `bits` divided by the powers of two in `value`. It subtracts exponents, which is much
+ * faster than division.
+ */
 function pushInverse(code: Code, value: number, bits: number): void {
   const high = (2 * bias + bits) * 2 ** highShift
   code.words(0, high, 0, high)
@@ -69,7 +80,7 @@ export function pushSum(code: Code, scale: number, sum: number): void {
   code.vector(vector.doubleMul)
 }
 
-/** Turns the largest magnitude in `scale` into the alignment factor, and aligns `sum` with it. */
+/** Converts the largest magnitude in `scale` to the alignment factor and aligns `sum` with it. */
 export function align(code: Code, scale: number, sum: number, bits: number): void {
   // Infinities and NaNs are added unchanged.
   code.splatDouble(2 ** bits)
@@ -193,7 +204,10 @@ function make({ rows, columns, depth, leastNormal, leastAddend, bits }: SumForm)
 
 const known = new Map<string, AlignedSums>()
 
-/** Returns the sums of one number format. All callers share it, because `add` keeps no state between calls. */
+/**
+ * Returns the sums for one number format. All callers share one instance, because `add` keeps no
+ * state between calls.
+ */
 export function alignedSums(form: SumForm): AlignedSums {
   const key = Object.values(form).join()
   const found = known.get(key) ?? make(form)

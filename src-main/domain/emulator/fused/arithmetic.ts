@@ -58,7 +58,7 @@ export function fusedMultiplyAdd(
   half(true, high)
   code.shuffle(lowHalves)
   code.set(result)
-  // A double at the midpoint between two floats, or a denormal float: needs careful rounding.
+  // Doubles at the midpoint between two floats and denormal floats need careful rounding.
   for (const local of [low, high]) {
     code.get(local)
     code.words(0x1fffffff, 0, 0x1fffffff, 0)
@@ -159,7 +159,7 @@ export function multiplyAdd(
   run.write(destination)
 }
 
-/** Adds 1 if the predicate is true; a true mask is -1. */
+/** Adds 1 if the predicate is true. A true mask is -1. */
 function addCarry(run: RunWriter, operand: Predicate | undefined): void {
   if (operand === undefined) return
   run.predicateVector(operand)
@@ -187,7 +187,7 @@ export function addThree(
     if (has('X')) for (const operand of ins) addCarry(run, operand)
     return run.write(destination)
   }
-  // With a carry: two addends, of which the second may be subtracted.
+  // A sum with a carry has two addends, and the second may be subtracted.
   const addends = sources.filter((operand) => !isZero(operand))
   // A negated 0 produces a carry.
   if (sources.some((operand) => isZero(operand) && 'negated' in operand && operand.negated))

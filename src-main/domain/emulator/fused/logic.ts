@@ -14,7 +14,7 @@ const comparisons: Record<string, { signed: number; unsigned: number; float: num
   NE: { signed: vector.intNe, unsigned: vector.intNe, float: vector.floatNe },
 }
 
-/** The comparison that is true exactly when this one is false, for ordered numbers. */
+/** The opposite of each comparison for ordered numbers. */
 const opposite: Record<string, string> = {
   LT: 'GE',
   LE: 'GT',
@@ -31,7 +31,9 @@ interface LogicCodes {
   emit(one: () => void): void
 }
 
-/** Writes a truth table of three inputs, from its minterms or their complement. */
+/**
+ * Writes a truth table of three inputs as its minterms or as the complement of the other minterms.
+ */
 function truthTable(
   run: RunWriter,
   table: number,
@@ -140,7 +142,7 @@ export function predicateLogic(run: RunWriter, instruction: Instruction): void {
     truthTable(run, bits & 255, inputs, maskLogic(run))
     code.get(run.shift)
     code.op(scalar.shrUnsigned)
-    // The second output is computed before the first is written.
+    // Compute the second output before writing the first one.
     if (place === 0) code.set(run.scratchBits)
   })
   if (results.length !== 2) return unsupported()
@@ -149,7 +151,7 @@ export function predicateLogic(run: RunWriter, instruction: Instruction): void {
   run.writePredicate(predicates[0])
 }
 
-/** Combines the bits on the stack with the input predicate, and writes both outputs. */
+/** Combines the bits on the stack with the input predicate and writes both outputs. */
 function finishComparison(
   run: RunWriter,
   { outs, ins }: Operands,
@@ -196,7 +198,8 @@ export function compareInts(
   }
   if (!has('EX')) compare(unsigned ? codes.unsigned : codes.signed)
   else {
-    // The high word decides; if it is equal, the result of the low word does.
+    // The high word decides the comparison. If the high words are equal, the result of the low word
+    // decides.
     const strict = comparisons[name === 'GE' ? 'GT' : name === 'LE' ? 'LT' : name]!
     compare(unsigned ? strict.unsigned : strict.signed)
     run.predicateVector(operands.ins[1])

@@ -1,7 +1,9 @@
 /**
- * HMMA of a whole warp as WebAssembly: the arithmetic of its step (`hmma.ts`), two columns at a time. A lane holds row number lane / 4 of
- * the fragments, so four words of a register are a row of the matrix. All addends are first aligned to the largest magnitude, which takes a
- * separate pass.
+ * Executes HMMA for a whole warp as WebAssembly, two columns at a time. The arithmetic is the same
+ * as in the instruction's step (`hmma.ts`).
+ *
+ * Each lane holds row lane / 4 of the fragments, so four words of a register form one matrix row. A
+ * separate pass first aligns all addends to the largest magnitude.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
@@ -25,7 +27,7 @@ const columns = 8
 
 type Type = 'TF32' | 'BF16' | 'F16'
 
-/** Converts the words on the stack to floats; for packed halves it takes the half at `place`. */
+/** Converts the words on the stack to floats. For packed halves, it converts the half at `place`. */
 function pushFloats(code: Code, type: Type, place: number, halves: number): void {
   if (type === 'TF32') {
     code.splat(tensorFloatMask)
@@ -42,7 +44,8 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
     code.constant(16)
     code.vector(vector.shrU)
     code.set(halves)
-    // The exponent moves into position and gets the float's bias; the highest exponent becomes infinity.
+    // Shift the exponent into position and add the float's bias. The highest exponent becomes
+    // infinity.
     code.get(halves)
     code.splat(0x7fff)
     code.vector(vector.and)
@@ -67,11 +70,14 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
   }
 }
 
-/** The bits of a double below a float's mantissa. */
+/** Mask of a double's bits below a float's mantissa. */
 const lowBits = [0xe0000000 | 0, -1] as const
 const leastDenormal = 2 ** -149
 
-/** Returns the function of an instruction, or null if it must use its step. It has the parameters of an access. */
+/**
+ * Returns the function of an instruction, or null if the instruction must use its step. The
+ * function has the parameters of an access.
+ */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
   const shape = modifiers.map((word) => /^168(4|8|16)$/.exec(word)).find(Boolean)
   if (mnemonic !== 'HMMA' || !shape || !modifiers.includes('F32')) return null
@@ -97,7 +103,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
   const [pointer, count] = [code.local(i32), code.local(i32)]
   const [halves, factor, loaded] = [local(), local(), local()]
   const floats = Array.from({ length: columns }, local)
-  /** Indexed by k and column pair. */
+  /** Locals for elements of B, indexed by k and column pair. */
   const right = Array.from({ length: depth }, () => columnPairs.map(local))
   const rightSizes = right.map((pairs) => pairs.map(local))
   const factors = right.map(local)
@@ -111,7 +117,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     code.get(base)
     code.vectorMemory(vector.load, (register.index + part) * registerBytes + offset)
   }
-  /** Puts word `word` of two vectors into the low half of one. */
+  /** Moves word `word` of two vectors into the low half of one vector. */
   const pick = (first: number, second: number, word: number): void => {
     code.get(first)
     code.get(second)
@@ -198,7 +204,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     for (const odd of [0, 1]) {
       const result = results[2 * half + odd]!
       for (const pair of [2 * odd, 2 * odd + 1]) {
-        // Truncated to a float's mantissa, and to the bits of a denormal float.
+        // Truncate to a float's mantissa and to the bits of a denormal float.
         pushSum(code, scales[pair]!, sums[pair]!)
         code.words(...lowBits, ...lowBits)
         code.vector(vector.and)
@@ -220,7 +226,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.set(result)
     }
   }
-  // The result may overwrite a register of A, whose rows have all been read by now.
+  // The result may overwrite a register of A, because all rows of A have been read by now.
   for (const [part, result] of results.entries()) {
     code.get(pointer)
     code.get(result)

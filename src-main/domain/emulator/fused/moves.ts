@@ -49,11 +49,14 @@ export function permute(run: RunWriter, { sources, destination }: Operands): voi
   run.write(destination)
 }
 
-/** HFMA2.MMA R1, -RZ, RZ, x, y: the compiler's way to load a constant through the tensor pipe's port. */
+/**
+ * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant through the tensor pipe's port. Compilers emit this
+ * form.
+ */
 export function halfConstant(run: RunWriter, { sources, destination }: Operands): void {
   const [a, b, c] = sources
   if (!a || !b || c?.kind !== 'immediate' || !isZero(a) || !isZero(b)) return unsupported()
-  // -0 + 0 is 0.
+  // A constant of -0 is unsupported, because the addition -0 + 0 returns 0.
   if ((c.bits & 0x7fff) === 0 && c.bits & 0x8000) return unsupported()
   if ((c.bits & 0x7fff0000) === 0 && c.bits & 0x80000000) return unsupported()
   run.code.splat(c.bits)

@@ -1,4 +1,7 @@
-/** The WebAssembly frame of a run: its registers and predicates in locals, its operands, and the loop over the lanes. */
+/**
+ * Writes the WebAssembly frame of a run: operands, the loop over the lanes, and locals for
+ * registers and predicates.
+ */
 import {
   type Instruction,
   type Operand,
@@ -13,19 +16,22 @@ import { predicateIndex, type Operands } from '../site-operands'
 
 /** Settings shared by all runs of a launch. */
 export interface FusedSetting {
-  /** Rows of registers, followed by the uniform ones. */
+  /** Number of register rows before the rows of the uniform registers. */
   registers: number
   /**
-   * Returns the place of a constant-bank word, or null past the bank's end. This and the other places are byte offsets into the launch's
-   * tables.
+   * Returns the place of a constant-bank word, or null past the end of the bank. All places are
+   * byte offsets into the launch's tables.
    */
   constantPlace(bank: number, offset: number): number | null
   /** Whether the CPU rounds a * b + c once. */
   nativeMultiplyAdd: boolean
-  /** Index of the imported function that rounds a * b + c for four lanes, and the place of its operands. */
+  /**
+   * Index of the imported function that rounds a * b + c for four lanes, and the place of its
+   * operands.
+   */
   fixFunction: number
   fixPlace: number
-  /** Where the active lanes of guarded instructions are counted, 8 bytes each. */
+  /** Place of the counters of active lanes for guarded instructions. Each counter has 8 bytes. */
   onPlace: number
   /** Byte offset of the first predicate from the warp's registers. */
   predicatePlace: number
@@ -36,7 +42,8 @@ class Unsupported extends Error {}
 const isUnsupported = new Unsupported()
 
 /**
- * One shared error object. Kernels can throw it for every other instruction, and capturing a stack trace each time would dominate the cost.
+ * Throws a shared error object. Kernels can throw the error for every other instruction, and
+ * capturing a stack trace each time would be slow.
  */
 export const unsupported = (): never => {
   throw isUnsupported
@@ -59,7 +66,10 @@ export const isZero = (operand: Operand): boolean =>
 
 const nan = 0x7fffffff
 
-/** Writes one run. The function's parameters are the warp's byte address and the lane mask. */
+/**
+ * Writes one run. Parameters of the compiled function are the warp's byte address and the lane
+ * mask.
+ */
 export class RunWriter {
   readonly code = new Code(2)
   private readonly pointer = this.code.local(i32)
@@ -75,7 +85,10 @@ export class RunWriter {
   private dirty = new Set<number>()
   private readonly predicates = new Map<number, number>()
   private changed = new Set<number>()
-  /** State of the current instruction: whether it is active for all lanes, and which locals hold the active ones. */
+  /**
+   * Whether the current instruction is active for all lanes, and the locals that hold the active
+   * lanes.
+   */
   private everywhere = false
   private bits = this.groupBits
   private mask = this.groupMask
@@ -153,7 +166,7 @@ export class RunWriter {
     this.expand()
   }
 
-  /** Writes the four bits on the stack for the active lanes. */
+  /** Writes the four bits on the stack to a predicate for the active lanes. */
   writePredicate(operand: Predicate | undefined): void {
     const { code } = this
     const index = operand === undefined ? predicateTrue : predicateIndex(operand)
@@ -252,7 +265,9 @@ export class RunWriter {
     this.code.vector(vector.bitmask)
   }
 
-  /** Appends an instruction. Returns false and writes nothing if the instruction must use its step. */
+  /**
+   * Appends an instruction. Writes nothing and returns false if the instruction must use its step.
+   */
   add(
     instruction: Instruction,
     index: number,

@@ -1,4 +1,4 @@
-/** What a check requires, in words. */
+/** Descriptions of a check's requirement, for checks without an author's title. */
 import type { LabCheck, StaticCheck } from '../lab'
 import { message, type Statement } from '../../messages/message'
 import { metricDefinition } from '../../metrics/metrics'
@@ -33,7 +33,7 @@ function staticTitle({ maxRegisters, maxSharedBytes, noSpills }: StaticCheck): S
     : parts.reduceRight((rest, part) => message('checks.and', { part, rest }))
 }
 
-/** What a check requires, if its author gave it no title. */
+/** Returns a check's requirement in words, for a check without an author's title. */
 export function checkTitle(check: LabCheck): Statement {
   if (check.title !== undefined) return check.title
   switch (check.kind) {

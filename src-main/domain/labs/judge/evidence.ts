@@ -1,4 +1,4 @@
-/** What was measured of a submission, and why there is nothing to judge. */
+/** The measurements of a submission, and the reasons for missing ones. */
 import { message, type Statement } from '../../messages/message'
 import { rungOf, type Build, type Session } from '../../session/session'
 import { failed, notHere, type Verdict } from './verdict'
@@ -11,22 +11,24 @@ interface SanitizerVerdict {
   tool: string
   status: 'clean' | 'found' | 'failed' | 'unsupported' | 'not-run'
   reason?: Statement | undefined
-  /** Errors, warnings or hazards; null if the tool printed no count. */
+  /** Number of errors, warnings or hazards; null if the tool printed no count. */
   total: number | null
   findings: readonly { place: { line: number | null }; message: string }[]
 }
 
 export interface LabEvidence {
-  /** null if nothing could be measured; `reason` says why. */
+  /**
+   * The measured session. The value is null if nothing could be measured; `reason` explains why.
+   */
   session: Session | null
   reason: Statement | null
-  /** The compiler's result; null if it was not run. */
+  /** The compiler's result; null if the compiler did not run. */
   build: { resources: Build | null; ok: boolean; reason: Statement | null } | null
-  /** By id of the sanitizer check: the result of each of its tools, or why none ran. */
+  /** Results of the compute-sanitizer tools by check id, or the reason that no tool ran. */
   sanitized: Readonly<Record<string, readonly SanitizerVerdict[] | { reason: Statement }>>
 }
 
-/** Why the submission itself prevented measurement; null if it did not. */
+/** Returns why the submission itself prevented measurement, or null if it did not. */
 export function ownFault(evidence: LabEvidence): Statement | null {
   if (evidence.build && !evidence.build.ok)
     return evidence.build.reason ?? message('checks.notCompiled')
@@ -36,7 +38,7 @@ export function ownFault(evidence: LabEvidence): Statement | null {
   return own.reason ?? message('checks.failed')
 }
 
-/** Why there is nothing to judge; null if the submission ran. */
+/** Returns why there is nothing to judge, or null if the submission ran. */
 export function cannot(evidence: LabEvidence): Verdict | null {
   const fault = ownFault(evidence)
   if (fault !== null) return failed(fault)

@@ -1,4 +1,4 @@
-/** Judges a counter against fixed bounds and those of other rungs. */
+/** Judges a counter against fixed bounds and against other rungs' counters. */
 import type { MetricCheck } from '../lab'
 import type { LabFigure } from '../outcome'
 import { message, together, type AnyMessage, type Statement } from '../../messages/message'
@@ -14,9 +14,9 @@ import { metricLabel } from './check-title'
 interface Bound {
   sign: '≤' | '≥'
   limit: number
-  /** Its possible range, if it is predicted. */
+  /** Possible range of a predicted limit. For a measured limit, both ends equal the limit. */
   range: { low: number; high: number }
-  /** The origin of the limit; empty if the lab states it directly. */
+  /** Description of the limit's origin; empty if the lab states the limit directly. */
   from: string
 }
 

@@ -1,4 +1,4 @@
-/** Judges what the tools of compute-sanitizer found. */
+/** Judges the findings of compute-sanitizer. */
 import type { SanitizerCheck } from '../lab'
 import { message } from '../../messages/message'
 import { ownFault, type LabEvidence } from './evidence'

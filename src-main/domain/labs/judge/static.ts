@@ -1,4 +1,4 @@
-/** Judges the compiler's resource report. */
+/** Judges the compiler's resource usage report. */
 import type { StaticCheck } from '../lab'
 import type { LabFigure } from '../outcome'
 import { message } from '../../messages/message'

@@ -1,4 +1,4 @@
-/** Judges a measured or predicted time against another rung's. */
+/** Judges a measured or predicted time against the time of another rung. */
 import type { TimeCheck } from '../lab'
 import type { LabFigure } from '../outcome'
 import { message } from '../../messages/message'
@@ -14,7 +14,10 @@ import { metricLabel } from './check-title'
 
 const predicted = (ms: number): MetricValue => ({ value: ms, unit: 'ms', evidence: 'predicted' })
 
-/** Decides only if the model's whole error range is on one side of the limit. */
+/**
+ * Judges a predicted time. Gives a verdict only if the model's whole error range is on one side of
+ * the limit.
+ */
 function judgePredicted(check: TimeCheck, own: PredictedTime, other: PredictedTime): Verdict {
   const { rung, factor } = check.below
   const most = factor * (1 + check.noise)

@@ -1,4 +1,4 @@
-/** Calibration of the timing model, and its parameter files. */
+/** Messages about calibrating the timing model, and about its parameter files. */
 export const calibration = {
   cutShort: 'The microbenchmarks did not reach their end.',
   badLine: 'Line {line} of what the microbenchmarks printed is not a measurement.',

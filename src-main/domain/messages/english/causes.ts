@@ -1,6 +1,6 @@
-/** Texts that explain why one rung is faster than another. */
+/** Messages that explain why one rung is faster than another. */
 
-/** Units that can limit a kernel, at the beginning of a sentence. */
+/** Units that can limit a kernel, for the start of a sentence. */
 export const unit = {
   fma: 'The FMA pipe',
   issue: 'Instruction issue',
@@ -11,7 +11,7 @@ export const unit = {
   dram: 'DRAM',
 } as const
 
-/** The same within a sentence. */
+/** Units that can limit a kernel, for the middle of a sentence. */
 export const unitWithin = {
   fma: 'the FMA pipe',
   issue: 'instruction issue',
@@ -22,7 +22,7 @@ export const unitWithin = {
   dram: 'DRAM',
 } as const
 
-/** What warps wait for. */
+/** Phrases for stall reasons, used after "waiting". */
 export const wait = {
   stallLongScoreboard: 'for global or local memory (long scoreboard)',
   stallShortScoreboard: 'for shared memory (short scoreboard)',

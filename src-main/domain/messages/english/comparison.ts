@@ -1,4 +1,4 @@
-/** The differences between two sessions, used by every surface that compares them. */
+/** Messages about the differences between two sessions. */
 
 const became =
   '{from, plural, one{{from} kernel} other{{from} kernels}} became {to, plural, one{{to} kernel} other{{to} kernels}}' as const

@@ -1,4 +1,7 @@
-/** Files and folders: ladder folders, drafts, the editor, git, and read or write failures. */
+/**
+ * Messages about files and folders: ladder folders, drafts, the editor, git, and read or write
+ * failures.
+ */
 
 /** Disk errors, and reasons why a file cannot be read. */
 export const files = {
@@ -65,7 +68,7 @@ export const elsewhere = {
   other: 'choose another folder',
 } as const
 
-/** Why a user's ladder folder cannot be opened. */
+/** Reasons that a user's ladder folder cannot be opened. */
 export const folders = {
   absent: 'There is no {file} in the folder.',
   unreadable: '{file} cannot be read ({text}).',
@@ -94,7 +97,7 @@ export const folders = {
   notInFolder: '{file} is not in the folder.',
 } as const
 
-/** Copies of rungs that are being edited. */
+/** Messages about drafts, the edited copies of rungs. */
 export const drafts = {
   noBase: 'The ladder {ladder} has no rung {rung} for the copy to run after.',
   taken: 'The ladder {ladder} already has a rung {rung}.',
@@ -115,7 +118,7 @@ export const drafts = {
   discard: 'Discard some, or delete files from {folder}.',
 } as const
 
-/** Opening a source line in the user's editor. */
+/** Messages about opening a source line in the user's editor. */
 export const editor = {
   unset: 'No editor is set.',
   set: 'Set KERNEL_LADDER_EDITOR to a command that opens a window, such as: {example}',
@@ -125,7 +128,7 @@ export const editor = {
   failed: 'The editor {program} ended with exit code {code}.',
 } as const
 
-/** Commits of a repository as rungs. */
+/** Messages about ladders made from a repository's commits. */
 export const commits = {
   noGit: 'git is not installed, so the history of {what} cannot be read.',
   installGit: 'Install git.',
@@ -233,14 +236,14 @@ export const header = {
   writeRequires: 'Write the minimum architecture as nvcc spells it: "sm_75" or "sm_90a".',
 } as const
 
-/** Why the main() of a file that `init --from` ran ended. */
+/** Reasons that the main() function of a file given to `init --from` ended. */
 export const init = {
   mainCrashed: 'it crashed ({how}){text}',
   mainLacks: 'it calls {name}, which needs a GPU or a library that is not here',
   mainEndedEarly: 'it ended without returning from main()',
 } as const
 
-/** `build:` of a ladder. */
+/** Faults in the `build:` settings of a ladder. */
 export const settings = {
   refused:
     '{flag} is not among the flags that a rung can be built with; docs/guides/ladders.md lists them.',
@@ -262,7 +265,7 @@ export const settings = {
   none: 'no flags of their own',
 } as const
 
-/** Rungs compiled elsewhere. */
+/** Messages about rungs that were compiled elsewhere. */
 export const compiled = {
   noLaunch: '{file} needs `launch` in its entry: the kernel, its grid, block and arguments.',
   launchesItself: '`launch` is for a .cubin or .ptx file; {file} launches its kernels itself.',

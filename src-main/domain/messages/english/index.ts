@@ -1,7 +1,8 @@
 /**
- * The English templates of the domain's messages, one table per area, in ICU MessageFormat (../format.ts). Every other
- * language has the same keys and placeholders in its `statements.json`; a test checks that. Write plural forms without a
- * space before the brace, `one{…} other{…}`: the types of a message's values depend on it.
+ * The English templates of the domain's messages, one table per area, in ICU MessageFormat
+ * (../format.ts). Other languages have the same keys and placeholders in their `statements.json`,
+ * which a test checks. Write plural forms without a space before the brace, `one{…} other{…}`. The
+ * TypeScript types of message values depend on this spelling.
  */
 import { requests, clockReason, gpuState, machineCode, part, emulation, tools } from './runs'
 import {

@@ -1,6 +1,6 @@
-/** The outcome of an attempt at a lab. */
+/** Messages about the outcome of an attempt at a lab. */
 
-/** What checks require, and their results. */
+/** Requirements of checks, and their results. */
 export const checks = {
   rightAt: 'Correct at {sizes}',
   sanitizerTitle: 'No compute-sanitizer findings ({tools})',
@@ -65,7 +65,7 @@ export const checks = {
   spilled: 'Spills',
 } as const
 
-/** Predictions and answers compared with what was measured, and the reasons behind it. */
+/** Comparisons of predictions and answers with measurements, and explanations of the results. */
 export const reflect = {
   moved: '{moved}.',
   ofCycles: '{moved} of the active cycles.',
@@ -91,7 +91,7 @@ export const reflect = {
   answerWrongOn: '{given} is incorrect on {gpu}: the answer is {answer}.',
 } as const
 
-/** Why a lab cannot be used. */
+/** Reasons that a lab cannot be used. */
 export const labs = {
   cannotBeUsed: 'The lab {lab} cannot be used. {faults}',
   thisCannotBeUsed: 'The lab cannot be used. {faults}',

@@ -1,6 +1,6 @@
-/** Remote runs and other programs: machines, Slurm, and programs profiled with ncu. */
+/** Messages about remote runs, Slurm, profiled programs and sweeps. */
 
-/** Remote machines. */
+/** Messages about remote machines. */
 export const machines = {
   none: 'There is no machine named {name}.',
   known: 'The machines are: {names}. Other targets: see `kernel-ladder run --help`.',
@@ -23,7 +23,7 @@ export const machines = {
   noRun: 'There is no run {run} on {name}.',
   seeRuns: 'List them with `kernel-ladder machine runs {name}`.',
   nothing: 'Nothing finished on {name}, so nothing was saved.',
-  // Why a host cannot be reached, from ssh's output.
+  // The following entries explain ssh's output when a host cannot be reached.
   hostChanged: 'The host key of {host} is not the one that was trusted before.',
   hostChangedRemedy:
     'Ask its administrator; if the change is known, remove the old key with `ssh-keygen -R` and add the machine again.',
@@ -53,7 +53,7 @@ export const machines = {
   openFile: 'Open {file} in Nsight Compute yourself, here or on another machine.',
 } as const
 
-/** Slurm jobs on remote machines. */
+/** Messages about Slurm jobs on remote machines. */
 export const slurm = {
   queued: 'Job {number} waits in the queue of {name} ({reason}).',
   held: 'Job {number} is held on {name} ({reason}) and starts once it is released.',
@@ -92,7 +92,7 @@ export const slurm = {
     'Change partition, account, gres, constraint or time of {name} in machines.yaml, or add it again with --replace.',
 } as const
 
-/** Why a program was not profiled, and what its profile lacks. */
+/** Reasons that a program was not profiled, and data missing from its profile. */
 export const programs = {
   installNcu: 'Install Nsight Compute and put ncu on PATH.',
   noSuchProgram: '{program} does not exist or is not executable.',
@@ -156,7 +156,7 @@ export const programs = {
   stopped: 'It was stopped before its kernels were profiled.',
 } as const
 
-/** Sweeps over the parameters of a rung. */
+/** Messages about sweeps over the parameters of a rung. */
 export const tunings = {
   none: 'There is no sweep {id}.',
   damaged: '{file} is no sweep of this program, or is damaged.',
@@ -175,7 +175,7 @@ export const tunings = {
   applyAgain: 'Apply it again.',
 } as const
 
-/** Faults of a handwritten file, and the required form of its values. */
+/** Faults in a handwritten file, and the required format of its values. */
 export const written = {
   fault: '{place}: {fault}',
   lines: '{first}\n{more}',

@@ -1,4 +1,7 @@
-/** What to change next in a kernel: one sentence per move, what it costs, and the evidence. */
+/**
+ * Recommendations for the next change to a kernel: one sentence per move, its cost, and the
+ * evidence.
+ */
 export const next = {
   coalesce:
     'Let neighboring threads access neighboring elements, so that a warp fills the sectors that it fetches.',
@@ -151,7 +154,7 @@ export const next = {
     'The kernel takes {share} of the {total} that the program spends in kernels; the program would take {after}.',
 } as const
 
-/** Bars between the old and the new time. */
+/** Labels of the bars between the old and the new time. */
 export const path = {
   work: 'work of the limiting unit',
   instructions: 'instructions',

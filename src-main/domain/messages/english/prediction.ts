@@ -1,4 +1,4 @@
-/** The timing model: what it is, why it cannot predict a rung, and what widens a range. */
+/** Messages about the timing model, its unsupported cases, and the causes of a wide error range. */
 
 export const prediction = {
   about:
@@ -21,7 +21,7 @@ export const prediction = {
   halted: 'Not predicted: the emulated launch stopped ({detail}).',
 } as const
 
-/** What limits a launch, after "limited by". */
+/** The limit of a launch, used after "limited by". */
 export const limiter = {
   dram: 'DRAM bandwidth',
   l2: 'L2 bandwidth',
@@ -40,7 +40,7 @@ export const limiter = {
   launch: 'launch overhead',
 } as const
 
-/** What widens a range. */
+/** Reasons for a wider error range. */
 export const widened = {
   'uneven-blocks': 'blocks do different amounts of work',
   'data-dependent': 'addresses or branches depend on data',

@@ -1,6 +1,6 @@
-/** Texts that say where a session's figures come from. */
+/** Messages about the origin of a session's figures. */
 
-/** By the id of the fact, which is also its CSV column name. */
+/** Names of the facts. Each key is also the CSV column name of the fact. */
 export const fact = {
   session: 'Session',
   origin: 'Origin',

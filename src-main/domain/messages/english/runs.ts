@@ -1,4 +1,7 @@
-/** A run's requirements and results: the request, the tools, the GPU, the emulator. */
+/**
+ * Messages about a run's requirements and results: the request, the tools, the GPU and the
+ * emulator.
+ */
 
 /** Invalid requests: a ladder, rung, parameter, problem, target or recording. */
 export const requests = {
@@ -73,9 +76,9 @@ export const requests = {
   cancelled: 'The run was cancelled.',
 } as const
 
-/** Fragments inserted into the sentences of ./labs and ./sessions. */
+/** Fragments for the sentences of ./labs and ./sessions. */
 export const part = {
-  /** Between the items of a list. */
+  /** Separator between list items. */
   separator: '; ',
   metric: '{metric}',
   atMostBytes: 'at most {most} bytes of shared memory',
@@ -100,7 +103,10 @@ export const part = {
   launchesMissing: 'launches after the first {count} are missing',
 } as const
 
-/** Failures of ncu, nvcc, compute-sanitizer and the driver with their remedies, and waiting for the GPU. */
+/**
+ * Failures of ncu, nvcc, compute-sanitizer and the driver, with remedies. The table includes
+ * messages about waiting for the GPU.
+ */
 export const tools = {
   ncuPermission:
     "This user is not permitted to read the GPU's performance counters (ERR_NVGPUCTRPERM).",
@@ -201,7 +207,7 @@ export const tools = {
   knownWith: 'an {gpu} (cc {computeCapability}) with ncu {version}',
 } as const
 
-/** The state of a GPU during timing. */
+/** State of the GPU during timing. */
 export const gpuState = {
   figures: 'SM clock {low} to {high} MHz, at most {power} of {limit} W and {temperature} °C',
   free: '{figures}; clocks not held down',
@@ -213,7 +219,7 @@ export const gpuState = {
   off: 'off',
 } as const
 
-/** Why clocks were reduced, according to NVML. */
+/** Reasons for reduced clocks, as reported by NVML. */
 export const clockReason = {
   applicationClocks: 'application clocks are set',
   powerCap: 'power cap',
@@ -225,7 +231,7 @@ export const clockReason = {
   displayClocks: 'display clocks are set',
 } as const
 
-/** Faults of a build's machine code. */
+/** Faults in the machine code of a build. */
 export const machineCode = {
   damaged: 'The machine code is damaged: {part} cannot be read.',
   buildAgain: 'Build it again.',
@@ -246,7 +252,7 @@ export const machineCode = {
   unknownInstruction: 'Unknown instruction at {address}: {bits}.',
 } as const
 
-/** The emulator: its limits, why a rung stopped, and estimates. */
+/** Messages about the emulator: its limits, the reasons that a rung stopped, and estimates. */
 export const emulation = {
   counted: 'An emulator counted these; no GPU was used. Samples and stalls need one.',
   notEmulated:

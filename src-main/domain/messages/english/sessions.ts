@@ -1,6 +1,6 @@
-/** Texts about sessions: recorded, imported, listed and reported. */
+/** Messages about sessions: recorded, imported, listed and reported. */
 
-/** What a session records about its run: why a rung has no result or no counters, and warnings for the reader. */
+/** Notes in a session about its run: reasons for missing results or counters, and warnings. */
 export const records = {
   notReached: 'The run ended before it reached this rung.',
   writesOutside: 'It writes out of bounds of {buffers}.',
@@ -81,7 +81,7 @@ export const records = {
   severalGpus: 'The launches ran on {count} GPUs; the GPU shown is that of the first launch.',
 } as const
 
-/** What the machine has and lacks. */
+/** Messages of `doctor` about available and missing tools. */
 export const doctor = {
   noGpu: 'No NVIDIA GPU was found: nvidia-smi is not on this machine.',
   noDriver: 'The NVIDIA driver does not respond.',
@@ -120,7 +120,7 @@ export const doctor = {
   askVersion: 'Run {file} --version yourself to see why.',
 } as const
 
-/** Sessions and recordings that are missing, unreadable or read-only. */
+/** Missing, unreadable or read-only sessions and recordings. */
 export const sessions = {
   none: 'There is no session named {session}.',
   notSession: '{folder} is not a session: it has no {file}.',
@@ -163,7 +163,7 @@ export const sessions = {
   rungs: 'Its rungs are: {rungs}.',
 } as const
 
-/** Reading HTML reports back. */
+/** Messages about importing HTML reports. */
 export const pages = {
   unreadable: 'The session in {file} cannot be read: {why}',
   noReport: '{file} is not a Kernel Ladder report.',
@@ -177,7 +177,7 @@ export const pages = {
   tooLarge: '{file} is larger than {size} MB, more than any report.',
 } as const
 
-/** Why a report, chart or print was not made. */
+/** Reasons that a report, chart or print was not made. */
 export const reports = {
   noStep: 'It builds on no other rung that has a time.',
   neitherHas: 'Neither session has a rung named {rung}.',
@@ -211,7 +211,7 @@ export const reports = {
     'Try another browser with KERNEL_LADDER_CHROMIUM, or make an HTML report and print that.',
 } as const
 
-/** What is missing from a file written by ncu. */
+/** Data missing from a file that ncu wrote. */
 export const imports = {
   newerNcu:
     'ncu {version} wrote this report. Its values were not checked against that version, only reports of ncu up to {known}.',
@@ -272,13 +272,13 @@ export const imports = {
   useCommand: 'Free some space, or import it on the command line: kernel-ladder import FILE',
 } as const
 
-/** Which samples of warps have a stall reason. */
+/** The set of warp samples that have stall reasons. */
 export const stallSamples = {
   all: 'all samples',
   notIssued: 'the samples in cycles without an issue',
 } as const
 
-/** What is missing from a deep profile. */
+/** Data missing from a deep profile. */
 export const deep = {
   noInstructions: 'ncu showed no instructions for {kernel}.',
   noLines: '{kernel} was built without line information, so its instructions have no source lines.',
@@ -289,7 +289,7 @@ export const deep = {
     'The session has the code of the kernels that took longest; that of {kernel} was left out.',
   adviceAlone:
     "Imported from {file}, which has ncu's advice but no per-instruction or per-line counters.",
-  /** Only found in older sessions. */
+  /** Only older sessions contain this message. */
   rowUnreadable: "{count} row of ncu's source page cannot be read and was skipped.",
   otherSamples:
     'Stall reasons are not compared: in the first profile they are of {a}, in the second of {b}. Profile both with the same version of ncu.',

@@ -1,6 +1,6 @@
-/** Texts about measured figures: limits, comparisons, claims and baselines. */
+/** Messages about measured figures: limits, comparisons, claims and baselines. */
 
-/** The roofline ceilings of a GPU. */
+/** Messages about the roofline ceilings of a GPU. */
 export const ceilings = {
   benchmark: "Measured by the runner's microbenchmark in this session.",
   notMeasured: 'It was not measured in this session, and no figure for this GPU is published.',
@@ -16,7 +16,7 @@ export const ceilings = {
   noBus: 'This session does not record the memory clock and the bus width.',
 } as const
 
-/** Where a rung's operation count comes from, or why the rung is not on the roofline. */
+/** Origins of a rung's operation count, and reasons for not drawing a rung on the roofline. */
 export const roofline = {
   noOperations: 'The report has no count of FP32 operations.',
   noDuration: 'The report has no duration.',
@@ -32,7 +32,7 @@ export const roofline = {
     'Operation count of {what}, {flops}; the tensor pipe did the work, which the FP32 counters do not see.',
 } as const
 
-/** Why a launch is impossible. */
+/** Reasons that a launch is impossible. */
 export const occupancy = {
   threads: 'A block can have at most {most} threads; this one has {threads}.',
   registers: 'A thread can have at most {most} registers; this one has {registers}.',
@@ -47,7 +47,7 @@ export const occupancy = {
   registersOfBlock: 'One block needs {held} registers, more than the {most} of an SM.',
 } as const
 
-/** Figures derived from a launch and its GPU, and why a metric has no value. */
+/** Figures derived from a launch and its GPU, and reasons for missing metric values. */
 export const figures = {
   time: 'Time',
   limitsUnknown:
@@ -86,7 +86,7 @@ export const figures = {
   abovePeak: 'the limit is lower than the measured rate',
 } as const
 
-/** L2 contents when a launch was timed. */
+/** L2 state when a launch was timed. */
 export const cacheState = {
   cold: 'cold',
   warm: 'warm',
@@ -94,7 +94,7 @@ export const cacheState = {
   unknown: 'unknown',
 } as const
 
-/** Shown next to a time. */
+/** Notes shown next to a time. */
 export const timeNote = {
   unsettled: 'did not settle',
   powerCap: 'at the power cap',
@@ -118,7 +118,7 @@ export const claim = {
   sustained: 'sustained {ratio}',
 } as const
 
-/** Why two sessions cannot be compared, or what to keep in mind when they are. */
+/** Reasons that two sessions cannot be compared, and warnings for a comparison. */
 export const guard = {
   ladder: 'The ladders differ: {a} and {b}.',
   problem: 'The problems differ: {a} and {b}.',
@@ -170,7 +170,7 @@ export const guard = {
   off: 'off',
 } as const
 
-/** A check against a baseline: its headline, and the reason for each rung's verdict. */
+/** Results of a baseline check: the headline, and the reason for each rung's verdict. */
 export const baseline = {
   pass: 'no rung got more than {threshold} % slower',
   fail: '{worse} of {all, plural, one{{all} rung} other{{all} rungs}} regressed',
@@ -219,7 +219,7 @@ export const baseline = {
   otherConditions: 'The sessions were not timed under the same conditions.',
 } as const
 
-/** The verdict on a rung. */
+/** Verdicts on a rung in a baseline check. */
 export const rungVerdict = {
   slower: 'slower',
   broken: 'broken',
@@ -231,7 +231,7 @@ export const rungVerdict = {
   skipped: 'skipped',
 } as const
 
-/** A session's highlights: its best rung, its largest steps, and those that did not pay off. */
+/** Highlights of a session: the best rung, the largest steps, and the slower rungs. */
 const best = 'Best rung: {rung} ({title}), {time} ± {spread}, {throughput}'
 const reached =
   `${best}; it reaches {ratio} (± {both}) of the throughput of the reference {reference}` as const
@@ -260,7 +260,7 @@ export const summary = {
   trouble: '{rung}: {status}; the reason is below.',
 } as const
 
-/** How a rung ended, by the names used in sessions. */
+/** Outcomes of a rung, by the status names in sessions. */
 export const status = {
   ok: 'ok',
   wrong: 'wrong',

@@ -1,4 +1,7 @@
-/** Compute fewer addresses: increment pointers, hoist loop-invariant parts, and let constants fold. */
+/**
+ * Compute fewer addresses: increment pointers, hoist loop-invariant parts, and let the compiler
+ * fold constants.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

@@ -1,4 +1,4 @@
-/** Add up within a warp or a block first, and update global memory once per block. */
+/** Aggregate within a warp or a block first, then update global memory once per block. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -1,4 +1,4 @@
-/** Use cp.async or the copy engine (TMA) to copy tiles directly into shared memory, several stages ahead. */
+/** Use cp.async or the copy engine (TMA) to copy tiles into shared memory, several stages ahead. */
 import type { Move } from '../move'
 import { waiting, counters } from '../evidence'
 import { message } from '../../messages/message'
@@ -18,7 +18,8 @@ export const asyncCopy: Move = {
         : stagesAsynchronously(facts)
     const onTensor = (facts.busy.tensor ?? 0) > 0.05
     if (waits === null || capability < 8 || !hasTiles || most) return null
-    // Without tensor cores, prefetching into registers and using each access fully come first.
+    // Without tensor cores, prefetching into registers and fully used accesses are the better first
+    // steps.
     const early =
       facts.boundBy === 'bytes' ? (facts.busy.dram ?? 0) < 0.5 : waits.stallLongScoreboard > 0.05
     if (!onTensor && early) return null
@@ -47,7 +48,10 @@ export const asyncCopy: Move = {
   },
 }
 
-/** Whether results are stored in register order: eight half-filled sectors per store. */
+/**
+ * Returns whether threads store results in register order, which half fills eight sectors per
+ * store.
+ */
 const storesByThreads = ({ value }: Parameters<Move['find']>[0]): boolean => {
   const sectors = value('globalStoreSectorsPerRequest') ?? 0
   return sectors >= 6 && sectors < 12

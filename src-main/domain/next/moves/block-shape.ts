@@ -1,4 +1,7 @@
-/** Try other block shapes: threads of smaller blocks wait less for each other, larger blocks share more. */
+/**
+ * Try other block shapes. Threads of smaller blocks wait less for each other; threads of larger
+ * blocks share more data.
+ */
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { message } from '../../messages/message'

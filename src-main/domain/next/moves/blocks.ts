@@ -1,11 +1,19 @@
-/** Change the number of blocks: enough to fill the SMs, or as many as fit, each looping over the rest. */
+/**
+ * Change the number of blocks. Launch enough to fill the SMs, or only as many as fit and let each
+ * block loop over more work.
+ */
 import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Waves from which starting blocks costs more than load balancing gains, if a block does little. */
+/**
+ * Number of waves above which starting blocks costs more than load balancing gains, for blocks with
+ * little work.
+ */
 const many = 20
-/** Sectors per request if each lane reads its own row, and if lanes read side by side. */
+/**
+ * Sectors per request if each lane reads its own row, and if adjacent lanes read adjacent elements.
+ */
 const scattered = 17
 const aligned = 4
 
@@ -29,7 +37,7 @@ export const blocks: Move = {
         ? {
             spread: 1,
             warps: Math.max(1, (0.9 * theoretical) / achieved),
-            // A thread with its own row reads different lines from its neighbors.
+            // Threads that each read their own row touch different lines than their neighbors.
             work:
               sectors > scattered
                 ? { l1Data: aligned / sectors, l2: aligned / sectors, dram: 0.5 }

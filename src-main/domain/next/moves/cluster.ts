@@ -1,4 +1,7 @@
-/** Have the blocks of a cluster fetch parts of a shared tile for each other (multicast), to read less from L2. */
+/**
+ * Multicast shared tiles within a cluster: each block fetches a part for all blocks, which reduces
+ * reads from L2.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

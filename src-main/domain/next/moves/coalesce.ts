@@ -1,16 +1,24 @@
-/** Have neighboring lanes access neighboring elements, so that a request uses as few sectors as its bytes fill. */
+/**
+ * Coalesce accesses: let adjacent lanes access adjacent elements, so that each request uses the
+ * minimum number of sectors.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import type { Facts } from '../facts'
 
-/** Sectors of a warp's 16-byte accesses. More per request means scattered accesses at any width. */
+/**
+ * Sectors per request if each lane accesses 16 contiguous bytes. Higher counts mean scattered
+ * accesses at any width.
+ */
 const widest = 16
 /** Sectors of contiguous 4-byte accesses. */
 const sideBySide = 4
-/** With a high L1 hit rate, half of the loads are broadcasts of one sector. */
+/**
+ * Ideal sectors per request at a high L1 hit rate, where half of the loads broadcast one sector.
+ */
 const withBroadcasts = 2
-/** L1 hit rate in percent above which lanes reuse the sectors of other lanes' scattered loads. */
+/** L1 hit rate in percent above which lanes reuse sectors of other lanes' scattered loads. */
 const rereads = 60
 
 export const coalesce: Move = {
@@ -35,7 +43,8 @@ export const coalesce: Move = {
       change: {
         removes: 'sectors',
         work: {
-          // L1 takes one pass per line of a request: as many as its sectors if lanes are far apart.
+          // L1 takes one pass per line of a request. If lanes are far apart, that is one pass per
+          // sector.
           l1Data: scatteredLoads ? 1 / most : reach,
           l2: reach,
           dram: Math.max(left, leastTraffic(facts)),
@@ -55,14 +64,17 @@ export const coalesce: Move = {
   },
 }
 
-/** Returns the remaining share of the traffic. Requests of few results are few: stores weigh as much as loads only in a memory-bound task. */
+/**
+ * Returns the remaining fraction of the traffic. Stores count as much as loads only in a
+ * memory-bound task, because other tasks store few results.
+ */
 function reachOf({ boundBy }: Facts, loads: number, stores: number, ideal: number): number {
   const after = Math.min(loads, ideal) + Math.min(stores, ideal)
   if (boundBy === 'bytes') return after / (loads + stores)
   return loads > widest ? ideal / loads : 0.9
 }
 
-/** Returns the share of requested sectors beyond the ideal. */
+/** Returns the fraction of requested sectors beyond the ideal. */
 function shareOfExcess(code: Parameters<typeof sum>[0]): number {
   const all = sum(code, 'globalL2Sectors')
   return all > 0 ? sum(code, 'globalL2SectorsExcess') / all : 0
@@ -73,7 +85,10 @@ const sum = (
   of: 'globalL2Sectors' | 'globalL2SectorsExcess',
 ): number => code.reduce((total, { [of]: value }) => total + (value ?? 0), 0)
 
-/** Returns the minimum remaining DRAM traffic, which cannot drop below what the task moves. */
+/**
+ * Returns the minimum remaining fraction of DRAM traffic. The traffic cannot drop below the bytes
+ * that the task must move.
+ */
 function leastTraffic({ leastBytes, value }: Facts): number {
   const now = value('dramBytes')
   return leastBytes === null || now === null || now <= 0 ? 0 : Math.min(1, leastBytes / now)

@@ -1,9 +1,9 @@
-/** Make whole warps take the same path: assign work to neighboring threads, or to none of a warp. */
+/** Reduce divergence: assign work so that all threads of a warp take the same path. */
 import type { Move } from '../move'
 import { share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Active lanes per instruction below which divergence is mentioned. */
+/** Fraction of active lanes per instruction below which divergence is mentioned. */
 const worth = 0.8
 
 export const divergence: Move = {

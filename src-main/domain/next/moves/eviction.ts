@@ -1,4 +1,4 @@
-/** Tell L2 what to keep and what to evict first: results that nobody reads again. */
+/** Set L2 eviction hints: evict results that are not read again first, and keep other data. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

@@ -1,21 +1,31 @@
-/** Fuse kernels that pass results through memory, so that the next kernel need not read them. */
+/**
+ * Fuse kernels that pass results through memory, so that the next kernel does not read them again.
+ */
 import { message } from '../../messages/message'
 import { counters } from '../evidence'
 import type { Facts } from '../facts'
 import type { Found, Move } from '../move'
 
-/** Minimum remaining share of the traffic when many launches become one. */
+/** Minimum remaining fraction of the traffic if many launches become one. */
 const least = 0.05
-/** Tolerance: L2 counts some bytes twice. */
+/** Tolerance factor, because L2 counts some bytes twice. */
 const slack = 1.2
-/** Utilization of DRAM or L2 from which a kernel of a program spends its time on its inputs and outputs. */
+/**
+ * Utilization of DRAM or L2 above which a program's kernel is limited by its inputs and outputs.
+ */
 const bound = 0.5
-/** A kernel that reads one array and writes one loses the read, or the write, to its neighbor. */
+/**
+ * Remaining traffic of a fused kernel that read one array and wrote one. Fusion with a neighbor
+ * removes the read or the write.
+ */
 const withoutOneSide = 0.5
-/** Its arithmetic stays; the loads or stores of that side, with their addresses, do not. */
+/**
+ * Remaining instructions after fusion. The arithmetic stays, but the loads or stores of one side
+ * and their address computation are removed.
+ */
 const withoutItsInstructions = 0.9
 
-/** The kernels of a rung become one. */
+/** Finds a fusion of all kernels of a rung into one. */
 function ofRung(facts: Facts): Found | null {
   const { kernels, leastBytes, value } = facts
   if (kernels < 2) return null
@@ -32,7 +42,7 @@ function ofRung(facts: Facts): Found | null {
   }
 }
 
-/** A kernel of a program joins the one before or after it. */
+/** Finds a fusion of a program's kernel with the kernel before or after it. */
 function ofProgram(facts: Facts): Found | null {
   const { busy, side } = facts
   const kernels = side.session.rungs.length

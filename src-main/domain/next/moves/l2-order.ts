@@ -1,4 +1,7 @@
-/** Make blocks that run at the same time work on a compact patch, so that they share more in L2. */
+/**
+ * Reorder blocks: let concurrent blocks work on a compact patch, so that they share more data in
+ * L2.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters } from '../evidence'

@@ -1,14 +1,19 @@
-/** Use larger blocks: an SM holds a limited number of blocks, and small ones leave it half empty. */
+/**
+ * Use larger blocks. An SM holds a limited number of blocks, so small blocks leave it partly empty.
+ */
 import { smLimits } from '../../gpu/sm-limits'
 import { message } from '../../messages/message'
 import { counters, waiting } from '../evidence'
 import type { Facts } from '../facts'
 import type { Move } from '../move'
 
-/** Rounding in ncu's percentages. */
+/** Tolerance factor for rounding in ncu's percentages. */
 const equal = 1.02
 
-/** Returns the occupancy in percent that the SM's block limit allows for this block size; null if unknown. */
+/**
+ * Returns the occupancy in percent that the SM's block limit allows for this block size, or null if
+ * unknown.
+ */
 function mostByBlocks({ side, threads }: Facts): number | null {
   const { device } = side.session
   const limits = device ? smLimits(device.computeCapability) : null
@@ -23,7 +28,7 @@ export function isLimitedByBlocks(facts: Facts): boolean {
   return most !== null && now !== null && most < 100 && most <= now * equal
 }
 
-/** Share of warp cycles spent waiting from which more warps help. */
+/** Minimum fraction of warp cycles spent waiting for more warps to help. */
 const worth = 0.3
 
 export const largerBlocks: Move = {
@@ -35,7 +40,7 @@ export const largerBlocks: Move = {
     const [now, achieved] = [facts.value('theoreticalOccupancy'), facts.value('achievedOccupancy')]
     if (!isLimitedByBlocks(facts) || waits === null || threads === null || now === null) return null
     const hidden = waits.stallLongScoreboard + waits.stallShortScoreboard + waits.stallWait
-    // If the grid does not fill the SMs, larger blocks only make it worse.
+    // If the grid does not fill the SMs, larger blocks leave even more SMs idle.
     if (hidden < worth || (facts.value('wavesPerSm') ?? 0) < 1) return null
     return {
       change: { warps: Math.max(1, 90 / Math.max(now, achieved ?? now)) },

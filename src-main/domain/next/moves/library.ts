@@ -1,9 +1,9 @@
-/** Call the vendor's library, if the ladder's reference is one and is faster. */
+/** Call the vendor's library, if the ladder's reference is a faster library kernel. */
 import type { Move } from '../move'
 import { message } from '../../messages/message'
 import { formatRatio } from '../../metrics/units'
 
-/** A rung within this factor of the library does not benefit. */
+/** Minimum speedup of the library for this move. Smaller gains are not worth it. */
 const worth = 1.03
 
 export const library: Move = {

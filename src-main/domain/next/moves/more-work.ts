@@ -1,4 +1,7 @@
-/** Give each thread several independent elements, so that more loads are in flight and blocks cost less per element. */
+/**
+ * Give each thread several independent elements. More loads are in flight, and block overhead per
+ * element is lower.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -1,4 +1,7 @@
-/** Fit more warps on an SM: fewer registers per thread (launch bounds) or less shared memory per block. */
+/**
+ * Fit more warps on an SM: fewer registers per thread (launch bounds) or less shared memory per
+ * block.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
@@ -18,7 +21,8 @@ export const occupancyUp: Move = {
     if (waits === null || now === null || now <= 0 || now > enough || facts.spread < 0.9)
       return null
     if (isLimitedByBlocks(facts)) return null
-    // Units near their limit already have enough warps, and tensor kernels hide latency in their code.
+    // Units near their limit already have enough warps. Tensor kernels hide latency by software
+    // pipelining.
     const most = Math.max(...Object.values(busy))
     const hidden = waits.stallLongScoreboard + waits.stallShortScoreboard + waits.stallWait
     if (most > 0.7 || (busy.tensor ?? 0) > 0.05 || hidden < worth) return null

@@ -1,4 +1,7 @@
-/** Read each element once: keep it in registers or shared memory between passes, or update the result while streaming. */
+/**
+ * Read each element once: keep it in registers or shared memory between passes, or update the
+ * result while streaming.
+ */
 import { formatRatio } from '../../metrics/units'
 import type { Found, Move } from '../move'
 import type { Facts } from '../facts'
@@ -6,12 +9,15 @@ import { flops } from '../../task/problem'
 import { counters } from '../evidence'
 import { message } from '../../messages/message'
 
-/** DRAM traffic, relative to what the task must move, from which a pass can be saved. */
+/** Minimum ratio of DRAM traffic to required bytes at which a pass can be saved. */
 const worthInDram = 1.2
-/** The same for L2, where writes and evictions count again. */
+/**
+ * Minimum ratio of L2 traffic to required bytes. It is higher because L2 counts writes and
+ * evictions again.
+ */
 const worthInL2 = 1.6
 
-/** Executed operations, relative to those of the task, from which work is duplicated. */
+/** Minimum ratio of executed operations to the task's operations that indicates duplicated work. */
 const worthInWork = 1.3
 
 export const onePass: Move = {
@@ -45,7 +51,10 @@ export const onePass: Move = {
   },
 }
 
-/** Detects a compute-bound task that executes more operations than required: it recomputes results of the first pass. */
+/**
+ * Detects a compute-bound task that recomputes results of its first pass. Such a task executes more
+ * operations than required.
+ */
 function repeated(facts: Facts): Found | null {
   const { session, rung } = facts.side
   const executed = facts.value('fp32Operations')

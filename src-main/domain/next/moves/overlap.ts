@@ -1,4 +1,7 @@
-/** Store the results of one tile, or compute its softmax, while the tensor cores work on the next. */
+/**
+ * Overlap tiles: store the results of one tile, or compute its softmax, while the tensor cores work
+ * on the next tile.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -4,7 +4,10 @@ import { counters, share, waiting } from '../evidence'
 import { message } from '../../messages/message'
 import { shareOf } from '../facts'
 
-/** Source: ncu's rule flags conflicts from 10 % of the passes. */
+/**
+ * Minimum fraction of passes lost to conflicts. ncu's own rule flags conflicts from 10 % of the
+ * passes.
+ */
 const worth = 0.06
 
 export const pad: Move = {
@@ -20,7 +23,7 @@ export const pad: Move = {
     const loads = shareOf(facts, 'sharedLoadBankConflicts', 'sharedLoadWavefronts')
     const stores = shareOf(facts, 'sharedStoreBankConflicts', 'sharedStoreWavefronts')
     if (excess < worth && Math.max(loads, stores) < 3 * worth) return null
-    // Global memory passes through the same stage, 128 bytes at a time.
+    // Global memory accesses pass through the same stage, 128 bytes per pass.
     const global = (value('l1Bytes') ?? 0) / 128
     const inStage = passes / Math.max(1, passes + global)
     const left = 1 - excess
@@ -46,7 +49,10 @@ export const pad: Move = {
   },
 }
 
-/** Returns the share of passes beyond the ideal, if they were counted per instruction. */
+/**
+ * Returns the fraction of passes beyond the ideal, or null if passes were not counted per
+ * instruction.
+ */
 function structural({ code }: Parameters<Move['find']>[0]): number | null {
   const all = code.reduce((sum, { sharedWavefronts }) => sum + (sharedWavefronts ?? 0), 0)
   const excess = code.reduce((sum, { sharedWavefrontsExcess: own }) => sum + (own ?? 0), 0)

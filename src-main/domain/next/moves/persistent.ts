@@ -1,4 +1,7 @@
-/** Keep one block per SM resident and let it process tile after tile, so that the next tile starts while the last is stored. */
+/**
+ * Use persistent blocks: one resident block per SM processes tile after tile. The next tile starts
+ * while the previous one is stored.
+ */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'

@@ -1,4 +1,4 @@
-/** Store or multiply in fewer bits, if the result allows it. */
+/** Store or multiply with fewer bits, if the required accuracy allows it. */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'

@@ -1,10 +1,10 @@
-/** Load the next tile while the current one is computed: prefetch into registers, or a second buffer. */
+/** Prefetch the next tile into registers or a second buffer while the current tile is computed. */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { waiting, counters } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Share of the warps' time in waits for memory and barriers above which prefetching can hide something. */
+/** Minimum fraction of warp time in waits for memory and barriers for prefetching to help. */
 const worth = 0.12
 
 export const prefetch: Move = {

@@ -1,10 +1,13 @@
-/** Compute more results per thread or warp from values held in registers, so that each load feeds more arithmetic. */
+/**
+ * Compute more results per thread or warp from values in registers, so that each load feeds more
+ * arithmetic.
+ */
 import type { Move } from '../move'
 import { counters, share, waiting } from '../evidence'
 import { message } from '../../messages/message'
 
 const warp = 32
-/** FMAs per shared load above which loads no longer limit an FP32 product. */
+/** FMAs per shared load above which loads no longer limit an FP32 matrix product. */
 const enough = 24
 
 export const registerTile: Move = {
@@ -57,6 +60,6 @@ export const registerTile: Move = {
   },
 }
 
-/** Share of the instructions that are not FMAs, 0 to 1. */
+/** Returns half the fraction of instructions that are not FMAs. */
 const memoryAround = (value: (id: string) => number | null): number =>
   Math.max(0, 1 - (value('ffmaShare') ?? 100) / 100) / 2

@@ -4,7 +4,7 @@ import type { Move } from '../move'
 import { counters, waiting, share } from '../evidence'
 import { message } from '../../messages/message'
 
-/** Bytes through L1, relative to what the task must move, from which a tile pays off. */
+/** Minimum ratio of L1 traffic to required bytes at which a tile pays off. */
 const reuse = 3
 
 export const sharedTile: Move = {

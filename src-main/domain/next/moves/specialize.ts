@@ -1,4 +1,7 @@
-/** Assign roles to warps: a producer keeps copies in flight while the others only compute, alternating if there are two groups. */
+/**
+ * Specialize warps: a producer keeps copies in flight while the other warps only compute. Two
+ * compute groups alternate.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

@@ -1,4 +1,6 @@
-/** Split the sum of each result among blocks or warps, if there are fewer results than the SMs can process at once. */
+/**
+ * Split the sum of each result among blocks or warps, if there are too few results to fill the SMs.
+ */
 import type { Move } from '../move'
 import { counters, share } from '../evidence'
 import { message } from '../../messages/message'

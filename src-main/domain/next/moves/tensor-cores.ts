@@ -19,7 +19,8 @@ export const tensorCores: Move = {
     const older =
       capability >= 9 && capability < 10 && tensor > 0.3 && tensor < 0.9 && !usesWarpgroups(facts)
     if (!unused && !older) return null
-    // Dense FP32 on an H100's FMA pipe runs at 1/16 of the rate of its tensor cores with 16-bit inputs.
+    // Dense FP32 on an H100's FMA pipe runs at 1/16 of the rate of the tensor cores with 16-bit
+    // inputs.
     return {
       change: unused
         ? {
@@ -28,7 +29,8 @@ export const tensorCores: Move = {
           }
         : {
             instructions: 0.25,
-            // mma.sync reaches 62 % of an H100's tensor-core rate with 16-bit inputs, and less with 8-bit ones.
+            // mma.sync reaches 62 % of an H100's tensor-core rate with 16-bit inputs, and less with
+            // 8-bit inputs.
             work: { tensor: 0.5, lsu: 0.1, l1Data: 0.8 },
             waits: { stallMathPipe: 0, stallShortScoreboard: 0.2, stallWait: 0.5 },
           },

@@ -1,4 +1,7 @@
-/** Unroll a loop with a known trip count, so that its counter, branch and barriers take no issue slots. */
+/**
+ * Unroll a loop with a known trip count, which removes the instructions for its counter, branch and
+ * barriers.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'

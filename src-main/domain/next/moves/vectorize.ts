@@ -1,10 +1,13 @@
-/** Access global memory 16 bytes at a time: a quarter of the instructions, and more bytes in flight per warp. */
+/**
+ * Access global memory 16 bytes at a time. This needs a quarter of the instructions and keeps more
+ * bytes in flight per warp.
+ */
 import { message } from '../../messages/message'
 import type { Move } from '../move'
 import { counters, waiting } from '../evidence'
 import { stagesAsynchronously } from '../machine-code-signs'
 
-/** Sectors per request up to which accesses are at most 4 bytes per lane. */
+/** Sectors per request up to which each lane accesses at most 4 bytes. */
 const narrow = 4.6
 /** Sectors of a warp load with 16 bytes per lane. */
 const sectorsOfFull = 16

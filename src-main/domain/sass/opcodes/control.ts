@@ -1,4 +1,4 @@
-/** Branches, calls, convergence, barriers, and exchange between lanes of a warp. */
+/** Opcodes for branches, calls, convergence, barriers, and data exchange between lanes of a warp. */
 import {
   a,
   alu,
@@ -27,10 +27,13 @@ import {
 } from '../parts'
 import { type Encoding, specialRegisters } from '../instruction'
 
-/** The condition of a control instruction in addition to its guard. */
+/** Condition of a control instruction in addition to its guard. */
 const condition = unlessTrue(ps(87))
 
-/** Returns the branch distance in units of 4 bytes. On sm_90 the low 8 bits are stored separately; before, all bits start at bit 34. */
+/**
+ * Returns the branch distance in bytes. On sm_90, the low bits are stored separately at bit 16. On
+ * older GPUs, all bits start at bit 34.
+ */
 const branchDistance = (encoding: Encoding, architecture: number): number =>
   architecture >= 90
     ? encoding.bits(16, 8) * 4 + (encoding.bits(34, 30) + encoding.signed(64, 18) * 2 ** 30) * 1024
@@ -38,7 +41,7 @@ const branchDistance = (encoding: Encoding, architecture: number): number =>
 const branchTarget: Part = (draft) => {
   target((encoding) => branchDistance(encoding, draft.architecture))(draft)
 }
-/** The offset added to a register and to the address of the next instruction. */
+/** Offset that is added to a register and to the address of the next instruction. */
 const branchOffset: Part = ({ encoding, architecture, operands }) => {
   const bits = branchDistance(encoding, architecture)
   if (!Number.isSafeInteger(bits)) encoding.known = false
@@ -48,7 +51,7 @@ const collective = flag(86, 'COLLECTIVE')
 const collectiveTarget = when(86, 1, 1, [branchTarget])
 const reconvergence = target((encoding) => encoding.bits(34, 30) * 4)
 
-/** The two halves of a return address. */
+/** One half of a return address. */
 const returnAddress: Part = ({ encoding, operands }) => {
   operands.push({ kind: 'word', text: encoding.bit(31) ? 'Rpc.HI' : 'Rpc.LO' })
 }
@@ -197,7 +200,7 @@ export const controlOpcodes: Opcode[] = [
   opcode(0xdc7, 'UCGABAR_WAIT', fixed(91, 1, 1)),
 ]
 
-/** RZ and URZ destinations are not printed. */
+/** Returns a part that omits RZ and URZ destinations, which are not printed. */
 function unlessDestination(part: Part): Part {
   return (draft) => {
     part(draft)
@@ -215,7 +218,7 @@ function scoreboard({ encoding, operands }: Draft): void {
   operands.push({ kind: 'scoreboard', index: encoding.bits(44, 3), group: false })
 }
 
-/** Additional scoreboards to wait for. */
+/** Adds the additional scoreboards to wait for. */
 function waited({ encoding, operands }: Draft): void {
   const mask = encoding.bits(32, 6)
   if (mask === 0) return

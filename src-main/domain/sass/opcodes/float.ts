@@ -1,4 +1,6 @@
-/** FP32, FP64 and packed 16-bit arithmetic, and conversions between number formats. */
+/**
+ * Opcodes for FP32, FP64 and packed 16-bit arithmetic, and for conversions between number formats.
+ */
 import {
   a,
   ab,
@@ -50,10 +52,10 @@ const comparisons = [
 ]
 const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 
-/** Selects the source or sign: `PT` or `!PT` for minimum and maximum. */
+/** Predicate that selects between two results. For minimum and maximum, it is `PT` or `!PT`. */
 const selector = ps(87)
 
-/* Packed halves: which half a source supplies to both lanes. */
+/* Suffixes of packed halves. They select the half that a source supplies to both lanes. */
 const halves = ['', 'F32', 'H0_H0', 'H1_H1']
 const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
 const half = ({ encoding }: Draft, at: number): string[] =>
@@ -66,7 +68,7 @@ const h2: SourceOptions = {
   at64: [84, 83],
   bf16At: 85,
 }
-/** The second factor of a complex product: its low half, and its high half negated. */
+/** Suffix of the second factor of a complex product: its low half, and its negated high half. */
 const complexHalf = (draft: Draft, at: number): string[] =>
   at === 32 && draft.encoding.bits(60, 2) === 0 && draft.encoding.bit(86)
     ? ['H0_NH1']
@@ -84,7 +86,7 @@ const halfSetParts = (result: Part[], more: Part[] = []): Part[] => [
   ...result,
 ]
 
-/** A further condition for turning negative results into zero. */
+/** Condition for turning negative results into zero. */
 const relu: Part = when(79, 1, 1, [unlessTrue(ps(87))])
 
 export const floatOpcodes: Opcode[] = [
@@ -184,7 +186,7 @@ const floatSource = { neg: true, abs: true, imm: 'f32' } as const
 const toNearest = choice(78, 2, ['', 'RM', 'RP', 'RZ'])
 const toInteger = choice(78, 2, ['', 'FLOOR', 'CEIL', 'TRUNC'])
 
-/** Which half or byte of a register a narrow source uses. */
+/** Returns the suffix for the half or byte of a register that a narrow source uses. */
 const part = ({ encoding }: Draft): string[] => {
   const which = encoding.bits(60, 2)
   const narrow = encoding.bits(84, 2)
@@ -199,7 +201,10 @@ const narrowFloat = when(
   [b(floatSource)],
 )
 
-/** An integer format: 2 bits for the size and one for the sign; signed 32-bit is not printed. */
+/**
+ * An integer format with 2 bits for the size and one bit for the sign. Signed 32-bit is not
+ * printed.
+ */
 const integer =
   (sizeAt: number, signAt: number): Part =>
   ({ encoding, modifiers }) => {
@@ -207,7 +212,7 @@ const integer =
     if (name !== 'S32') modifiers.push(name)
   }
 
-/** Rounding to an integer keeps the format. */
+/** Rounding to an integer keeps the number format. */
 const sameFormat: Part = ({ encoding }) => {
   if (encoding.bits(sourceBits, 2) !== encoding.bits(75, 2)) encoding.known = false
 }

@@ -1,4 +1,7 @@
-/** Integer arithmetic, logic, shifts, comparisons, selection, and moves between registers and predicates. */
+/**
+ * Opcodes for integer arithmetic, logic, shifts, comparisons, selection, and moves between
+ * registers and predicates.
+ */
 import {
   a,
   ab,
@@ -222,7 +225,10 @@ export const integerOpcodes: Opcode[] = [
   ),
 ]
 
-/** IMAD also moves, shifts or adds values when the other pipe is busy; its name then says so. */
+/**
+ * Adds MOV, IADD or SHL to the name of IMAD. The compiler uses IMAD to move, add or shift values
+ * when the other pipe is busy.
+ */
 function whatItDoes({ encoding, modifiers }: Draft): void {
   if (encoding.bit(74)) return
   const form = encoding.bits(9, 3)
@@ -235,7 +241,7 @@ function whatItDoes({ encoding, modifiers }: Draft): void {
   } else if (form <= 3 && isZero(24) && isZero(form === 1 ? 32 : 64)) modifiers.push('MOV')
 }
 
-/** PLOP3's first truth table is encoded on both sides of the predicates. */
+/** Reads PLOP3's first truth table, whose bits are on both sides of the predicates. */
 export function splitTable({ encoding, operands }: Parameters<Part>[0]): void {
   operands.push({
     kind: 'immediate',

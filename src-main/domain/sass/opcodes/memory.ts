@@ -1,4 +1,4 @@
-/** Loads, stores, atomics and copies of the load-store unit, and fences. */
+/** Opcodes for loads, stores, atomics and copies of the load-store unit, and for fences. */
 import type { ConstantOperand } from '../instruction'
 import {
   always,
@@ -41,21 +41,21 @@ const ordersBefore80 = [
   'STRONG.SYS',
 ]
 
-/** Memory order and scope: four different bits from sm_80 on. */
+/** Memory order and scope. The encoding of the four bits changed with sm_80. */
 const order = (at: number): Part =>
   before(80, [choice(at, 4, ordersBefore80)], [choice(at, 4, orders)])
 
-/** The bits of an address: a register at 24, an offset, and possibly a uniform part. */
+/** Bit positions of an address: a register, an offset, and possibly a uniform register. */
 interface Address {
   offset?: readonly [at: number, width: number]
   uniformAt: number
-  /** The bit for the presence of a uniform register. */
+  /** Bit that is set if there is a uniform register. */
   uniformIf?: number
-  /** The bit that turns it into a descriptor. */
+  /** Bit that makes the uniform register a descriptor. */
   descriptorIf?: number
-  /** The bit that turns the register into a pair. */
+  /** Bit that makes the address register a pair. */
   wideIf?: number
-  /** Where a register's scale is encoded. */
+  /** Position of the register's scale factor. */
   scaleAt?: number
   registerAt?: number
 }
@@ -78,7 +78,8 @@ const address = ({
       wide: wideIf !== undefined && encoding.bit(wideIf),
       scale: scaleAt === undefined ? 1 : ([1, 4, 8, 16] as const)[encoding.bits(scaleAt, 2)]!,
       uniform: descriptor ? null : index,
-      // sm_80 to sm_89 encode a descriptor in every access but print only the ones that matter.
+      // sm_80 to sm_89 encode a descriptor in every access but print only the descriptors that
+      // matter.
       descriptor: descriptor && (architecture >= 90 || encoding.bit(101)) ? index : null,
       offset,
     }
@@ -86,7 +87,7 @@ const address = ({
 
 const sharedLoad = address({ uniformAt: 32, scaleAt: 78 })
 const sharedStore = address({ uniformAt: 64, scaleAt: 78 })
-/** No uniform part. */
+/** Address without a uniform register. */
 const plainAddress = memory(({ encoding }) => ({
   register: encoding.bits(24, 8),
   offset: [40, 24],
@@ -95,7 +96,7 @@ const cacheLine = memory(({ encoding }) => ({ register: encoding.bits(24, 8), of
 const globalLoad = address({ uniformAt: 32, descriptorIf: 76, wideIf: 90 })
 const globalStore = address({ uniformAt: 64, descriptorIf: 76, wideIf: 90 })
 
-/** A trailing predicate that is stored inverted: 0 is PT. */
+/** Trailing predicate, stored inverted. 0 means PT. */
 const lastPredicate: Part = ({ encoding, operands }) => {
   const index = encoding.bits(64, 3) ^ 7
   const negated = encoding.bit(67)
@@ -140,7 +141,10 @@ const floatAtomicTypes = choice(73, 4, {
   11: 'F32x4.FTZ.RN',
   15: 'F64.RN',
 })
-/** Operands: the predicate, the destination of the old value, the address, the value. */
+/**
+ * Operands of an atomic: the predicate, the destination of the old value, the address and the
+ * value.
+ */
 const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>
   opcode(
     code,
@@ -201,7 +205,7 @@ const constantAddress =
     operands.push(operand)
   }
 
-/** The destination of an asynchronous copy from global memory. */
+/** Destination of an asynchronous copy from global memory. */
 const copyTarget = memory(({ encoding }) => ({
   register: encoding.bits(16, 8),
   offset: [44, 20],

@@ -1,4 +1,4 @@
-/** Matrix instructions, and Hopper's copies and barriers. */
+/** Opcodes for matrix instructions, and for Hopper's copies and barriers. */
 import {
   always,
   before,
@@ -23,7 +23,7 @@ import {
   type Part,
 } from '../parts'
 
-/** Matrix descriptors are in uniform registers; negation and transposition are printed after them. */
+/** Matrix descriptor in uniform registers. Negation and transposition are printed after it. */
 const descriptor =
   (at: number): Part =>
   ({ encoding, operands }) => {
@@ -40,14 +40,17 @@ const descriptor =
     })
   }
 
-/** `64x128x16`: the number of columns is encoded in units of 8, the depth follows from the type. */
+/**
+ * Shape of a warpgroup product, such as `64x128x16`. The number of columns is encoded in units of
+ * 8. The depth follows from the type.
+ */
 const groupShape =
   (depth: number): Part =>
   ({ encoding, modifiers }) => {
     modifiers.push(`64x${(encoding.bits(53, 5) + 1) * 8}x${depth}`)
   }
 
-/** Stored inverted, so that 0 is UPT. */
+/** Uniform predicate, stored inverted. 0 means UPT. */
 const scaleInput: Part = ({ encoding, operands }) => {
   const index = encoding.bits(87, 3) ^ 7
   const negated = encoding.bit(90)
@@ -85,7 +88,10 @@ const aInRegisters: Part = (draft) => {
   descriptor(32)(draft)
 }
 const dimensions = choice(79, 3, ['1D', '2D', '3D', '4D', '5D'])
-/** The blocks of a multicast, or the offsets of an image; then the cache policy. */
+/**
+ * Last operands of a copy. The blocks of a multicast or the offsets of an image are first, followed
+ * by the cache policy.
+ */
 const lastOfCopy: Part = (draft) => {
   const { encoding, operands } = draft
   if (encoding.bits(9, 3) === 1) ureg(64)(draft)

@@ -1,4 +1,4 @@
-/** The uniform datapath: one value per warp, in the uniform registers. */
+/** Opcodes of the uniform datapath, which computes one value per warp in uniform registers. */
 import {
   always,
   choice,
@@ -26,7 +26,10 @@ import { combination, integerComparisons, shiftParts, splitTable, unsigned } fro
 const signed = { neg: true, imm: 'signed' } as const
 const inverted = { not: true, imm: 'signed' } as const
 
-/** Source forms: registers, an immediate second source, an immediate third source. */
+/**
+ * Returns opcodes for source forms. Form 1 has registers, form 4 an immediate second source, and
+ * form 2 an immediate third source.
+ */
 const forms = (base: number, ...which: (1 | 2 | 4)[]): number[] =>
   which.map((form) => (form << 9) | base)
 

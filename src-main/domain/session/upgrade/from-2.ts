@@ -1,11 +1,12 @@
 /**
- * Upgrades sessions from version 2 to version 3, which stores the L2 contents with every time. Version 2 flushed L2 by overwriting a
- * buffer, which left dirty lines, or did not flush at all. Damaged values are passed through for the schema to reject. Pure.
+ * Upgrades sessions from version 2 to version 3, which stores the L2 state with every time. Version
+ * 2 either overwrote a buffer to flush L2, which left dirty lines, or did not flush. Damaged values
+ * are passed through, and the schema rejects them. Pure.
  */
 import type { CacheState } from '../session'
 import { eachRecord, isRecord, withPart, type Json, type JsonRecord } from './json'
 
-/** Only the first launch of a burst followed a flush. */
+/** Upgrades a timing. In a burst, only the first launch followed a flush. */
 const timing =
   (cacheState: CacheState) =>
   (old: Json): Json =>
@@ -24,7 +25,7 @@ export function sessionFrom2(session: Json): Json {
   const rung = (old: JsonRecord): JsonRecord =>
     withPart(old, 'timing', timing(old.program === undefined ? ofRunner : 'unknown'))
   const rungs = eachRecord(session.rungs, rung)
-  // The L2 contents of programs are unknown.
+  // The L2 state of programs is unknown.
   const isTimed =
     Array.isArray(rungs) &&
     rungs.some((one: Json) => isRecord(one) && isRecord(one.timing) && one.program === undefined)

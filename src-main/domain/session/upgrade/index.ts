@@ -1,22 +1,24 @@
 /**
- * Upgrades files of older versions to the current one, with one upgrader per version, applied in sequence. The files on disk are not
- * changed. Pure.
+ * Upgrades files from older versions to the current version, one version at a time. The files on
+ * disk do not change. Pure.
  */
 import { message, type AnyMessage } from '../../messages/message'
 import { frozenReportFrom2, sessionFrom2 } from './from-2'
 import { isRecord } from './json'
 
-/** Upgrades from its version to the next. */
+/** A function that upgrades from one version to the next. */
 type Upgrader = (value: unknown) => unknown
 
 interface Format {
-  /** The key of the version in the file. */
+  /** Name of the version field in the file. */
   version: string
-  /** The name of the version in messages. */
+  /** Name of the version in messages. */
   word: string
   /** The version that this program writes. */
   newest: number
-  /** Older versions without an upgrader were never released and are rejected. */
+  /**
+   * Upgraders by old version. Versions without an upgrader were never released and are rejected.
+   */
   upgraders: Readonly<Record<number, Upgrader>>
 }
 
@@ -28,7 +30,10 @@ export const formats = {
   sanitizerVerdicts: { version: 'schema', word: 'schema', newest: 2, upgraders: {} },
 } as const satisfies Record<string, Format>
 
-/** Returns a value of the current version, not yet validated, or why the program cannot read it. */
+/**
+ * Returns a value of the current version, not yet validated, or the reason that the program cannot
+ * read it.
+ */
 export function upgraded(
   { version: field, word, newest, upgraders }: Format,
   value: unknown,
