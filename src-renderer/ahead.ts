@@ -1,6 +1,6 @@
 /**
  * Sends the calls that every startup makes while libraries and screens are still loading. The first
- * call that needs an answer takes it; later calls send their own request.
+ * caller receives that response. Later callers send their own request.
  */
 export interface RawAnswer {
   status: number
@@ -11,7 +11,7 @@ export interface RawAnswer {
 const answers = new Map<string, Promise<RawAnswer>>()
 const keyOf = (name: string, input: unknown): string => `${name} ${JSON.stringify(input)}`
 
-/** Rejects if the server cannot be reached. */
+/** Sends a POST request. Rejects if the server cannot be reached. */
 export async function send(
   address: string,
   type: string,
@@ -34,8 +34,7 @@ export const postCall = (name: string, input: unknown, signal?: AbortSignal): Pr
 
 function ask(name: string, input: unknown): Promise<RawAnswer> {
   const answer = postCall(name, input)
-  // The caller that takes the answer handles the failure. If no caller does, the failure is
-  // harmless.
+  // The caller that takes the answer handles a failure. An unused failure is harmless.
   answer.catch(() => undefined)
   answers.set(keyOf(name, input), answer)
   return answer
@@ -50,7 +49,7 @@ export function askAhead(): void {
   void ask('sessions.list', {})
   const info = ask('app.info', {})
   const named = /^#\/session\/([^/?]+)/.exec(window.location.hash)?.[1]
-  // Startup continues with a bad URL or answer. The screens report the error.
+  // Startup continues after a bad URL or response. The screens report the error.
   if (named === undefined)
     void info
       .then((answer) => {
@@ -67,8 +66,8 @@ export function askAhead(): void {
 }
 
 /**
- * Returns the answer to a call that was sent ahead; undefined if none was sent or it was already
- * taken.
+ * Returns the response to a call that was sent ahead. Returns undefined if none was sent or it was
+ * already taken.
  */
 export function takeAhead(name: string, input: unknown): Promise<RawAnswer> | undefined {
   const key = keyOf(name, input)

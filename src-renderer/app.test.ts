@@ -28,19 +28,19 @@ afterEach(() => {
 
 const settled = () => vi.waitFor(() => expect(calls.length).toBe(3))
 
-it('the page asks for the session that the program opens with', async () => {
+it('requests the default session at startup', async () => {
   askAhead()
   await settled()
   expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:first' }])
 })
 
-it('the page asks for the session that the address names, before the program itself would', () => {
+it('requests the session named in the URL without waiting for app.info', () => {
   vi.stubGlobal('window', { location: { hash: '#/session/recorded%3Amine/compare/a/b' } })
   askAhead()
   expect(calls[2]).toEqual(['sessions.get', { ref: 'recorded:mine' }])
 })
 
-it('the page gives an answer once, to the call that would have asked', async () => {
+it('returns each prefetched response once, to the first call', async () => {
   askAhead()
   await settled()
   const input = { ref: 'recorded:first' }
@@ -52,7 +52,7 @@ it('the page gives an answer once, to the call that would have asked', async () 
   expect(takeAhead('sessions.get', input)).toBeUndefined()
 })
 
-it('the page leaves an address that cannot be decoded, and a server that is gone, to the screens', async () => {
+it('leaves undecodable URLs and unreachable servers to the screens', async () => {
   vi.stubGlobal('window', { location: { hash: '#/session/%E0%A4%A' } })
   askAhead()
   await vi.waitFor(() => expect(calls.length).toBe(2))
@@ -66,11 +66,11 @@ it('the page leaves an address that cannot be decoded, and a server that is gone
 const named = (name: string) => screens.find((screen) => screen.name === name)!
 
 describe('the screens', () => {
-  it('have a title each', () => {
+  it('each have a title', () => {
     for (const { name } of screens) expect(wordAt(en, `title.${name}`), name).toBeTypeOf('string')
   })
 
-  it('can each be reached: by a link, by a key, or from the one that it belongs under', () => {
+  it('can each be reached by a link, a key, or a parent screen', () => {
     const lost = screens.filter(({ meta }) => !meta?.linked && !meta?.key && !meta?.under)
     expect(lost.map(({ name }) => name)).toEqual(['home', 'missing'])
     for (const { meta } of screens)
@@ -79,11 +79,11 @@ describe('the screens', () => {
 })
 
 describe('the letters after g', () => {
-  it('are each one screen’s', () => {
+  it('each belong to one screen', () => {
     expect(new Set(goTos.map(({ key }) => key)).size).toBe(goTos.length)
   })
 
-  it('lead to the session on screen, or by way of home while there is none', () => {
+  it('open the screen of the current session, or home if there is none', () => {
     expect(placeOf(named('ladder'), 'mine')).toEqual({
       name: 'ladder',
       params: { sessionRef: 'mine' },
@@ -99,7 +99,7 @@ describe('the letters after g', () => {
     ['toString', 'ladder'],
     [['matrix', 'charts'], 'ladder'],
     [undefined, 'ladder'],
-  ])('lead by way of home, asked for %j, to %s', (screen, next) => {
+  ])('for %j, lead through home to %s', (screen, next) => {
     const props = named('home').props as (to: object) => object
     expect(props({ query: { screen } })).toEqual({ next })
   })

@@ -1,7 +1,7 @@
 /// <reference types="vite/client" />
 
 interface Window {
-  /** The bridge exposed by Electron's preload script; absent in a browser. */
+  /** The bridge that Electron's preload script exposes, or undefined in a browser. */
   kernelLadder?: {
     call(
       name: import('../src-main/contract').CallName,
@@ -13,7 +13,7 @@ interface Window {
   }
 }
 
-/** Translations, as imported by scripts/vite/yaml-modules.ts. */
+/** Translations in YAML files, imported through scripts/vite/yaml-modules.ts. */
 declare module '*.yaml' {
   const words: import('./ui/authored').Translations
   export default words

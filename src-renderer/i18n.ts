@@ -1,4 +1,4 @@
-/** English is bundled with the page; other languages are loaded on demand. */
+/** Loads the UI languages. English is part of the page. Other languages are loaded on demand. */
 import { watch } from 'vue'
 import { keptChoice } from './ui/preferences'
 import { learn, type Translations } from './ui/authored'
@@ -15,7 +15,7 @@ export const languageChoice = keptChoice<LanguageChoice>('language', languageCho
 interface Locale {
   default: Words
   ladders: Translations
-  /** Adjusts a sentence after its values are inserted. */
+  /** Adjusts a sentence after values are inserted. */
   settle: Settle
 }
 
@@ -27,7 +27,7 @@ const loaders: Record<Exclude<Language, 'en'>, () => Promise<Locale>> = {
 async function show(choice: LanguageChoice): Promise<void> {
   const name = choice === 'system' ? pickLanguage(navigator.languages) : choice
   const words = name === 'en' ? undefined : await loaders[name]()
-  // The user may have switched again while the locale was loading.
+  // The user may have chosen another language while this locale was loading.
   if (choice !== languageChoice.value) return
   learn('ladders', words?.ladders ?? null)
   speak(name, words?.default, words?.settle)
@@ -35,8 +35,8 @@ async function show(choice: LanguageChoice): Promise<void> {
 }
 
 /**
- * Applies the chosen language now and on every change. Falls back to English if it cannot be
- * loaded.
+ * Applies the chosen language now and on every change. If a language cannot be loaded, English is
+ * used.
  */
 export async function followLanguage(): Promise<void> {
   const follow = (choice: LanguageChoice) => show(choice).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Entry point of the page. Sends the startup requests before the program itself has loaded. */
+/** Entry point of the page. Sends the startup requests before the program has loaded. */
 import { askAhead } from './ahead'
 
 if (!window.kernelLadder) askAhead()

@@ -1,4 +1,7 @@
-/** The UI of an HTML report: the app's own screens over the sessions embedded in the page. */
+/**
+ * The UI of an HTML report. The report shows the app's own screens for the sessions embedded in the
+ * page.
+ */
 import { createPinia } from 'pinia'
 import { createApp } from 'vue'
 import { z } from 'zod'
@@ -27,6 +30,6 @@ try {
     .directive('tip', tip)
     .mount('#app')
 } catch (error) {
-  // Without data there is nothing to draw, but the page must not stay blank.
+  // Without data nothing can be drawn, but the page must not stay blank.
   document.body.textContent = `This report cannot be read: ${error instanceof Error ? error.message : String(error)}`
 }

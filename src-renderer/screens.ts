@@ -1,9 +1,10 @@
 /**
- * The app's screens. A screen is a component, an entry here, and its texts and `title` in each
- * locale. Router, navigation, palette, keys, and help are derived from the entry.
+ * The app's screens. A screen consists of a component, an entry here, and its texts and `title` in
+ * each locale. Router, navigation, palette, keys, and help are derived from the entry.
  */
 import type { RouteLocationRaw } from 'vue-router'
-// Bundled, unlike the other screens, because the default session opens through it.
+// Import this screen statically, unlike the other screens, because the default session opens
+// through it.
 import HomeScreen from './features/frame/HomeScreen.vue'
 import { sessionScreens, type Screen } from './features/frame/session-screens'
 
@@ -11,11 +12,11 @@ export type { Screen }
 
 declare module 'vue-router' {
   interface RouteMeta {
-    /** Whether the navigation links to it. */
+    /** Whether the navigation links to the screen. */
     linked?: true
-    /** The letter that opens it after g. */
+    /** The letter that opens the screen after g. */
     key?: string
-    /** The screen whose link is highlighted instead, if it has no link. */
+    /** The screen whose link is highlighted instead, if this screen has no link. */
     under?: string
   }
 }
@@ -25,14 +26,14 @@ const word = (value: unknown): string | undefined => (typeof value === 'string' 
 const isOfSession = ({ path }: Screen): boolean => path.startsWith('/session/:sessionRef/')
 
 /**
- * Returns the screen that home continues to: the session screen requested before a session was
- * open. Screens that need only the session have a key.
+ * Returns the screen that home opens next: the session screen requested before a session was open.
+ * Only screens with a key qualify, because the others need more than the session.
  */
 const afterHome = (name: unknown): string =>
   screens.find((screen) => screen.name === name && isOfSession(screen) && screen.meta?.key)?.name ??
   'ladder'
 
-/** In navigation order. */
+/** The app's screens, in navigation order. */
 export const screens: readonly Screen[] = [
   {
     path: '/',
@@ -135,8 +136,8 @@ export const screens: readonly Screen[] = [
 ]
 
 /**
- * Returns a screen's location in the open session. Without one, it is home, which opens a session
- * and continues to the screen.
+ * Returns a screen's location in the open session. Without an open session, returns home, which
+ * opens a session and then the screen.
  */
 export function placeOf(screen: Screen, sessionRef: string | null): RouteLocationRaw {
   const { name } = screen

@@ -7,7 +7,7 @@ export interface RungBar {
   /** The rung's number, shown on the axis. */
   number: string
   title: string
-  /** null leaves a blank row. */
+  /** The bar's value. If it is null, the row is blank. */
   value: number | null
   /** The value with its unit. */
   text: string
@@ -19,11 +19,11 @@ export interface RungBar {
 interface RungBarsSpec {
   bars: readonly RungBar[]
   scale: ScaleKind
-  /** Upper end of a linear axis, if the unit has one. */
+  /** Upper end of a linear axis, set if the unit has a maximum. */
   max?: number | undefined
   axisText: (value: number) => string
   reference?: { value: number; name: string } | undefined
-  /** The pinned rung, drawn as a dashed line. */
+  /** The baseline rung, drawn as a dashed line. */
   base?: { value: number; name: string } | undefined
 }
 

@@ -23,12 +23,12 @@ describe('stacked bars', () => {
       })(palette, { width, height: 200 }),
     )
 
-  it('name a part only where the name fits into it', () => {
+  it('label a part only if the label fits', () => {
     expect(draw(800)[0]!.data.map(({ label }) => label!.show)).toEqual([true, false])
     expect(draw(1000)[1]!.data.map(({ label }) => label!.show)).toEqual([false, false])
   })
 
-  it('reckon with letters as wide as they are high', () => {
+  it('count a Chinese character as wide as it is high', () => {
     const named = (name: string) =>
       seriesOf(
         stackedBars({
@@ -42,7 +42,7 @@ describe('stacked bars', () => {
     expect([named('rest'), named('其他原因')]).toEqual([[true], [false]])
   })
 
-  it('bear their sum at the end', () => {
+  it('show their sum at the end', () => {
     expect(
       draw(800)
         .at(-1)!
@@ -50,7 +50,7 @@ describe('stacked bars', () => {
     ).toEqual(['92', '10'])
   })
 
-  it('write in the ink that can be read on the colour', () => {
+  it('use the text color that is legible on the bar', () => {
     expect(inkOn('#06402c')).toBe('#ffffff')
     expect(inkOn('#f0a788')).toBe('#000000')
   })
@@ -68,12 +68,12 @@ describe('rows of marks', () => {
       })(palette, size),
     )
 
-  it('draw no mark for a figure that is not there, nor a zero on a logarithmic axis', () => {
+  it('have no mark for a missing value or for a zero on a logarithmic axis', () => {
     const drawn = draw([null, 0, 8]).filter(({ name, data }) => name !== '' && data.length > 0)
     expect(drawn.map(({ name }) => name)).toEqual(['DRAM'])
   })
 
-  it('name each limit that is met first', () => {
+  it('label only the limit that is reached first', () => {
     const named = draw([2, 2, 8], [0, 1]).flatMap(({ data }) =>
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
@@ -90,17 +90,17 @@ describe('lines', () => {
   const draw = (lines: LinePanelsSpec['panels'][number]['lines']) =>
     seriesOf(linePanels(spec(lines))(palette, size))
 
-  it('have a gap where there is no figure, never a zero', () => {
+  it('have a gap for a missing value, never a zero', () => {
     const [line] = draw([{ name: 'a', values: [null, 5], colour: 0 }])
     expect(line!.data.map(({ value }) => value)).toEqual(['-', 5])
   })
 
-  it('are named once, at their last figure', () => {
+  it('are labeled once, at their last value', () => {
     const [line] = draw([{ name: 'a', values: [5, null], colour: 0 }])
     expect(line!.data.map(({ label }) => label!.show)).toEqual([true, false])
   })
 
-  it('are told apart by color, mark and dashes together, sixteen of them, and each name has its mark', () => {
+  it('differ in color, symbol and dashes for up to sixteen series, and labels repeat the symbol', () => {
     const drawn = draw(
       Array.from({ length: 16 }, (_, colour) => ({
         name: `rung ${colour}`,
@@ -124,7 +124,7 @@ describe('lines', () => {
     ])
   })
 
-  it('that end together have names that do not lie on each other', () => {
+  it('have labels that do not overlap if the lines end together', () => {
     const ends = draw([
       { name: 'a', values: [1, 5], colour: 0 },
       { name: 'b', values: [1, 5], colour: 1 },
@@ -136,32 +136,32 @@ describe('lines', () => {
   })
 })
 
-describe('places of labels', () => {
-  it('stay where they belong when there is room', () => {
+describe('label positions', () => {
+  it('stay unchanged if there is room', () => {
     expect(spreadLabels([10, 50, 90], 15, 0, 100)).toEqual([10, 50, 90])
   })
 
-  it('are pushed apart evenly about where they belong', () => {
+  it('are spread evenly around the wanted position', () => {
     expect(spreadLabels([50, 50], 10, 0, 100)).toEqual([45, 55])
   })
 
-  it('stay within the panel, in their order', () => {
+  it('stay within the panel and keep their order', () => {
     const places = spreadLabels([0, 0, 0, 99], 20, 0, 100)
     expect(places).toEqual([0, 20, 40, 99])
   })
 
-  it('share what room there is when it is too small', () => {
+  it('share the available room if it is too small', () => {
     expect(spreadLabels([0, 0, 0], 50, 0, 60)).toEqual([0, 30, 60])
   })
 
-  it('of an axis end at a round figure', () => {
+  it('end an axis at a round number', () => {
     expect([0.83, 1.09, 51.2, 100].map(niceEnd)).toEqual([1, 1.2, 60, 100])
     expect(niceEnd(0)).toBe(1)
   })
 })
 
-describe('series that are switched off', () => {
-  it('are left out of the drawing and named in the legend', () => {
+describe('hidden series', () => {
+  it('are not drawn but appear in the legend', () => {
     const option = stackedBars({
       rows: [{ label: '01 Naive', parts: [2, 3], end: '5' }],
       series: [{ name: 'barrier' }, { name: 'wait' }],
@@ -175,8 +175,8 @@ describe('series that are switched off', () => {
   })
 })
 
-describe('bars of differences', () => {
-  it('lie on both sides of zero, on an axis that holds both', () => {
+describe('stacked bars of differences', () => {
+  it('extend to both sides of zero, and the axis covers both', () => {
     const option = stackedBars({
       rows: [{ label: '01 Naive', parts: [-2, 3], end: '+1' }],
       series: [{ name: 'barrier' }, { name: 'wait' }],
@@ -189,7 +189,7 @@ describe('bars of differences', () => {
 })
 
 describe('waves', () => {
-  it('leave a gap where waves are left out', () => {
+  it('have a gap for omitted waves', () => {
     const { start, end } = wavePlaces([0, 1, 40, 41])
     expect([...start.values()]).toEqual([0, 1, 2.5, 3.5])
     expect(end).toBe(4.5)
@@ -212,12 +212,12 @@ describe('waves', () => {
       [0, 0],
       [0, 1],
     ])
-    // ECharts draws the parts of a large series in successive frames.
+    // ECharts draws the items of a large series over several frames.
     expect(blocks).toMatchObject({ progressive: 0 })
   })
 })
 
-describe('a history', () => {
+describe('a history chart', () => {
   const draw = (times: number[], at: number[] = []) =>
     historyChart({
       points: times.map((ms, day) => ({ date: `day ${day}`, session: `s${day}`, ms })),
@@ -232,14 +232,14 @@ describe('a history', () => {
       yAxis: { min: number; max: number }
     }
 
-  it('has the level between steps, and each step with its size', () => {
+  it('shows the level between steps, and the size of each step', () => {
     const { series } = draw([1, 1.2, 1, 2, 2, 2.4], [3])
     expect(series[0]!.data).toEqual([1, 1, 1, 2, 2, 2])
     expect(series[1]!.data).toEqual([1, 1.2, 1, 2, 2, 2.4])
     expect(series[0]!.markLine!.data).toEqual([{ xAxis: 3, label: { formatter: '+3 %' } }])
   })
 
-  it('shows steps of a percent, and does not blow up noise', () => {
+  it('shows steps of one percent without magnifying noise', () => {
     const { yAxis } = draw([100, 101])
     expect(yAxis.max - yAxis.min).toBeLessThan(5)
     const flat = draw([100, 100]).yAxis

@@ -1,13 +1,13 @@
 /** Maps the parts of a chart to rungs for the pointer and the keyboard. */
 import type { ChartOption } from './chart'
 
-/** The categories of an axis, one per rung. A category that links to no rung is undefined. */
+/** An axis with one category per rung. A category that links to no rung is undefined. */
 export interface RungAxis {
   axis: 'x' | 'y'
   rungs: readonly (string | undefined)[]
 }
 
-/** The mark of a rung. `at` has its axis coordinates. */
+/** The mark of a rung. `at` holds its axis coordinates. */
 export interface RungPoint {
   rung: string
   series: number
@@ -79,7 +79,7 @@ export const rungOrder = (axis: RungAxis | undefined, points: readonly RungPoint
   ),
 ]
 
-/** A series that the user can hide, with its symbol and color. */
+/** A series that the user can hide, and its symbol and color. */
 export interface LegendEntry {
   name: string
   colour: string

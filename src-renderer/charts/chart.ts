@@ -1,7 +1,9 @@
 /** The type of the chart builders, and the axis and tooltip styles that they share. */
 import type { ChartOption, ChartSize } from './echarts'
 
-/** The design tokens as values, because a canvas cannot read custom properties. */
+/**
+ * Design tokens. Canvas code reads their values, because a canvas cannot use CSS custom properties.
+ */
 const names = {
   text: '--text',
   text2: '--text-2',
@@ -19,7 +21,7 @@ const names = {
 const seriesNames = [1, 2, 3, 4, 5, 6].map((number) => `--series-${number}`)
 
 export type Palette = Record<keyof typeof names, string> & {
-  /** Colors of categories, in order; `rest` is for the remainder. */
+  /** Colors of the categories, in order. `rest` colors the remainder. */
   series: readonly string[]
   font: string
 }
@@ -36,7 +38,7 @@ export function readPalette(element: Element): Palette {
   return paletteFrom((name) => style.getPropertyValue(name), style.fontFamily)
 }
 
-/** Returns the light theme, because a saved chart is printed on white paper. */
+/** Returns the light palette, because a saved chart is printed on white paper. */
 export function printPalette(): Palette {
   const root = [...document.styleSheets]
     .flatMap((sheet) => [...sheet.cssRules])
@@ -52,15 +54,15 @@ export function printPalette(): Palette {
 
 export type { ChartOption, ChartSize }
 
-/** The range that each axis shows; null if its ends are unknown. */
+/** The visible range of each axis. A range is null if its ends are unknown. */
 export interface ShownPart {
   x: [number, number] | null
   y: [number, number] | null
 }
 
 /**
- * Pure function that returns a chart's option for a theme and a size in CSS pixels. `shown` is set
- * while the chart is zoomed. The axes are then cut to that range, and the chart can place its
+ * A pure function that returns a chart's option for a theme and a size in CSS pixels. `shown` is
+ * set while the chart is zoomed. The function then limits the axes to that range and can place
  * labels for it.
  */
 export type ChartBuilder = (palette: Palette, size: ChartSize, shown?: ShownPart) => ChartOption
@@ -71,7 +73,7 @@ export const axisText = (palette: Palette) => ({
   fontSize: 11,
 })
 
-/** Returns an axis name, placed at the end of x or above y. */
+/** Returns the option of an axis name. The name is at the end of x or above y. */
 export const axisName = (palette: Palette, name: string, along: 'x' | 'y') => ({
   name,
   nameLocation: along === 'x' ? ('middle' as const) : ('end' as const),
@@ -88,7 +90,10 @@ export const axisLines = (palette: Palette) => ({
   splitLine: { lineStyle: { color: palette.rule } },
 })
 
-/** Built from elements, because ECharts' HTML tooltips use inline styles, which the CSP forbids. */
+/**
+ * Builds a tooltip from DOM elements. ECharts' HTML tooltips use inline styles, which the CSP
+ * forbids.
+ */
 function tipElement(title: string, lines: readonly string[]): HTMLElement {
   const box = document.createElement('div')
   const head = document.createElement('strong')
@@ -102,11 +107,10 @@ function tipElement(title: string, lines: readonly string[]): HTMLElement {
   return box
 }
 
-/** The fields used from an item that ECharts passes to its tooltip callback. */
+/** The fields used from an item that ECharts passes to the tooltip callback. */
 interface TipItem {
   dataIndex: number
   seriesIndex?: number | undefined
-  /** The data item as given in the option. */
   data?: unknown
 }
 

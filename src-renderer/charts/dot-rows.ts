@@ -1,14 +1,17 @@
 /**
- * A row per rung and a mark per kind on a shared axis. For values that are compared rather than
- * added.
+ * A chart with one row per rung and one mark per kind on a shared axis. This chart type suits
+ * values that are compared rather than added.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface DotRow {
   label: string
-  /** One value per kind, in the order of `kinds`; null if there is none. */
+  /** One value per kind, in the order of `kinds`. A missing value is null. */
   values: readonly (number | null)[]
-  /** Kinds whose marks are filled and labeled; the others are outlines. If absent, all are filled. */
+  /**
+   * Indices of the kinds whose marks are filled and labeled. Other marks are outlines. If absent,
+   * all marks are filled.
+   */
   strong?: readonly number[] | undefined
   /** Text to the right of the last mark. */
   note?: string | undefined
@@ -19,19 +22,19 @@ interface DotRowsSpec {
   kinds: readonly string[]
   axis: string
   scale: 'linear' | 'log'
-  /** Base of a logarithmic axis: 2 for bytes. */
+  /** Base of a logarithmic axis, for example 2 for bytes. */
   base?: number | undefined
   /** Fixed ends of the axis. Only a logarithmic axis can have a fixed lower end. */
   min?: number | undefined
   max?: number | undefined
   valueText: (value: number) => string
-  /** Positions of the axis labels; ECharts chooses them if absent. */
+  /** Positions of the axis labels. ECharts chooses them if this is absent. */
   ticks?: readonly number[] | undefined
   /** A labeled line across all rows. */
   line?: { value: number; name: string } | undefined
 }
 
-/** The last symbol is small so that it stays visible inside another mark. */
+/** Symbols of the kinds. The last symbol is small so that it stays visible inside another mark. */
 const symbols = [
   { symbol: 'circle', symbolSize: 11 },
   { symbol: 'rect', symbolSize: 11 },
@@ -91,7 +94,7 @@ export const dotRows =
         ...(spec.max === undefined ? {} : { max: spec.max }),
         ...axisName(palette, spec.axis, 'x'),
         ...axisLines(palette),
-        // A fixed end leaves room for the notes, which a grid line would cross.
+        // An axis with a fixed end has room for the notes. A grid line would cross them.
         splitLine: {
           ...axisLines(palette).splitLine,
           showMaxLine: spec.max === undefined,
@@ -102,7 +105,7 @@ export const dotRows =
           ...(spec.ticks ? { customValues: [...spec.ticks] } : {}),
           formatter: spec.valueText,
           hideOverlap: true,
-          // Fixed ends only make room for the marks. They are not round values worth labeling.
+          // The ends of the axis are not labeled, because fixed ends only make room for the marks.
           showMinLabel: spec.min === undefined,
           showMaxLabel: spec.max === undefined,
         },
@@ -116,7 +119,7 @@ export const dotRows =
       },
       series: [
         {
-          // A line from the smallest to the largest value of a row guides the eye.
+          // Draw a line from the smallest to the largest value of a row to guide the eye.
           type: 'custom',
           silent: true,
           name: '',
@@ -142,7 +145,7 @@ export const dotRows =
                     ...text,
                     color: palette.text,
                     formatter: line.name,
-                    // Rows run downward, so the line's start is at the top.
+                    // Rows are drawn downward, so the line's start is at the top.
                     position: 'start' as const,
                     distance: 4,
                   },
@@ -155,7 +158,7 @@ export const dotRows =
           kinds.map((name, kind) => ({
             type: 'scatter' as const,
             name,
-            // Filled marks are drawn over outlined ones.
+            // Draw filled marks over outlined ones.
             z: filled ? 4 : 3,
             ...symbols[kind % symbols.length],
             itemStyle: { color: colour(kind) },

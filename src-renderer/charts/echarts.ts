@@ -1,4 +1,6 @@
-/** The ECharts modules in use. Register a chart type here when a screen needs it. */
+/**
+ * The ECharts modules that this program uses. Register a chart type here when a screen needs it.
+ */
 import { BarChart, CustomChart, LineChart, ScatterChart } from 'echarts/charts'
 import {
   AriaComponent,
@@ -59,13 +61,13 @@ export type Chart = EChartsType
 export const createChart = (host: HTMLElement): Chart =>
   init(host, undefined, { renderer: 'canvas' })
 
-/** In CSS pixels. */
+/** A chart's width and height in CSS pixels. */
 export interface ChartSize {
   width: number
   height: number
 }
 
-/** Returns an off-screen chart of this size, for saving. */
+/** Returns an off-screen chart of the given size, for saving. */
 export function createDetached(size: ChartSize, as: 'svg' | { pixelRatio: number }): Chart {
   if (as === 'svg') return init(null, undefined, { renderer: 'svg', ssr: true, ...size })
   return init(document.createElement('div'), undefined, {

@@ -1,10 +1,12 @@
-/** The times of one rung across sessions: the points, the level between steps, and each step. */
+/**
+ * A chart of one rung's times across sessions: the points, the level between steps, and each step.
+ */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface HistoryChartSpec {
-  /** Oldest first. */
+  /** The measured times, oldest first. */
   points: readonly { date: string; session: string; ms: number }[]
-  /** Index of the first point of each new level. */
+  /** The steps. `at` is the index of the first point of each new level. */
   steps: readonly { at: number; text: string }[]
   axis: { time: string; session: string }
   timeText: (ms: number) => string
@@ -35,8 +37,8 @@ export const historyChart =
     const text = axisText(palette)
     const times = points.map(({ ms }) => ms)
     const [low, high] = [Math.min(...times), Math.max(...times)]
-    // Steps are a few percent, so the axis does not begin at zero. It spans at least one percent of
-    // the time.
+    // Steps are only a few percent, so the axis does not begin at zero. The margin of the axis is
+    // at least one percent of the longest time.
     const margin = Math.max((high - low) * 0.15, high * 0.01)
     return {
       animation: false,

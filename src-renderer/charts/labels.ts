@@ -1,9 +1,9 @@
 /** Places labels along a line so that none overlaps another. */
 
 /**
- * Returns vertical positions for labels that would otherwise overlap. They keep their order, stay
- * at least `space` apart and between `from` and `to`, and are as close to the wanted positions as
- * possible.
+ * Returns vertical positions for labels that would otherwise overlap. The labels keep their order
+ * and stay at least `space` apart between `from` and `to`. The labels are as close to the wanted
+ * positions as possible.
  */
 export function spreadLabels(
   wanted: readonly number[],
@@ -12,7 +12,7 @@ export function spreadLabels(
   to: number,
 ): number[] {
   const order = wanted.map((at, index) => ({ at, index })).sort((a, b) => a.at - b.at)
-  // Space labels evenly if they do not all fit.
+  // If the labels do not all fit, reduce their spacing evenly.
   const step = Math.min(space, order.length > 1 ? (to - from) / (order.length - 1) : space)
   const groups: { centre: number; members: number[] }[] = []
   for (const { at, index } of order) {
@@ -39,7 +39,7 @@ export function spreadLabels(
   return places
 }
 
-/** Returns the smallest round number not below `value`, for the end of an axis. */
+/** Returns the smallest round number that is at least `value`, for the end of an axis. */
 export function niceEnd(value: number): number {
   if (!(value > 0)) return 1
   const power = 10 ** Math.floor(Math.log10(value))

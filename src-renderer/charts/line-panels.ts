@@ -1,17 +1,18 @@
 /**
- * Line panels, one per quantity, over a shared horizontal axis. Each line is labeled at its end.
+ * A chart with one line panel per quantity over a shared horizontal axis. Each line is labeled at
+ * its end.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { niceEnd, spreadLabels } from './labels'
 
 interface PanelLine {
   name: string
-  /** One value per axis position; null leaves a gap in the line. */
+  /** One value per axis position. A null value leaves a gap in the line. */
   values: readonly (number | null)[]
-  /** Index into the theme's series colors; `mark` is the reference. */
+  /** Index into the theme's series colors, or `mark` for the reference line. */
   colour: number | 'mark'
   dashed?: boolean
-  /** The rung at each position. */
+  /** The rung at each axis position. */
   rungs?: readonly (string | undefined)[]
 }
 
@@ -19,11 +20,11 @@ export interface Panel {
   /** Axis name, including the unit. */
   axis: string
   lines: readonly PanelLine[]
-  /** Formats a value with its unit. */
+  /** Formats a value and its unit. */
   valueText: (value: number) => string
-  /** Formats a tick without the unit, which is in the axis name. */
+  /** Formats a tick without its unit, because the axis name includes the unit. */
   tickText: (value: number) => string
-  /** A labeled horizontal line, such as 1 in a chart of ratios. */
+  /** A labeled horizontal line, for example at 1 in a chart of ratios. */
   level?: { value: number; name: string }
   max?: number | undefined
 }
@@ -36,8 +37,8 @@ export interface LinePanelsSpec {
 }
 
 /**
- * Symbols distinguish lines of the same color. The first six lines use the first symbol, the next
- * six the second.
+ * Symbols that distinguish lines of the same color. The first six lines use the first symbol, the
+ * next six the second.
  */
 const shapes = [
   { symbol: 'circle', sign: '●', dash: 'solid' },
@@ -66,7 +67,7 @@ export const linePanels =
         panel,
         index,
         max,
-        // Distance from the end of the line to the label's final position.
+        // Distance between the end of the line and the label's final position.
         shift: (placed[order] ?? 0) - (wanted[order] ?? 0),
       }))
     })
@@ -149,8 +150,8 @@ export const linePanels =
               position: 'right' as const,
               distance: 9,
               offset: [0, shift],
-              // Repeat the line's mark in its label, because labels move away from lines that end
-              // close together.
+              // Repeat the line's symbol in its label. Labels move away from lines that end close
+              // together.
               formatter: `{line|${shape.sign}} ${line.name}`,
               rich: { line: { color: colour, fontFamily: palette.font, fontSize: 11 } },
               fontFamily: palette.font,
@@ -170,8 +171,8 @@ export const linePanels =
                     ...text,
                     color: palette.text,
                     formatter: panel.level.name,
-                    // The best rungs end near this line at the last size, so its start has more
-                    // room.
+                    // The best rungs end near this line at the largest size. The start of the line
+                    // has more room for the label.
                     position: 'insideStartTop' as const,
                   },
                   data: [{ yAxis: panel.level.value }],

@@ -1,11 +1,14 @@
-/** Parallel coordinates: an axis per parameter, an axis for the time, and a line per point. */
+/**
+ * A parallel-coordinates chart with an axis per parameter, an axis for the time, and a line per
+ * point.
+ */
 import { axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ParallelChartSpec {
   axes: readonly { name: string; values: readonly number[] }[]
-  /** Fastest first. Each point has a value on every axis. */
+  /** The tuning points, fastest first. Each point has a value on every axis. */
   points: readonly { params: Readonly<Record<string, number>>; ms: number }[]
-  /** Number of points, from the fastest, drawn on top of the others. */
+  /** How many of the fastest points are drawn on top of the others. */
   best: number
   timeAxis: string
   timeText: (ms: number) => string
@@ -13,13 +16,13 @@ interface ParallelChartSpec {
 
 const edge = { left: 40, right: 84, top: 40, bottom: 28 }
 /**
- * Lines through the same value are spread over this share of the height, so the width of a bundle
- * shows their number.
+ * Lines through the same value are spread over this fraction of the height. The width of the bundle
+ * then shows how many lines it has.
  */
 const spread = 0.06
 
 /**
- * Returns a point's position on each axis, from 0 to 1. Parameter values are evenly spaced; times
+ * Returns a point's position on each axis, from 0 to 1. Parameter values are evenly spaced. Times
  * are logarithmic.
  */
 export function heightsOf({
@@ -51,7 +54,7 @@ export const parallelChart =
     const text = axisText(palette)
     const heights = heightsOf(spec)
     const names = [...axes.map(({ name }) => name), spec.timeAxis]
-    // The last line drawn is on top.
+    // ECharts draws the last line on top.
     const order = points.map((_, index) => points.length - 1 - index)
     const times = points.map(({ ms }) => ms)
     const labels = [

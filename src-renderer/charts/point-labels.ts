@@ -3,7 +3,7 @@
 interface LabelPoint {
   x: number
   y: number
-  /** Longest first. The first text that fits is used. */
+  /** Alternative label texts, longest first. The first text that fits is used. */
   texts: readonly string[]
 }
 
@@ -14,7 +14,7 @@ interface PlacedLabel {
   y: number
   /** Whether the label is far enough from its point to need a leader line. */
   moved: boolean
-  /** The label end of the leader line, on the side nearest to the point. */
+  /** End of the leader line at the label, on the side nearest to the point. */
   anchor: { x: number; y: number }
 }
 
@@ -25,7 +25,7 @@ export interface Box {
   bottom: number
 }
 
-/** End points in pixels. */
+/** A line segment's end points in pixels. */
 export type Line = readonly [x1: number, y1: number, x2: number, y2: number]
 
 export const overlap = (a: Box, b: Box): boolean =>
@@ -66,16 +66,16 @@ const dot = 6
 
 const near = 10
 
-/** Minimum gap between labels side by side. Two numbers without a gap read as one. */
+/** Minimum gap between labels in the same row. Without a gap, two numbers read as one. */
 const between = 4
 
-/** Distances to try, nearest first. */
+/** Distances from the point to try, nearest first. */
 const distances = [near, 20, 32, 46, 62, 80, 100, 125]
 
-/** Beyond this distance, a label beside a line is worse than a label on it. */
+/** Beyond this distance, a label off the lines is worse than a nearby label on a line. */
 const clearWithin = 46
 
-/** Directions to try. The right comes first, because readers look for the label there. */
+/** Directions to try. The first is the right, because readers look for the label there. */
 const directions = [
   [1, 0],
   [-1, 0],
@@ -95,7 +95,7 @@ const directions = [
 
 /**
  * Character widths in an 11 px label. The first match applies: full-width scripts, wide letters,
- * narrow letters, capitals and digits.
+ * narrow letters, then capitals and digits.
  */
 const widths = [
   [/[\u1100-\u115f\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60]/u, 11],
@@ -109,9 +109,9 @@ export const widthOf = (text: string): number =>
   [...text].reduce((sum, one) => sum + (widths.find(([kind]) => kind.test(one))?.[1] ?? 6.5), 0)
 
 /**
- * Returns a label position per point, or null if none is free within `farthest` pixels. A label
- * never covers anything in `taken` or `walls`. It covers one of `lines` only if it would otherwise
- * be far away or shortened.
+ * Returns one label position per point, or null if none is free within `farthest` pixels. A label
+ * never covers anything in `taken` or `walls`. A label covers one of `lines` only if it would
+ * otherwise be far away or shortened.
  */
 export function placeLabels(
   points: readonly LabelPoint[],
@@ -134,7 +134,7 @@ export function placeLabels(
     box.bottom <= room.bottom &&
     !boxes.some((other) => overlap(box, other)) &&
     !walls.some((wall) => crosses(wall, box))
-  /** A leader line must not cross another one or run over a label. */
+  /** Returns whether a leader line crosses no other leader line, roof, or label. */
   const leadsClear = (leader: Line): boolean =>
     ![...leaders, ...walls].some((other) => linesCross(leader, other)) &&
     !labels.some((box) => crosses(leader, box))

@@ -1,4 +1,4 @@
-/** Tests the roofline option passed to ECharts and the placement of its labels. */
+/** Tests the roofline option that ECharts receives, and where its labels are placed. */
 import { describe, expect, it } from 'vitest'
 import { distanceToLine, legendOf, rungJoins, rungPoints } from './chart-links'
 import { rooflineChart } from './roofline-chart'
@@ -45,13 +45,13 @@ describe('a roofline', () => {
       data.flatMap(({ label }) => (label?.show ? [label.formatter] : [])),
     )
 
-  it('joins the rungs and leaves the reference beside the path', () => {
+  it('joins the rungs and leaves the reference off the path', () => {
     const [path, beside] = seriesOf(rooflineChart(spec)(palette, size))
     expect(path!.data.map(({ value }) => value)).toEqual([[20, 500]])
     expect(beside!.data.map(({ value }) => value)).toEqual([[300, 51_000]])
   })
 
-  it('has a line from each rung of the climb to the next, that leads to the two', () => {
+  it('has a line from each rung of the climb to the next that opens both rungs', () => {
     const next = { ...point, rung: '02_coalesced', mark: '02', x: 40, y: 6000 }
     const last = { ...point, rung: '03_tile', mark: '03', x: 30, y: 9000 }
     const aside = { ...point, rung: '02_elsewhere', mark: '02', x: 50, y: 700 }
@@ -69,13 +69,13 @@ describe('a roofline', () => {
     const apart = rooflineChart({ ...spec, paths: [{ ...dram, points }], climb: [] })(palette, size)
     expect(rungJoins(apart)).toEqual([])
     expect(seriesOf(apart)[1]!.data).toHaveLength(5)
-    // Points beside the middle and beyond both ends.
+    // The points are next to the middle and beyond both ends.
     expect(distanceToLine([5, 3], [0, 0], [10, 0])).toBe(3)
     expect(distanceToLine([13, 4], [0, 0], [10, 0])).toBe(5)
     expect(distanceToLine([3, 4], [0, 0], [0, 0])).toBe(5)
   })
 
-  it('names a point beside the lines, and on one only where nothing else is near', () => {
+  it('labels a point off the lines, and on a line only if no other place is near', () => {
     const room = { left: 0, right: 800, top: 0, bottom: 400 }
     const at = { x: 400, y: 200, texts: ['12 Software pipelining'] }
     const [free] = placeLabels([at], room)
@@ -84,19 +84,20 @@ describe('a roofline', () => {
     expect(Math.abs(beside!.y - 200) > 7 || beside!.x < 400).toBe(true)
     const hatch = Array.from({ length: 80 }, (_, y) => [0, 5 * y, 800, 5 * y] as const)
     expect(placeLabels([at], room, [], hatch)[0]).toMatchObject({ text: '12 Software pipelining' })
-    // A label never covers a roof. It is shortened or left out instead.
+    // A label never covers a roof. Instead, it is shortened or left out.
     expect(placeLabels([at], room, [], [], undefined, hatch)[0]).toBeNull()
   })
 
-  it('gives labels of capitals the room that they take', () => {
-    // Browser measurements. A smaller estimate would let the label cover its neighbor.
+  it('gives labels in capitals enough room', () => {
+    // These minimum widths were measured in a browser. A smaller estimate would let the label cover
+    // its neighbor.
     expect(widthOf('55 WGMMA and TMA')).toBeGreaterThanOrEqual(112)
     expect(widthOf('illicit')).toBeLessThan(36)
   })
 
-  it('puts labels apart that stand side by side', () => {
+  it('leaves a gap between labels in the same row', () => {
     const room = { left: 0, right: 262, top: 0, bottom: 60 }
-    // The second point has room only on its left, where the first label ends.
+    // The second point has room only on its left, and the first label ends there.
     const marks = [
       { x: 200, y: 30, texts: ['14'] },
       { x: 245, y: 30, texts: ['16'] },
@@ -106,7 +107,7 @@ describe('a roofline', () => {
     expect(isBeside && Math.abs(second!.x - first!.x) < widthOf('14') + 3).toBe(false)
   })
 
-  it('writes the name of a roof on no roof, also where there is little room', () => {
+  it('draws no roof name over a roof, even in a small chart', () => {
     const low = { width: 800, height: 170 }
     const { yMin, yMax } = rooflineExtent(spec)
     const down = (y: number) =>
@@ -118,22 +119,22 @@ describe('a roofline', () => {
     expect(Math.abs(down(y) - down(64_000))).toBeGreaterThanOrEqual(7)
   })
 
-  it('is framed on its points, with a roof of arithmetic that is near', () => {
+  it('frames the points, and the compute roof if it is near', () => {
     const { xMin, xMax, yMin, yMax } = rooflineExtent(spec)
     expect([xMin, xMax]).toEqual([20 / 1.5, 450])
     expect([yMin, yMax]).toEqual([500 / 1.5, 64_000 * 1.35])
     const far = rooflineExtent({ ...spec, compute: { value: 990_000, name: 'tensor' } })
     expect(far.yMax).toBeCloseTo(51_000 * 1.35, 6)
-    // Without a roof, the chart would say nothing about a slow kernel.
+    // Without a roof, the chart would not explain a slow kernel.
     const slow = rooflineExtent({ ...spec, paths: [{ ...dram, points: [{ ...point, x: 250 }] }] })
     expect(slow.yMax).toBeGreaterThan(64_000)
-    // Rungs with nearly equal figures must not fill the drawing.
+    // Rungs with nearly equal figures must not spread over the whole drawing.
     const close = rooflineExtent({ ...spec, paths: [{ ...dram, points: [point] }], compute: null })
     expect(close.xMax / close.xMin).toBeCloseTo(10, 6)
   })
 
-  it('leads to no name across another lead or a roof', () => {
-    // Some points coincide.
+  it('draws no leader line across another leader line or a roof', () => {
+    // Some of the points coincide.
     const crowd = Array.from({ length: 16 }, (_, at) => ({
       x: 400 + (at % 4) * 18,
       y: 90 + Math.floor(at / 8) * 18,
@@ -156,7 +157,8 @@ describe('a roofline', () => {
     })
     const sideOf = ([ax, ay, bx, by]: Line, x: number, y: number) =>
       Math.sign((bx - ax) * (y - ay) - (by - ay) * (x - ax))
-    // Leader lines of coinciding points share a start and do not count as crossing.
+    // Leader lines of coinciding points share their start. Lines with a shared start do not count
+    // as crossing.
     const cross = (a: Line, b: Line) =>
       sideOf(a, b[0], b[1]) * sideOf(a, b[2], b[3]) < 0 &&
       sideOf(b, a[0], a[1]) * sideOf(b, a[2], a[3]) < 0
@@ -167,7 +169,7 @@ describe('a roofline', () => {
     }
   })
 
-  it('names points such that no name lies on another or on a point', () => {
+  it('covers no label or point with another label', () => {
     const points = Array.from({ length: 14 }, (_, index) => ({
       ...point,
       mark: String(index),
@@ -178,8 +180,8 @@ describe('a roofline', () => {
     const room = { width: 900, height: 600 }
     const places = labelPlaces({ ...spec, paths: [{ ...dram, points }] }, room)
     const found = places.filter((place) => place !== null)
-    // A label is left out if its leader line would cross another leader line or a label. Pointing
-    // at the mark shows the name.
+    // A label is left out if its leader line would cross another leader line or a label. The user
+    // can still hover over the mark to see the name.
     expect(found.length).toBeGreaterThan(6)
     const { xMin, xMax, yMin, yMax } = rooflineExtent({ ...spec, paths: [{ ...dram, points }] })
     const boxes = found.map(({ text, x, y }) => {
@@ -194,7 +196,7 @@ describe('a roofline', () => {
         )
   })
 
-  it('leaves names out where there is no room, and draws every point of 300', () => {
+  it('leaves out labels that do not fit, and draws all 300 points', () => {
     const points = Array.from({ length: 300 }, (_, index) => ({
       ...point,
       rung: `r${index}`,
@@ -206,11 +208,11 @@ describe('a roofline', () => {
     expect(seriesOf(option)[1]!.data.length).toBe(300)
     const labels = labelsOf(option)
     expect(labels.length).toBeLessThan(250)
-    // Titles of this many points would cover the points.
+    // The titles of this many points would cover the points.
     expect(labels.filter((text) => text!.includes('Naive'))).toEqual([])
   })
 
-  it('names the hottest of those that coincide, counts the rest and lists them at its mark', () => {
+  it('labels the slowest of the coinciding points, counts the others and lists them at its mark', () => {
     const points = Array.from({ length: 600 }, (_, index) => ({
       ...point,
       rung: `k${index}`,
@@ -234,11 +236,11 @@ describe('a roofline', () => {
     expect(marks.find(({ rung }) => rung === 'k301')!.tip!.lines).toContain(
       'also 199: 598 kernel 598',
     )
-    // The mark drawn last is on top, so the pointer hits it.
+    // ECharts draws the last mark on top, so the pointer hits that mark.
     expect(marks.filter(({ rung }) => rung).at(-1)!.rung).toBe('k301')
   })
 
-  it('names those few that coincide in one label, the hottest in full', () => {
+  it('names a few coinciding points in one label, the slowest in full', () => {
     const points = [12, 13, 14, 15, 16, 17].map((number) => ({
       ...point,
       rung: `r${number}`,
@@ -260,7 +262,7 @@ describe('a roofline', () => {
     ])
   })
 
-  it('draws only the roofs that are known', () => {
+  it('draws only roofs with known values', () => {
     const named = (over: Partial<RooflineSpec>) =>
       labelsOf(rooflineChart({ ...spec, ...over })(palette, size)).filter(
         (text) => !/^\d/.test(text ?? ''),
@@ -270,7 +272,7 @@ describe('a roofline', () => {
     expect(named({ compute: null })).toEqual(['DRAM roof'])
   })
 
-  it('has every level at once, each a series to switch off, and names the points of the last', () => {
+  it('shows every memory level as a series that can be hidden, and labels the last one', () => {
     const l2 = {
       name: 'L2',
       points: [{ ...point, x: 9 }],

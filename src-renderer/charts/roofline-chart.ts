@@ -1,6 +1,6 @@
 /**
- * Throughput over arithmetic intensity on logarithmic axes, below the roofs. A line joins the rungs
- * of the climb.
+ * The roofline chart: throughput over arithmetic intensity on logarithmic axes, below the roofs. A
+ * line joins the rungs of the climb.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 import { logTicks } from './zoom'
@@ -43,7 +43,8 @@ export const rooflineChart =
       }
     }
     const colour = (path: number) => palette.series[path] ?? palette.accent
-    // Place roof names first: there are only a few, and each must stay at its roof.
+    // Place the names of the roofs first. There are only a few names, and each must stay at its
+    // roof.
     const taken: Box[] = []
     const roofLines: Line[] = []
     const marks = paths.flatMap(({ points }) =>
@@ -53,7 +54,7 @@ export const rooflineChart =
       }),
     )
     /**
-     * Places a roof's name near the first possible x in `lefts` and near y `middle`. It never
+     * Places a roof's name near the first possible x in `lefts` and near y `middle`. The name never
      * covers another name and avoids roofs and marks where possible.
      */
     const roof = (
@@ -132,7 +133,7 @@ export const rooflineChart =
               [flatFrom, compute.value],
               [xMax, compute.value],
             ],
-            // At the end of the flat roof, because the slopes come from the left.
+            // Place the name at the end of the flat roof, because the slopes start on the left.
             {
               lefts: [1, 0.75, 0.5].map((share) => share * plane.room.right),
               middle: plane.down(compute.value) - 10,
@@ -153,7 +154,7 @@ export const rooflineChart =
             [slope.from, slope.from * bandwidth.value],
             [slope.to, slope.to * bandwidth.value],
           ],
-          // No rung is above a slope, so the name goes there if it fits.
+          // No rung is above a slope, so place the name there if it fits.
           { lefts: [right - width > 10 ? right - width - 8 : right + 14], middle },
         )
       }),
@@ -254,7 +255,7 @@ export const rooflineChart =
           const place = places[index]
           if (!place) return []
           const common = { name: labeled!.name, silent: true, symbol: 'circle', symbolSize: 0 }
-          // A label, with a thin line to its point if the label was moved.
+          // Draw the label. If it was moved, also draw a thin line to its point.
           return [
             ...(place.moved
               ? [
@@ -284,7 +285,7 @@ export const rooflineChart =
                     fontFamily: palette.font,
                     fontSize: 11,
                     color: palette.text,
-                    // Keeps the label legible over lines that it cannot avoid.
+                    // An outline keeps the label legible over lines that it cannot avoid.
                     textBorderColor: palette.surface,
                     textBorderWidth: 3,
                   },

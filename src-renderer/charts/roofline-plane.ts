@@ -4,14 +4,16 @@ import { placeLabels, type Box, type Line } from './point-labels'
 
 export interface RooflinePoint {
   rung: string
-  /** Text on the mark, which is the rung's number. */
+  /** Text on the mark: the rung's number. */
   mark: string
   title: string
-  /** Operations per byte. */
+  /** Arithmetic intensity in operations per byte. */
   x: number
-  /** GFLOP/s. */
+  /** Throughput in GFLOP/s. */
   y: number
-  /** Time in milliseconds; 0 if unknown. In a crowd, the slowest points get the labels. */
+  /**
+   * Time in milliseconds, or 0 if unknown. If points are crowded, the slowest ones get the labels.
+   */
   ms: number
   /** Additional tooltip lines. */
   lines: readonly string[]
@@ -22,16 +24,16 @@ export interface RooflinePoint {
 export interface RooflinePath {
   name: string
   points: readonly RooflinePoint[]
-  /** In GB/s. If null (unknown), no slope is drawn. */
+  /** Bandwidth in GB/s. If it is unknown (null), no slope is drawn. */
   bandwidth: { value: number; name: string } | null
 }
 
 export interface RooflineSpec {
-  /** One memory level, or all of them. The last one is labeled. */
+  /** One memory level, or all memory levels. Only the last level is labeled. */
   paths: readonly RooflinePath[]
-  /** GFLOP/s. */
+  /** Compute roof in GFLOP/s. */
   compute: { value: number; name: string } | null
-  /** The rungs joined by a line, in order. Each builds on the one before. */
+  /** The rungs joined by a line, in order. Each rung builds on the previous one. */
   climb: readonly string[]
   /** The baseline point. */
   base?: { x: number; y: number; title: string } | undefined
@@ -39,7 +41,7 @@ export interface RooflineSpec {
   yAxis: string
   xText: (value: number) => string
   yText: (value: number) => string
-  /** Returns the tooltip line that names the points hidden below a mark. */
+  /** Returns the tooltip line that names the points hidden under a mark. */
   alsoHere?: (names: readonly string[]) => string
 }
 
@@ -50,13 +52,16 @@ interface Extent {
   yMax: number
 }
 
-/** Space above the highest point, as a factor. */
+/** Space above the highest point, as a factor of its value. */
 const headroom = 1.35
 
-/** A roof up to this many times above the best rung is still shown. */
+/** The compute roof is shown up to this many times above the best rung. */
 const nearRoof = 4
 
-/** Returns the throughput that the roofs allow at a point; undefined if no roof is known. */
+/**
+ * Returns the throughput limit that the roofs set at a point. Returns undefined if no roof is
+ * known.
+ */
 function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: number | undefined) {
   const roofs = [compute, path.bandwidth && path.bandwidth.value * x]
   return roofs.filter((roof) => roof != null).sort((a, b) => a - b)[0]
@@ -64,7 +69,8 @@ function roofOver({ x, path }: { x: number; path: RooflinePath }, compute: numbe
 
 /**
  * Returns the range around the points, including the compute roof if it is near. If no roof would
- * be visible, the range includes the roof over the fastest point. Zooming out shows the rest.
+ * be visible, the range includes the roof over the fastest point. Users can zoom out to see the
+ * rest.
  */
 export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   const points = paths.flatMap((path) => path.points.map((point) => ({ ...point, path })))
@@ -86,7 +92,7 @@ export function rooflineExtent({ paths, compute }: RooflineSpec): Extent {
   return { xMin, xMax, yMin, yMax }
 }
 
-/** Spans at least a decade, so that small differences look small. */
+/** Widens a range to at least a decade, so that small differences look small. */
 function spread(min: number, max: number): [number, number] {
   const more = Math.max(1, Math.sqrt(10 / (max / min)))
   return [min / more, max * more]
@@ -101,7 +107,7 @@ export const extentOf = (spec: RooflineSpec, shown: ShownPart | undefined): Exte
   return { xMin, xMax, yMin, yMax }
 }
 
-/** Converts between values and pixels of the drawing. */
+/** Returns functions that convert between values and pixels of the drawing. */
 export function planeOf(
   { xMin, xMax, yMin, yMax }: Extent,
   size: { width: number; height: number },
@@ -118,8 +124,8 @@ export function planeOf(
 }
 
 /**
- * Returns the part of a memory roof inside the visible range; null if there is none. The roof is a
- * straight line on logarithmic axes.
+ * Returns the part of a memory roof inside the visible range, or null if none is visible. The roof
+ * is a straight line on logarithmic axes.
  */
 export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yMax }: Extent) {
   const from = Math.max(xMin, yMin / bandwidth)
@@ -128,29 +134,29 @@ export function slopeOf(bandwidth: number, ridge: number, { xMin, xMax, yMin, yM
 }
 
 /**
- * Vertical offsets to try for a roof's name, nearest first. Farther away, the name would seem to
- * belong to another roof.
+ * Vertical offsets in pixels to try for a roof's name, nearest first. At a larger offset, the name
+ * would seem to belong to another roof.
  */
 export const shifts = [0, 3, -3, 6, -6, 9, -9, 12, -12, 15, -15, 18, -18, 21, -21]
 
 /**
- * Above this many rungs, labels are numbers only, stay next to their points, and count coinciding
- * points.
+ * In charts with more rungs than this, labels show only numbers and stay next to their points. A
+ * label then counts the points that coincide.
  */
 export const crowd = 40
 
 const crowdReach = 20
 
-/** Marks closer than this many pixels cannot be told apart. */
+/** Marks closer than this many pixels look like one mark. */
 const sameSpot = 6
 
 interface Spot {
   point: RooflinePoint
-  /** The points that coincide with it, slowest first. */
+  /** The points that coincide with this point, slowest first. */
   below: RooflinePoint[]
 }
 
-/** Groups coinciding points under the slowest of them. */
+/** Groups coinciding points under the slowest one. */
 export function spotsOf(
   points: readonly RooflinePoint[],
   plane: ReturnType<typeof planeOf>,
@@ -167,7 +173,7 @@ export function spotsOf(
 
 const marksOf = (points: readonly RooflinePoint[]): string[] => points.map(({ mark }) => mark)
 
-/** Returns the points joined by the line, in order. */
+/** Returns the points that the climb's line joins, in order. */
 export const joinedOf = (
   { climb }: RooflineSpec,
   points: readonly RooflinePoint[],
@@ -179,8 +185,8 @@ function segments(of: readonly RooflinePoint[], plane: ReturnType<typeof planeOf
 }
 
 /**
- * Returns label positions for the labeled memory level; null for a rung that is hidden or has no
- * room.
+ * Returns label positions for the labeled memory level. A rung that is hidden or has no room gets
+ * null.
  */
 export function labelPlaces(
   spec: RooflineSpec,

@@ -1,14 +1,14 @@
 /**
- * Saves a chart as a file: redrawn on white at the text width of a page, with the data's origin in
- * the caption.
+ * Saves a chart as a file. The chart is redrawn on white at the text width of a page. The caption
+ * states where the data was measured.
  */
 import { type ChartBuilder, type ChartSize, printPalette } from './chart'
 import { withHidden } from './chart-links'
 import { createDetached, type Chart } from './echarts'
 
-/** 170 × 110 mm at 96 CSS pixels per inch. A chart with many rows can be taller. */
+/** Size of 170 × 110 mm at 96 CSS pixels per inch. A chart with many rows can be taller. */
 export const printSize: ChartSize = { width: 643, height: 416 }
-/** 300 dpi. */
+/** Pixel ratio for 300 dpi. */
 const pixelRatio = 300 / 96
 const captionHeight = 46
 
@@ -26,7 +26,8 @@ function draw(chart: Chart, { build, title, origin, hidden = [] }: Print, size: 
   const palette = printPalette()
   const inner = { width: size.width, height: size.height - captionHeight }
   const option = withHidden(build(palette, inner), hidden)
-  // Move every grid down to make room for the caption. The rest matches the screen.
+  // Move every grid down to make room for the caption. The rest of the chart is the same as on
+  // screen.
   const grids = [option.grid ?? {}].flat().map((grid) => ({
     ...grid,
     top: (typeof grid.top === 'number' ? grid.top : 0) + captionHeight,

@@ -1,11 +1,14 @@
-/** One horizontal stacked bar per row. Parts that are wide enough are labeled. */
+/** A chart with one horizontal stacked bar per row. Parts that are wide enough are labeled. */
 import { axisText, tooltip, axisLines, axisName, type ChartBuilder } from './chart'
 import { niceEnd } from './labels'
 import { widthOf } from './point-labels'
 
 interface StackedRow {
   label: string
-  /** One value per series, in the same order. 0 draws nothing; a difference can be negative. */
+  /**
+   * One value per series, in the same order. A part of 0 is not drawn. A difference can be
+   * negative.
+   */
   parts: readonly number[]
   /** Label at the end of the bar. */
   end: string
@@ -13,12 +16,12 @@ interface StackedRow {
 
 interface StackedBarsSpec {
   rows: readonly StackedRow[]
-  /** `rest` marks the remainder after the named series. */
+  /** `rest` marks the series that sums everything not named. */
   series: readonly { name: string; rest?: boolean }[]
   axis: string
   max?: number | undefined
   valueText: (value: number) => string
-  /** Parts are differences and extend to both sides of zero. */
+  /** If set, parts are differences and extend to both sides of zero. */
   isDifference?: boolean
   /** Formats an axis value that is not a plain number. */
   axisText?: (value: number) => string
@@ -28,7 +31,7 @@ const rowHeight = 34
 
 const labelWidth = 190
 
-/** Returns the height in CSS pixels that keeps the rows uncrowded. */
+/** Returns the chart height in CSS pixels that keeps the rows uncrowded. */
 export const stackedBarsHeight = (rows: number): number => rows * rowHeight + 92
 
 export const stackedBars =
@@ -120,7 +123,7 @@ export const stackedBars =
           }),
         })),
         {
-          // A zero-length bar that only carries the label at the end of the row.
+          // Add a zero-length bar that carries the label at the end of the row.
           type: 'bar' as const,
           stack: 'all',
           name: '',
@@ -141,7 +144,7 @@ export const stackedBars =
     }
   }
 
-/** Returns black or white, whichever is legible on a `#rrggbb` color. */
+/** Returns black or white, whichever is more legible on a `#rrggbb` color. */
 export function inkOn(colour: string): string {
   const [r = 0, g = 0, b = 0] = [1, 3, 5].map((start) => {
     const part = parseInt(colour.slice(start, start + 2), 16) / 255

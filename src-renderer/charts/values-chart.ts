@@ -1,4 +1,4 @@
-/** The best and median time of the points with each value of each parameter. */
+/** A chart of the best and median time of the tuning points with each value of each parameter. */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface ValuesChartSpec {
@@ -60,7 +60,7 @@ export const valuesChart =
         axisLabel: {
           ...text,
           interval: 0,
-          // The parameter's name is below the middle one of its values.
+          // Show the parameter's name below the middle one of its values.
           formatter: (_: string, index: number) => {
             const column = columns[index]
             if (!column) return ''

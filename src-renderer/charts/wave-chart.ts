@@ -1,19 +1,19 @@
 /**
- * The distribution of a grid's blocks: one row per SM, one column per wave, and one band per slot
- * in each cell.
+ * A chart of how a grid's blocks are distributed. The chart has one row per SM and one column per
+ * wave. Each cell has one band per block slot.
  */
 import { axisLines, axisName, axisText, tooltip, type ChartBuilder } from './chart'
 
 interface WaveChartSpec {
-  /** Blocks by SM. `slot` is 0 to slots - 1; `wave` starts at 0. */
+  /** The blocks of each SM. `slot` is 0 to `slots` - 1. `wave` starts at 0. */
   sms: readonly (readonly { block: number; slot: number; wave: number }[])[]
   slots: number
-  /** The waves drawn, in order. A step of more than one leaves a gap. */
+  /** The waves to draw, in order. A step of more than one leaves a gap. */
   waves: readonly number[]
   lastWave: number
   smAxis: string
   waveAxis: string
-  /** Text shown in the gap. */
+  /** Text shown in the gap between waves. */
   leftOut: string
   blockText: (
     block: number,
@@ -25,7 +25,8 @@ interface WaveChartSpec {
 const gapWidth = 0.5
 
 /**
- * Returns the start of each drawn wave on the horizontal axis. One unit is the duration of a block.
+ * Returns the start of each drawn wave on the horizontal axis. One unit is the duration of one
+ * block.
  */
 export function wavePlaces(waves: readonly number[]): { start: Map<number, number>; end: number } {
   const start = new Map<number, number>()
@@ -86,7 +87,7 @@ export const waveChart =
         {
           type: 'custom',
           name: '',
-          // Draw everything at once. A partial drawing would look complete.
+          // Draw everything in one frame. A partial drawing would look complete.
           progressive: 0,
           data: blocks.map(({ wave, sm, slot }) => [start.get(wave) ?? 0, sm + slot / spec.slots]),
           encode: { x: 0, y: 1 },
@@ -98,8 +99,8 @@ export const waveChart =
               Number(api.value(0)) + 1,
               Number(api.value(1)) + 1 / spec.slots,
             ])
-            // Snap to whole pixels to avoid aliasing. Thin bands have no gaps, which would
-            // otherwise hide the bands.
+            // Snap to whole pixels to avoid aliasing. Thin bands have no gaps, because a gap would
+            // hide the band.
             const upper = Math.round(y)
             const height = Math.max(1, Math.round(bottom) - upper)
             const space = height >= 4 ? 1 : 0

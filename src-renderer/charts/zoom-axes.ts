@@ -1,4 +1,4 @@
-/** Reads and sets axis ranges and positions for zooming and highlighting. */
+/** Reads and sets the axis ranges and positions that zooming and highlighting use. */
 import type { ChartOption } from './chart'
 import type { Chart } from './echarts'
 import { valueAt, type Span, type ZoomState } from './zoom'
@@ -15,12 +15,13 @@ interface AxisShape {
   data?: readonly unknown[]
 }
 
-/** Returns the first axis. Charts with several axes zoom them together. */
+/** Returns the first axis, because charts with several axes zoom all of them together. */
 const axisOf = (option: ChartOption, side: Side): AxisShape =>
   ([option[keys[side]] ?? {}].flat()[0] ?? {}) as AxisShape
 
 /**
- * Returns the index range of a category axis. A span shows the categories whose middle is inside.
+ * Returns the index range of the visible categories. A category is visible if its middle is inside
+ * the span.
  */
 function indices(count: number, [from, to]: Span): [number, number] {
   const first = Math.min(count - 1, Math.max(0, Math.ceil(from * count - 0.5)))
@@ -28,8 +29,8 @@ function indices(count: number, [from, to]: Span): [number, number] {
 }
 
 /**
- * Returns the values at both ends of the visible part of an axis; null if the option does not state
- * its ends.
+ * Returns the values at both ends of the visible part of an axis. Returns null if the option does
+ * not state the ends of the axis.
  */
 export function shownValues(option: ChartOption, side: Side, span: Span): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
@@ -39,7 +40,7 @@ export function shownValues(option: ChartOption, side: Side, span: Span): [numbe
   return [valueAt(axis, span[0]), valueAt(axis, span[1])]
 }
 
-/** Returns the option with its axes cut to the visible range. An unzoomed axis is unchanged. */
+/** Returns the option with its axes limited to the visible range. An unzoomed axis is unchanged. */
 export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
   const cut = (side: Side) => {
     const [from, to] = zoom[side]
@@ -47,7 +48,7 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
     if (!values) return {}
     const axes = [option[keys[side]] ?? {}].flat().map((axis) => ({
       ...axis,
-      // An interval chosen for the whole axis would leave a zoomed part without ticks.
+      // An interval chosen for the whole axis could leave a zoomed part without ticks.
       interval: undefined,
       min: values[0],
       max: values[1],
@@ -57,7 +58,7 @@ export function withZoom(option: ChartOption, zoom: ZoomState): ChartOption {
   return { ...option, ...cut('x'), ...cut('y') } as ChartOption
 }
 
-/** Returns the pixels of both ends of an axis, in the direction of growing values. */
+/** Returns the pixel positions of both ends of an axis, in the direction of growing values. */
 export function axisPixels(chart: Chart, option: ChartOption, side: Side): [number, number] | null {
   const { type, min, max, data } = axisOf(option, side)
   const at = (value: number): number =>
@@ -75,6 +76,6 @@ export function axisPixels(chart: Chart, option: ChartOption, side: Side): [numb
 export function bandOf(chart: Chart, side: Side): number {
   const at = (value: number): number =>
     Number(chart.convertToPixel({ [`${side}AxisIndex`]: 0 }, value))
-  // On an axis with one visible category, the next one is equally far away, outside the drawing.
+  // If an axis shows one category, the next category is outside the drawing at the same distance.
   return Math.abs(at(1) - at(0))
 }

@@ -4,7 +4,7 @@ import { beyondFrame, logTicks, pannedSpan, unzoomed, valueAt, wholeAxis, zoomed
 import { withZoom } from './zoom-axes'
 
 describe('zooming', () => {
-  it('keeps the place under the pointer on linear and logarithmic axes', () => {
+  it('keeps the value under the pointer in place on linear and logarithmic axes', () => {
     for (const log of [false, true]) {
       const axis = { min: 1, max: 10_000, log }
       const span = zoomedSpan(wholeAxis, 4, 0.75, wholeAxis)
@@ -15,7 +15,7 @@ describe('zooming', () => {
     }
   })
 
-  it('stays within its limits, and never shows nothing', () => {
+  it('stays within its limits and never shows an empty range', () => {
     expect(zoomedSpan(wholeAxis, 0.1, 0.5, wholeAxis)).toEqual([0, 1])
     const deep = zoomedSpan([0.5, 0.6], 1e9, 0.5, wholeAxis)
     expect(deep[1] - deep[0]).toBeCloseTo(1 / 50, 9)
@@ -23,7 +23,7 @@ describe('zooming', () => {
     expect(zoomedSpan(wholeAxis, 0.5, 0, beyondFrame)).toEqual([0, 2])
   })
 
-  it('cuts the axes of an option, categories to whole ones', () => {
+  it('cuts the axes of an option, and rounds category axes to whole categories', () => {
     const option = {
       xAxis: { type: 'log' as const, min: 1, max: 10_000, interval: 5 },
       yAxis: { type: 'category' as const, data: ['a', 'b', 'c', 'd'] },
@@ -35,7 +35,7 @@ describe('zooming', () => {
     expect(withZoom(option, unzoomed)).toEqual(option)
   })
 
-  it('has ticks at 1, 2 and 5 of each decade, fewer over many', () => {
+  it('has ticks at 1, 2 and 5 of each decade, and fewer over many decades', () => {
     expect(logTicks(8, 120)).toEqual([10, 20, 50, 100])
     expect(logTicks(1, 100_000)).toEqual([1, 10, 100, 1000, 10_000, 100_000])
     expect(logTicks(12, 18)).toHaveLength(3)

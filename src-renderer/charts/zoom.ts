@@ -1,19 +1,18 @@
 /**
- * Computes which part of an axis is visible. ECharts' own data zoom works on values, so the point
- * under the cursor drifts on a logarithmic axis. Fractions of the drawn axis work for every kind of
- * axis.
+ * Computes the visible part of an axis. ECharts' own data zoom works on values, so the point under
+ * the cursor drifts on a logarithmic axis. Fractions of the drawn axis work for every axis type.
  */
 
 /**
- * Visible part of an axis. 0 to 1 is the whole axis as the chart frames it; some charts can zoom
- * out further.
+ * Visible part of an axis. 0 to 1 is the initial range of the axis. Some charts can zoom out
+ * further.
  */
 export type Span = readonly [from: number, to: number]
 export const wholeAxis: Span = [0, 1]
-/** How far a chart with data outside its frame can be zoomed out. */
+/** Limits of zooming out in a chart with data outside its initial range. */
 export const beyondFrame: Span = [-1.5, 2.5]
 
-/** The smallest part that zooming can show. */
+/** The smallest fraction of an axis that zooming can show. */
 const narrowest = 1 / 50
 
 export interface ZoomState {
@@ -25,7 +24,7 @@ export const unzoomed: ZoomState = { x: wholeAxis, y: wholeAxis }
 export const isUnzoomed = ({ x, y }: ZoomState): boolean =>
   [x, y].every(([from, to]) => from === 0 && to === 1)
 
-/** Moves a span inside the limits and shortens it if it is longer than they are. */
+/** Moves a span inside the limits. Shortens the span if it is longer than the limits. */
 function within([from, to]: Span, [least, most]: Span): Span {
   const length = Math.min(to - from, most - least)
   const start = Math.min(Math.max(from, least), most - length)
@@ -33,7 +32,8 @@ function within([from, to]: Span, [least, most]: Span): Span {
 }
 
 /**
- * Zooms around `at`, a position from 0 to 1 along the visible part. A `factor` above 1 zooms in.
+ * Returns the span after zooming around `at`, a position from 0 to 1 along the visible part. A
+ * `factor` above 1 zooms in.
  */
 export function zoomedSpan([from, to]: Span, factor: number, at: number, limits: Span): Span {
   const length = Math.max(narrowest, (to - from) / factor)
@@ -41,7 +41,7 @@ export function zoomedSpan([from, to]: Span, factor: number, at: number, limits:
   return within([place - at * length, place + (1 - at) * length], limits)
 }
 
-/** Moves the visible part by a fraction of its length. */
+/** Returns the span moved by a fraction of its length. */
 export function pannedSpan([from, to]: Span, by: number, limits: Span): Span {
   const distance = by * (to - from)
   return within([from + distance, to + distance], limits)
@@ -53,7 +53,7 @@ export const valueAt = (
   share: number,
 ): number => (log ? min * (max / min) ** share : min + (max - min) * share)
 
-/** Returns ticks at 1, 2, and 5 times powers of ten, or only the powers on a wide axis. */
+/** Returns ticks at 1, 2, and 5 times powers of ten. A wide axis has ticks only at the powers. */
 export function logTicks(min: number, max: number): number[] {
   const decades = Math.log10(max / min)
   const factors = decades > 3 ? [1] : decades > 1.5 ? [1, 3] : [1, 2, 5]
@@ -63,6 +63,6 @@ export function logTicks(min: number, max: number): number[] {
       const tick = Number(`${factor}e${power}`)
       if (tick >= min * 0.9999 && tick <= max * 1.0001) ticks.push(tick)
     }
-  // The range lies between two ticks.
+  // If fewer than two ticks fit, use the ends and their geometric mean.
   return ticks.length > 1 ? ticks : [min, Math.sqrt(min * max), max]
 }

@@ -11,14 +11,14 @@ const clientWith = (answer: () => Promise<Reply<unknown>>) =>
     { 'run.current': 20 },
   )
 
-it('the client gives the value of a good answer', async () => {
+it('the client returns the value of a successful response', async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: true, value: { messages: [], active: false } }),
   )
   await expect(client.call('run.current', {})).resolves.toEqual({ messages: [], active: false })
 })
 
-it("the client throws the core's error with its remedy", async () => {
+it('the client throws the core error with its remedy', async () => {
   const client = clientWith(() =>
     Promise.resolve({ ok: false, error: { kind: 'input', message: 'No.', remedy: 'Do.' } }),
   )
@@ -29,7 +29,7 @@ it("the client throws the core's error with its remedy", async () => {
   })
 })
 
-it('the client throws for an answer that is not what the contract says', async () => {
+it('the client throws if a response does not match the contract', async () => {
   const client = clientWith(() => Promise.resolve({ ok: true, value: { messages: 'none' } }))
   await expect(client.call('run.current', {})).rejects.toMatchObject({
     constructor: LineError,
@@ -37,7 +37,7 @@ it('the client throws for an answer that is not what the contract says', async (
   })
 })
 
-it('the client gives up after the time limit', async () => {
+it('the client fails after the timeout', async () => {
   const client = clientWith(() => new Promise(() => undefined))
   await expect(client.call('run.current', {})).rejects.toMatchObject({ fault: 'timeout' })
 })
@@ -59,7 +59,7 @@ const readDeep = (session: number) => {
 describe('the static transport', () => {
   const client = createClient(staticTransport(frozen(1), readDeep))
 
-  it('answers by the same contract as a program', async () => {
+  it('answers by the same contract as the core', async () => {
     const { session, sources } = recording()
     const info = await client.call('app.info', {})
     expect(info).toMatchObject({ host: 'report', defaultSession: 'report', hasGpu: false })
@@ -69,7 +69,7 @@ describe('the static transport', () => {
     expect(await client.call('run.current', {})).toEqual({ messages: [], active: false })
   })
 
-  it('answers with the advice that was frozen, and without any with an error', async () => {
+  it('returns the frozen advice, or an error if there is none', async () => {
     const { session, sources } = recording()
     const limit = 'At its limit.'
     const next = { '06_float4': { rung: '06_float4', steps: [], limit } }
@@ -83,20 +83,20 @@ describe('the static transport', () => {
     })
   })
 
-  it('reads deep profiles once, when one is asked for', async () => {
+  it('reads the deep profiles once, on first use', async () => {
     const at = (rung: string) => client.call('sessions.deep', { ref: 'report', rung })
     expect([await at('06_float4'), await at('01_naive')]).toEqual([profile, null])
     expect(requests).toEqual([0])
   })
 
-  it('refuses what needs a program, and a session that it lacks, in words', async () => {
+  it('rejects calls that need the program, and unknown sessions, with a message', async () => {
     await expect(client.call('doctor.check', {})).rejects.toMatchObject({ kind: 'missing' })
     await expect(client.call('sessions.get', { ref: 'other' })).rejects.toMatchObject({
       kind: 'input',
     })
   })
 
-  it('names two sessions', async () => {
+  it('names both sessions', async () => {
     expect(frozenRefs(frozen(2))).toEqual(['first', 'second'])
     const two = createClient(staticTransport(frozen(2), readDeep))
     expect((await two.call('sessions.list', {})).map(({ ref }) => ref)).toEqual(['first', 'second'])

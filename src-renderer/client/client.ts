@@ -13,28 +13,31 @@ import type { Statement } from '../../src-main/domain/messages/message'
 import type { ErrorKind, ErrorShape } from '../../src-main/domain/errors'
 import { ImportAnswer } from '../../src-main/contract/sessions'
 
-/** Carries calls and events. Its data is unchecked; the client validates it. */
+/** Carries calls and events. A transport does not check its data. The client validates the data. */
 export interface Transport {
   readonly kind: 'electron' | 'web' | 'static'
   call(name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>>
-  /** Uploads a user's file; absent if this UI cannot import. */
+  /** Uploads a file that the user chose. The method is absent if this UI cannot import files. */
   importFile?(file: File, signal: AbortSignal): Promise<Reply<unknown>>
-  /** Lets the user choose a folder; null if they cancel. Absent if there is no folder dialog. */
+  /**
+   * Opens a folder dialog. The result is null if the user cancels. The method is absent if there is
+   * no folder dialog.
+   */
   chooseFolder?(): Promise<string | null>
   subscribe(listener: Listener): () => void
 }
 
 export interface Listener {
   message(message: unknown): void
-  /** Called after a lost connection is restored; messages may have been missed. */
+  /** Called after a lost connection is restored. Messages may have been missed. */
   reconnected(): void
-  /** Called when the connection is lost; the transport reconnects by itself. */
+  /** Called when the connection is lost. The transport reconnects automatically. */
   lost(): void
 }
 
 type LineFault = 'timeout' | 'unreachable' | 'unauthorized' | 'malformed'
 
-/** The core's own error. Its message is shown unchanged. */
+/** An error reported by the core, whose message is shown unchanged. */
 export class CoreError extends Error {
   override readonly name = 'CoreError'
   readonly kind: ErrorKind
@@ -49,7 +52,7 @@ export class CoreError extends Error {
   }
 }
 
-/** No usable answer arrived. The screen words this error in the user's language. */
+/** An error for a missing or unusable response. The screen describes it in the user's language. */
 export class LineError extends Error {
   override readonly name = 'LineError'
   readonly fault: LineFault
@@ -71,19 +74,22 @@ interface Subscriber {
 interface Client {
   readonly kind: Transport['kind']
   call<N extends CallName>(name: N, input: CallInput<N>): Promise<CallOutput<N>>
-  /** null if this UI cannot import files, as in a report. */
+  /** Imports a file. The function is null if this UI cannot import files, as in a report. */
   readonly importFile: ((file: File) => Promise<ImportAnswer>) | null
-  /** Opens the system's folder dialog; null if there is none and the user must type the path. */
+  /**
+   * Opens the system's folder dialog. The function is null if there is no dialog and the user must
+   * type the path.
+   */
   readonly chooseFolder: (() => Promise<string | null>) | null
   subscribe(subscriber: Subscriber): () => void
 }
 
-/** Timeouts in milliseconds. `doctor.check` and `run.start` run tools before they answer. */
+/** Timeouts in milliseconds. `doctor.check` and `run.start` run tools before they respond. */
 const limits: Partial<Record<CallName, number>> = {
   'doctor.check': 60_000,
   'run.start': 60_000,
   'run.cancel': 30_000,
-  // Starts a browser to print a PDF.
+  // `report.make` starts a browser to print a PDF.
   'report.make': 240_000,
   // nvcc takes seconds, or minutes on a busy machine.
   'drafts.build': 300_000,
@@ -93,7 +99,7 @@ const limits: Partial<Record<CallName, number>> = {
   'watch.start': 60_000,
   'labs.build': 10 * 60_000,
   'labs.check': 60_000,
-  // Connects over ssh.
+  // The calls to other machines connect over SSH.
   'machines.check': 60_000,
   'machines.look': 90_000,
   'machines.add': 150_000,
@@ -115,8 +121,8 @@ function withLimit<T>(name: string, limit: number, work: (signal: AbortSignal) =
 }
 
 /**
- * Returns a client that calls the core over a transport, with a timeout per call, validated
- * answers, and typed errors.
+ * Returns a client that calls the core over a transport. Each call of the client has a timeout, a
+ * validated response, and typed errors.
  */
 export function createClient(transport: Transport, timeLimits = limits): Client {
   const answer = <S extends z.ZodType>(
@@ -144,13 +150,14 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
           return answer('import', reply, ImportAnswer)
         }
       : null,
-    // No timeout, because the user may take any time in the dialog.
+    // Do not set a timeout, because the user may keep the dialog open for any time.
     chooseFolder: chooseFolder ? () => chooseFolder() : null,
     subscribe: (subscriber) =>
       transport.subscribe({
         message(raw) {
           const parsed = RunMessage.safeParse(raw)
-          // An unreadable message counts as a gap, so the subscriber fetches the whole state again.
+          // Treat an unreadable message as a gap, so that the subscriber fetches the whole state
+          // again.
           if (parsed.success) subscriber.message(parsed.data)
           else subscriber.reconnected()
         },
@@ -162,7 +169,7 @@ export function createClient(transport: Transport, timeLimits = limits): Client 
 
 let current: Client | undefined
 
-/** Call once at startup, before any store is used. */
+/** Sets the client that all stores use. Call it once at startup, before any store is used. */
 export function provideClient(client: Client): void {
   current = client
 }

@@ -1,4 +1,4 @@
-/** Transports to a running core: HTTP, and the bridge of the desktop program. */
+/** Transports to a running core: HTTP, and the desktop program's Electron bridge. */
 import { z } from 'zod'
 import type { CallName, Reply } from '../../src-main/contract/index'
 import { ErrorShape } from '../../src-main/domain/errors'
@@ -13,7 +13,7 @@ const ReplyShape = z.discriminatedUnion('ok', [
 const post = (name: CallName, input: unknown, signal: AbortSignal): Promise<Reply<unknown>> =>
   replyTo(name, takeAhead(name, input) ?? postCall(name, input, signal))
 
-/** The browser streams the file from disk, so its size does not matter. */
+/** Uploads a file. The browser streams it from disk, so its size does not matter. */
 function upload(file: File, signal: AbortSignal): Promise<Reply<unknown>> {
   const query = new URLSearchParams({ name: file.name, modified: String(file.lastModified) })
   return replyTo('import', send(`/import?${query}`, 'application/octet-stream', file, signal))
@@ -26,7 +26,7 @@ async function replyTo(name: string, answer: Promise<RawAnswer>): Promise<Reply<
   } catch (cause) {
     throw new LineError('unreachable', name, { cause })
   }
-  // The server sends its own error message even with a status other than 200.
+  // The server also sends its error message with a status other than 200.
   const reply = ReplyShape.safeParse(given.body)
   if (reply.success) return reply.data
   const fault = given.status === 401 ? 'unauthorized' : 'malformed'
@@ -35,7 +35,10 @@ async function replyTo(name: string, answer: Promise<RawAnswer>): Promise<Reply<
 
 const retryMs = 2000
 
-/** EventSource never retries after an HTTP error, so a closed one is reopened here. */
+/**
+ * Subscribes to server events. EventSource never retries after an HTTP error, so this function
+ * reopens a closed connection.
+ */
 function listen(listener: Listener): () => void {
   let source: EventSource
   let timer: ReturnType<typeof setTimeout> | undefined

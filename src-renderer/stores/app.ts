@@ -9,7 +9,10 @@ import { loading, mapValue, track, type Loadable } from './loadable'
 export const useAppStore = defineStore('app', () => {
   const info = shallowRef<Loadable<AppInfo>>(loading)
   const doctor = shallowRef<Loadable<DoctorReport>>(loading)
-  /** Measurements of the shipped recordings by ladder, each fetched once. */
+  /**
+   * Measurements of the recordings that come with the program, by ladder. Each ladder's
+   * measurements are fetched once.
+   */
   const measured = shallowReactive(new Map<string, Loadable<CallOutput<'ladders.measured'>>>())
   const listed = shallowRef<Loadable<CallOutput<'ladders.list'>>>(loading)
   const ladders = computed(() => mapValue(listed.value, inLanguage))

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { autosave, type Version } from './autosave'
 
-/** The tab's session storage, and the core's single version of the text. */
+/** The tab's session storage. `stored` is the core's only version of the text. */
 let storage: Map<string, string>
 let stored: Version
 let answering: boolean
@@ -31,8 +31,8 @@ async function save(source: string, replaces: string | null) {
 }
 const open = () => autosave({ name: 'lab', opened: stored, pauseMs: 500, save })
 
-describe('a text that is being typed', () => {
-  it('is there after a reload, before its first save', async () => {
+describe('autosaved text', () => {
+  it('survives a reload before its first save', async () => {
     open().source.value = 'typed'
     expect(stored.source).toBe('first')
     const reloaded = open()
@@ -42,14 +42,14 @@ describe('a text that is being typed', () => {
     expect(storage.size).toBe(0)
   })
 
-  it('is saved after a pause, and not kept for the tab any longer', async () => {
+  it('is saved after a pause and then removed from the tab’s storage', async () => {
     const tab = open()
     tab.source.value = 'typed'
     await vi.advanceTimersByTimeAsync(500)
     expect([stored.source, tab.state.value, storage.size]).toEqual(['typed', 'saved', 0])
   })
 
-  it('does not replace a version that another tab saved, until the user says so', async () => {
+  it('replaces a version that another tab saved only after the user agrees', async () => {
     const [older, newer] = [open(), autosave({ name: 'other', opened: stored, pauseMs: 500, save })]
     newer.source.value = 'newer'
     await newer.flush()
@@ -60,7 +60,7 @@ describe('a text that is being typed', () => {
     expect([stored.source, older.state.value]).toEqual(['newer', 'conflict'])
   })
 
-  it('takes the place of the other version, or gives way to it, as the user chooses', async () => {
+  it('replaces the other version or is replaced by it, as the user chooses', async () => {
     const [mine, theirs] = [open(), autosave({ name: 'other', opened: stored, pauseMs: 500, save })]
     mine.source.value = 'mine'
     theirs.source.value = 'theirs'
@@ -78,7 +78,7 @@ describe('a text that is being typed', () => {
     ])
   })
 
-  it('is in no conflict with its own save whose answer was lost', async () => {
+  it('does not conflict with its own save if the response was lost', async () => {
     const tab = open()
     answering = false
     tab.source.value = 'sent'

@@ -1,6 +1,6 @@
 /**
- * A text that is saved while the user types. It survives a reload and never overwrites a version
- * saved elsewhere.
+ * A text that is saved while the user types. The text survives a reload and never overwrites a
+ * version saved in another tab.
  */
 import { computed, ref, shallowRef } from 'vue'
 import { z } from 'zod'
@@ -8,7 +8,7 @@ import { dropUnsaved, keepUnsaved, readUnsaved } from './unsaved'
 
 export interface Version {
   source: string
-  /** null if it was never saved. */
+  /** Time of the last save, or null if the text was never saved. */
   savedAt: string | null
 }
 
@@ -17,18 +17,18 @@ export type SaveState = 'untouched' | 'unsaved' | 'saving' | 'saved' | 'failed' 
 const Unsaved = z.object({
   source: z.string(),
   replaces: z.string().nullable(),
-  /** The text of a save that has not been answered yet. */
+  /** The text of a save that has no response yet. */
   sent: z.string().optional(),
 })
 
 interface Options {
-  /** Identifies the text. */
+  /** A name that identifies the text. */
   name: string
   opened: Version
   /** Pause in typing, in milliseconds, before the text is saved. */
   pauseMs: number
   /**
-   * Saves the text. If the answer has `other`, a version newer than `replaces` exists and nothing
+   * Saves the text. If the response has `other`, a version newer than `replaces` exists and nothing
    * was saved.
    */
   save(
@@ -44,15 +44,17 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   const text = ref(unsaved?.source ?? opened.source)
   const state = ref<SaveState>(opened.savedAt === null ? 'untouched' : 'saved')
   const error = shallowRef<unknown>(null)
-  /** A version saved elsewhere. The user must choose between it and the text here. */
+  /**
+   * A version saved in another tab. The user must choose between that version and the text here.
+   */
   const other = shallowRef<Version | null>(null)
-  // A save from before the reload may have succeeded although its answer was lost. That version is
-  // our own.
+  // A save before the reload may have succeeded, although its response was lost. The core's version
+  // is then this tab's own.
   const isOwn = unsaved === null || unsaved.sent === opened.source
   const saved = shallowRef<Version>(
     isOwn ? opened : { source: opened.source, savedAt: unsaved.replaces },
   )
-  /** The text of a save whose answer is still missing. */
+  /** The text of a save that has no response yet. */
   let sent = unsaved?.sent
   let timer: ReturnType<typeof setTimeout> | undefined
   let saving: Promise<boolean> | undefined
@@ -87,7 +89,7 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
         state.value = 'unsaved'
         keep()
       }
-      // The other version is our own earlier save, whose answer was lost.
+      // The other version is an earlier save of this tab, whose response was lost.
       return saved.value.source === source || (await write())
     } catch (failure) {
       error.value = failure
@@ -97,8 +99,8 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
   }
 
   /**
-   * Saves at once and returns false on failure. Saves run one at a time, so that an older text
-   * never wins. With `create`, an unchanged text that was never saved is saved too.
+   * Saves at once. Returns false on failure. Saves run one at a time, so that an older text never
+   * replaces a newer one. With `create`, saves even an unchanged text that was never saved.
    */
   async function flush({ create = false } = {}): Promise<boolean> {
     clearTimeout(timer)
@@ -124,13 +126,13 @@ export function autosave({ name, opened, pauseMs, save }: Options) {
     timer = setTimeout(() => void flush(), pauseMs)
   }
 
-  /** Resolves a conflict in favor of the text here. */
+  /** Resolves a conflict by keeping the text here. */
   async function keepOwn(): Promise<boolean> {
     if (other.value) saved.value = other.value
     other.value = null
     return flush()
   }
-  /** Resolves a conflict in favor of the other version. */
+  /** Resolves a conflict by taking the other version. */
   function takeOther(): void {
     if (!other.value) return
     saved.value = other.value

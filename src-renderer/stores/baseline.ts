@@ -1,6 +1,6 @@
 /**
- * The pinned rung, from any session, that figures are compared with. It stays pinned until the user
- * removes it.
+ * The pinned baseline rung, from any session. Figures are compared with this rung. The rung stays
+ * pinned until the user removes it.
  */
 import { defineStore } from 'pinia'
 import { computed, watch } from 'vue'
@@ -17,7 +17,7 @@ interface Baseline {
 
 export const useBaselineStore = defineStore('baseline', () => {
   const sessions = useSessionsStore()
-  /** Session and rung, separated by a line break, which neither can contain. */
+  /** The session and the rung, separated by a line break, which neither can contain. */
   const kept = storedText('baseline')
   const at = computed(() => {
     const [ref, rung] = kept.value.split('\n')
@@ -25,7 +25,10 @@ export const useBaselineStore = defineStore('baseline', () => {
   })
   watch(at, (place) => place && sessions.fetch(place.ref), { immediate: true })
 
-  /** null if no rung is pinned, while it is loading, or if it no longer exists. */
+  /**
+   * The baseline, or null if no rung is pinned. The baseline is also null while it is loading or if
+   * it no longer exists.
+   */
   const baseline = computed<Baseline | null>(() => {
     const place = at.value
     const session = place ? valueOf(sessions.sessions.get(place.ref)) : undefined

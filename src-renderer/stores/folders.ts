@@ -8,28 +8,28 @@ import { loading, mapValue, track, valueOf, type Loadable } from './loadable'
 import type { CallInput, CallOutput } from '../../src-main/contract/index'
 import { useRunStore } from './run'
 
-/** A selectable ladder, identified as in a request: by id or folder. */
+/** A ladder that the user can select. Requests name it by id or folder. */
 export interface NamedLadder {
   name: string
   ladder: Ladder
-  /** null for a shipped ladder. */
+  /** The ladder's folder, or null for a built-in ladder. */
   folder: RecentFolder | null
 }
 
 export const shippedLadders = (ladders: readonly Ladder[]): NamedLadder[] =>
   ladders.map((ladder) => ({ name: ladder.id, ladder, folder: null }))
 
-/** The user's ladder folders: those opened so far, and the one on screen. */
+/** The user's ladder folders: the recent ones and the one on screen. */
 export const useFoldersStore = defineStore('folders', () => {
   const listed = shallowRef<Loadable<RecentFolder[]>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))
   const opened = shallowRef<Loadable<FolderView>>(loading)
   const view = computed(() => mapValue(opened.value, inLanguage))
-  /** Error of the last action. */
+  /** The error of the last action. */
   const error = shallowRef<unknown>(null)
 
   const recent = computed(() => valueOf(list.value) ?? [])
-  /** Includes folders that are not trusted yet, because the form checks trust. */
+  /** The ladders of the user's folders, including untrusted ones, because the form checks trust. */
   const ladders = computed((): NamedLadder[] =>
     recent.value.flatMap((folder) =>
       folder.ladder ? [{ name: folder.path, ladder: folder.ladder, folder }] : [],
@@ -46,7 +46,7 @@ export const useFoldersStore = defineStore('folders', () => {
       },
     )
 
-  /** On reload, the old view stays until the new one arrives. */
+  /** Loads a folder. During a reload, the old view stays until the new one arrives. */
   async function load(path: string): Promise<FolderView | null> {
     const same = valueOf(opened.value)?.path === path
     if (!same) error.value = null
@@ -81,10 +81,10 @@ export const useFoldersStore = defineStore('folders', () => {
   return { list, view, error, recent, ladders, loadList, load, forget, trust }
 })
 
-/** Polling interval while a screen shows the watch, in milliseconds. */
+/** Polling interval in milliseconds while a screen shows the watched folder. */
 const pollMs = 500
 
-/** The folder that runs again on every save. */
+/** The folder whose ladder runs again on every save. */
 export const useWatchStore = defineStore('watch', () => {
   const state = shallowRef<CallOutput<'watch.current'>>({ on: false })
   const error = shallowRef<unknown>(null)
@@ -106,11 +106,11 @@ export const useWatchStore = defineStore('watch', () => {
     if (followers > 0 && on.value) timer = setTimeout(() => void ask(), pollMs)
   }
 
-  /** Polls until the returned function is called. */
+  /** Polls until the caller calls the returned function. */
   function follow(): () => void {
     followers += 1
     void ask()
-    // Poll at once when a run ends.
+    // Poll immediately when a run ends.
     const stop = watch(
       () => useRunStore().active,
       () => void ask(),

@@ -1,9 +1,9 @@
-/** Sessions, ladders, and labs with their authors' texts in the UI language. */
+/** Translates the authors' texts in sessions, ladders, and labs into the UI language. */
 import type { LabView } from '../../src-main/contract/labs'
 import type { Session } from '../../src-main/domain/session/session'
 import { isTranslating, own } from '../ui/authored'
 
-/** Keys whose value is an author's text or a list of them. */
+/** Keys whose value is one author's text or a list of texts. */
 const textKeys = new Set([
   'title',
   'idea',
@@ -18,13 +18,13 @@ const textKeys = new Set([
   'shown',
 ])
 
-/** Bidirectional control characters. In a name, they would also reorder the words around it. */
+/** Bidirectional control characters, which would also reorder the words around a name. */
 const turns = /[\u202a-\u202e\u2066-\u2069]/g
 const unturned = (text: string): string => text.replace(turns, '\ufffd')
 
 /**
- * Returns a copy without bidirectional control characters and with each text under such a key in
- * the UI language.
+ * Returns a copy without bidirectional control characters. Texts under the keys above are
+ * translated into the UI language.
  */
 export function inLanguage<T>(value: T, isText = false): T {
   if (typeof value === 'string') return unturned(isText ? own(value) : value) as T
@@ -35,7 +35,10 @@ export function inLanguage<T>(value: T, isText = false): T {
   ) as T
 }
 
-/** Leaves a session's figures as they are, because copying all of them would be slow. */
+/**
+ * Returns a session with translated texts. The figures are not copied, because copying all of them
+ * would be slow.
+ */
 export const sessionInLanguage = (session: Session): Session => ({
   ...session,
   ladder: inLanguage(session.ladder),
@@ -60,7 +63,7 @@ export function ideaPlace({ ladder }: Session, rung: string): string {
 export const notePlace = ({ ladder }: Session, rung: string): string =>
   `${ladder.folder === undefined ? 'ladders' : ladder.folder}/${ladder.id}/${rung}/note`
 
-/** Returns the translation key of a lab's text. Labs that are not shipped are never translated. */
+/** Returns the translation key of a lab's text. Only built-in labs are translated. */
 export const labPlace = ({ id, folder }: LabView, name: string): string =>
   `${folder === null ? '' : `${folder}/`}${id}/${name}`
 

@@ -15,7 +15,9 @@ import { language, type Language } from '../ui/language'
 
 const saveAfterMs = 500
 
-/** Lab texts are long, so they are fetched only where labs are shown. */
+/**
+ * Translations of the lab texts. The texts are long, so they are fetched only when labs are shown.
+ */
 const texts: Record<Exclude<Language, 'en'>, () => Promise<{ default: Translations }>> = {
   ko: () => import('../locales/ko/labs.yaml'),
   'zh-CN': () => import('../locales/zh-CN/labs.yaml'),
@@ -30,7 +32,8 @@ async function learnLabs(): Promise<void> {
 const unsavedAnswers = (ref: string): string => `lab-answers:${ref}`
 
 /**
- * The list of labs and the open lab. Code and answers are saved to the core shortly after a change.
+ * The list of labs and the open lab. Code and answers are saved to the core shortly after each
+ * change.
  */
 export const useLabsStore = defineStore('labs', () => {
   const listed = shallowRef<Loadable<CallOutput<'labs.list'>>>(loading)
@@ -40,12 +43,12 @@ export const useLabsStore = defineStore('labs', () => {
   /** The code of the open lab. */
   const code = shallowRef<Autosave | null>(null)
   const build = shallowRef<LabBuildReport | null>(null)
-  /** The source of the last build. */
+  /** The source text of the last build. */
   const built = shallowRef<string | null>(null)
   const building = shallowRef(false)
-  /** Error of the last action. */
+  /** The error of the last action. */
   const error = shallowRef<unknown>(null)
-  /** The check started from here. */
+  /** Run id of the check that was started here. */
   const runId = shallowRef<string | null>(null)
 
   let learning: Promise<void>
@@ -57,7 +60,7 @@ export const useLabsStore = defineStore('labs', () => {
     },
     { immediate: true },
   )
-  /** Waits for the translations before it returns a call's answer. */
+  /** Returns a call's response after the translations have loaded. */
   const worded = async <T>(call: Promise<T>): Promise<T> => {
     const answer = await call
     await learning
@@ -69,7 +72,7 @@ export const useLabsStore = defineStore('labs', () => {
       if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
     })
 
-  /** On reload, the old view stays until the new one arrives. */
+  /** Loads a lab. During a reload, the old view stays until the new one arrives. */
   async function load(ref: string): Promise<void> {
     const same = valueOf(opened.value)?.ref === ref
     if (!same) {
@@ -81,7 +84,7 @@ export const useLabsStore = defineStore('labs', () => {
     })
   }
 
-  /** Runs `work` and stores its error for the screen; returns null on failure. */
+  /** Runs `work`. On failure, stores the error for the screen and returns null. */
   async function attempt<T>(work: () => Promise<T>): Promise<T | null> {
     error.value = null
     try {
@@ -92,7 +95,7 @@ export const useLabsStore = defineStore('labs', () => {
     }
   }
 
-  /** Opens the code and the answers for editing, including edits that were unsaved at a reload. */
+  /** Opens the code and the answers for editing. Restores edits that were unsaved at a reload. */
   function edit(view: LabView): LabView['answers'] {
     const { ref } = view
     code.value = autosave({
@@ -111,10 +114,15 @@ export const useLabsStore = defineStore('labs', () => {
     return changeAnswers(view.answers, change)
   }
 
-  /** The last save of answers. Later saves wait for it, and a check uses the saved answers. */
+  /**
+   * The last save of answers. Later saves wait for this save, and a check uses the saved answers.
+   */
   let saving: Promise<unknown> = Promise.resolve()
 
-  /** Saves only the answers that changed, because another tab may have changed the others. */
+  /**
+   * Saves an answer. Sends only the changed answers, because another tab may have changed the
+   * others.
+   */
   async function answer(ref: string, change: LabAnswersChange): Promise<void> {
     const name = unsavedAnswers(ref)
     const earlier = readUnsaved(name, LabAnswersChange)

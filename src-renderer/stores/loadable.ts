@@ -1,4 +1,4 @@
-/** The state of a fetch or an action, with everything a screen needs to render it. */
+/** The state of a fetch or an action, with all data that a screen needs to show it. */
 import { ref, shallowRef } from 'vue'
 
 export type Loadable<T> =
@@ -11,11 +11,11 @@ export const loading = { state: 'loading' } as const
 export const valueOf = <T>(loadable: Loadable<T> | undefined): T | undefined =>
   loadable?.state === 'ready' ? loadable.value : undefined
 
-/** Returns the same state with its value mapped, if it has one. */
+/** Returns the same state. If it has a value, the value is mapped. */
 export const mapValue = <T, U>(loadable: Loadable<T>, map: (value: T) => U): Loadable<U> =>
   loadable.state === 'ready' ? { state: 'ready', value: map(loadable.value) } : loadable
 
-/** Runs `work` and reports every state. Never throws. */
+/** Runs `work` and reports every state of it. Never throws. */
 export async function track<T>(
   work: Promise<T>,
   set: (loadable: Loadable<T>) => void,
@@ -28,7 +28,7 @@ export async function track<T>(
   }
 }
 
-/** Tracks a panel's actions: which one is running, and why the last one failed. */
+/** Tracks the actions of a panel: the running action, and the error of the last one. */
 export function useAttempt<What extends string>() {
   const busy = ref<What | null>(null)
   const failure = shallowRef<unknown>(null)

@@ -28,8 +28,8 @@ function applied(state: RunState | null, index: number): RunState {
   return result.state
 }
 
-describe('a run told by its messages', () => {
-  it('shows each step, result and line as it comes', () => {
+describe('a run state built from messages', () => {
+  it('shows each step, result and log line as it arrives', () => {
     const state = replay(all)!
     expect(state.rungs.map(({ steps }) => steps.build.state)).toEqual(['done', 'failed'])
     expect(state.rungs[0]!.result?.timing?.medianMs).toBe(2)
@@ -38,7 +38,7 @@ describe('a run told by its messages', () => {
     expect(state.finished).toEqual({ status: 'complete', session: 'sample' })
   })
 
-  it('is stale while its machine is not heard, and catches up from where it was', () => {
+  it('is stale while its machine is disconnected, and then catches up', () => {
     const link = (up: boolean): RunEvent => ({
       ...{ type: 'link', machine: 'titan', up, at: '2026-11-22T10:00:00.000Z' },
     })
@@ -51,23 +51,23 @@ describe('a run told by its messages', () => {
     expect(replay(messages('run-1', [...events, ended]))!.lostSince).toBeNull()
   })
 
-  it('drops a repeat', () => {
+  it('ignores a repeated message', () => {
     const state = applied(applied(null, 0), 1)
     expect(applyMessage(state, all[0]!)).toEqual({ kind: 'repeat' })
     expect(applyMessage(state, all[1]!)).toEqual({ kind: 'repeat' })
   })
 
-  it('reports a gap and leaves the state as it was', () => {
+  it('reports a gap and leaves the state unchanged', () => {
     const state = applied(null, 0)
     expect(applyMessage(state, all[3]!)).toEqual({ kind: 'gap' })
     expect(state.nextSeq).toBe(1)
   })
 
-  it('reports a gap when it joins a run in its middle', () => {
+  it('reports a gap if the first messages are missing', () => {
     expect(applyMessage(null, all[2]!)).toEqual({ kind: 'gap' })
   })
 
-  it('comes to the same state by reload as by following', () => {
+  it('is the same after a reload as after following the run', () => {
     let followed: RunState | null = null
     for (let index = 0; index < 5; index += 1) followed = applied(followed, index)
     const reloaded = replay(all.slice(0, 5))!
@@ -75,25 +75,25 @@ describe('a run told by its messages', () => {
     expect(applyMessage(reloaded, all[5]!).kind).toBe('applied')
   })
 
-  it('starts anew with the first message of another run', () => {
+  it('is reset by the first message of another run', () => {
     const state = replay(all)!
     const next = applyMessage(state, { runId: 'run-2', seq: 0, event: started })
     expect(next).toMatchObject({ kind: 'applied', state: { runId: 'run-2', finished: null } })
   })
 
-  it('keeps a rung that the start did not name', () => {
+  it('includes a rung that the start message did not list', () => {
     const state = replay(messages('run-1', [started, step('09_late', 'running')]))!
     expect(state.rungs.map(({ id }) => id)).toEqual(['00_ref', '01_naive', '09_late'])
   })
 
-  it('takes a step for done when the next one of its rung begins', () => {
+  it('marks a step as done when the next step of its rung begins', () => {
     const later: RunEvent = { type: 'rung', rung: '00_ref', stage: 'time', state: 'running' }
     const state = replay(messages('run-1', [started, step('00_ref', 'running'), later]))!
     expect(state.rungs[0]!.steps.build.state).toBe('done')
     expect(state.rungs[0]!.steps.time.state).toBe('running')
   })
 
-  it('shows nothing as under way after its end', () => {
+  it('shows nothing as running after the end', () => {
     const end: RunEvent = { type: 'finished', status: 'cancelled', session: null }
     const state = replay(messages('run-1', [started, step('00_ref', 'running'), end]))!
     expect(state.rungs[0]!.steps.build.state).toBe('skipped')

@@ -1,6 +1,6 @@
 /**
- * A run's state as a pure fold over its messages, so a reload that replays them gives the same
- * state.
+ * Computes a run's state from its messages with a pure function. A reload replays the messages and
+ * gets the same state.
  */
 import type { Statement } from '../../src-main/domain/messages/message'
 import type { RunEvent, RunMessage } from '../../src-main/contract'
@@ -32,16 +32,16 @@ export interface RunState {
   ladder: string
   target: string
   problem: Problem | null
-  /** Determines which throughput is shown. */
+  /** Data that determines which throughput is shown. */
   leadContext: LeadContext
   stage: Omit<EventOf<'stage'>, 'type'> | null
   rungs: RungProgress[]
-  /** The estimated and actual time for collecting counters. */
+  /** The estimated cost of collecting counters. */
   profilePlan: ProfilePlan | null
   profileCost: ProfileCost | null
   log: { level: 'info' | 'warning'; message: Statement }[]
   /**
-   * For a run on another machine: when its connection was lost, in ISO 8601; null while connected.
+   * The time when the connection to another machine was lost, in ISO 8601, or null while connected.
    */
   lostSince: string | null
   finished: Omit<EventOf<'finished'>, 'type'> | null
@@ -81,7 +81,10 @@ function withRung(
   return rungs.map((rung) => (rung.id === id ? change(rung) : rung))
 }
 
-/** Starting a step ends the previous one, because a rung's steps run in sequence. */
+/**
+ * Returns the steps after an event. Starting a step ends the previous one, because a rung's steps
+ * run in sequence.
+ */
 function withStep(
   steps: RungProgress['steps'],
   stage: RungStage,
@@ -93,7 +96,7 @@ function withStep(
   return next
 }
 
-/** Nothing is running once a run has ended. */
+/** Returns the rung without running steps. Nothing is running after a run has ended. */
 const withoutRunning = (rung: RungProgress): RungProgress => ({
   ...rung,
   steps: Object.fromEntries(
@@ -168,8 +171,8 @@ function applyEvent(state: RunState, event: RunEvent): RunState {
 }
 
 /**
- * `repeat` is a duplicate and is dropped. `gap` means that an earlier message is missing, so
- * everything is fetched again.
+ * The result of a message. `repeat` means a duplicate, which is dropped. `gap` means that an
+ * earlier message is missing, so the whole history is fetched again.
  */
 type Applied = { kind: 'applied'; state: RunState } | { kind: 'repeat' } | { kind: 'gap' }
 
@@ -184,8 +187,8 @@ export function applyMessage(state: RunState | null, message: RunMessage): Appli
 }
 
 /**
- * Returns the state after a whole history. It stops at the first gap, which the next message then
- * reports.
+ * Returns the state after a whole history. Stops at the first gap. The next message then reports
+ * this gap.
  */
 export function replay(messages: readonly RunMessage[]): RunState | null {
   let state: RunState | null = null

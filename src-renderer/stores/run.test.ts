@@ -33,7 +33,7 @@ beforeEach(() => {
 
 const lines = () => useRunStore().state?.log.map(({ message }) => message)
 
-it('the store of the run takes up a run that was under way before the page was loaded', async () => {
+it('the run store resumes a run that was active before the page was loaded', async () => {
   current = { messages: all.slice(0, 3), active: true }
   useRunStore().follow()
   await vi.waitFor(() => expect(lines()).toEqual(['one', 'two']))
@@ -42,7 +42,7 @@ it('the store of the run takes up a run that was under way before the page was l
   expect(lines()).toEqual(['one', 'two', 'three'])
 })
 
-it('the store of the run fetches the whole run when a message is missing', async () => {
+it('the run store fetches the whole run if a message is missing', async () => {
   useRunStore().follow()
   await vi.waitFor(() => expect(requests).toContain('run.current'))
   listener.message(all[0])
@@ -51,7 +51,7 @@ it('the store of the run fetches the whole run when a message is missing', async
   await vi.waitFor(() => expect(lines()).toEqual(['one', 'two', 'three']))
 })
 
-it('the store of the run keeps what came while an older history was on its way', async () => {
+it('the run store keeps messages that arrive while an older history is being fetched', async () => {
   useRunStore().follow()
   listener.message(all[0])
   listener.message(all[1])
@@ -60,7 +60,7 @@ it('the store of the run keeps what came while an older history was on its way',
   expect(lines()).toEqual(['one'])
 })
 
-it('the store of the run fetches the whole run after the line was down, and when a message cannot be read', async () => {
+it('the run store fetches the whole run after a lost connection or an unreadable message', async () => {
   const store = useRunStore()
   store.follow()
   listener.lost()
@@ -75,7 +75,7 @@ it('the store of the run fetches the whole run after the line was down, and when
   })
 })
 
-it('the store of the run says that a run is over which the restarted program does not know to be active', async () => {
+it('the run store ends a run that the restarted program does not know', async () => {
   current = { messages: all, active: false }
   const store = useRunStore()
   store.follow()
@@ -83,7 +83,7 @@ it('the store of the run says that a run is over which the restarted program doe
   expect(store.active).toBe(false)
 })
 
-it('the store of the run lists sessions anew when a run ends', async () => {
+it('the run store reloads the session list when a run ends', async () => {
   useRunStore().follow()
   await vi.waitFor(() => expect(requests).toContain('run.current'))
   for (const message of messages('run-2', [

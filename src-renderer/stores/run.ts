@@ -5,14 +5,17 @@ import { useClient } from '../client/client'
 import { applyMessage, replay, type RunState } from './run-state'
 import { useSessionsStore } from './sessions'
 
-/** The current or last run; follows the event stream from app start. */
+/** The current or last run. The store follows the event stream from app start. */
 export const useRunStore = defineStore('run', () => {
   const state = shallowRef<RunState | null>(null)
   const lineDown = shallowRef(false)
   const startError = shallowRef<unknown>(null)
   const starting = shallowRef(false)
   const cancelling = shallowRef(false)
-  /** The server restarted: it is running nothing although our run never ended. */
+  /**
+   * Whether the server restarted during the run. The server then runs nothing, although the run
+   * never ended.
+   */
   const orphaned = shallowRef(false)
 
   const active = computed(
@@ -31,7 +34,7 @@ export const useRunStore = defineStore('run', () => {
   let resyncing: Promise<void> | undefined
   let askAgain = false
 
-  /** Uses a fetched history unless messages received meanwhile are newer. */
+  /** Uses a fetched history, unless messages that arrived in the meantime are newer. */
   function reconcile({ messages, active }: CallOutput<'run.current'>, stale: boolean): void {
     const next = replay(messages)
     if (stale && state.value !== null) {
@@ -51,7 +54,7 @@ export const useRunStore = defineStore('run', () => {
     } while (askAgain)
   }
 
-  /** Fetches the whole history. A call during a fetch triggers one more fetch. */
+  /** Fetches the whole history. If called during a fetch, fetches once more. */
   function resync(): Promise<void> {
     askAgain = resyncing !== undefined
     resyncing ??= fetchHistory()
@@ -91,7 +94,7 @@ export const useRunStore = defineStore('run', () => {
     startError.value = null
     try {
       await useClient().call('run.start', request)
-      // The first messages may arrive before the answer, or the event stream may be down.
+      // The first messages may arrive before the response, or the event stream may be down.
       await resync()
       return true
     } catch (error) {

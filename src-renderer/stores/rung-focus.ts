@@ -1,6 +1,6 @@
 /**
- * The rungs of the open session that tables and charts highlight together: the one under the
- * pointer or keys, the ones picked for comparison, and those that match the filter.
+ * The rungs of the open session that tables and charts highlight together. They are the rung under
+ * the pointer or keys, the picked rungs, and the rungs that match the filter.
  */
 import { defineStore } from 'pinia'
 import { watch, ref } from 'vue'
@@ -10,7 +10,7 @@ export const useRungFocusStore = defineStore('rung-focus', () => {
   const sessions = useSessionsStore()
   const hovered = ref<string | null>(null)
   const picked = ref<readonly string[]>([])
-  /** As typed by the user. */
+  /** The filter text, as the user typed it. */
   const filter = ref('')
   watch(
     () => sessions.currentRef,

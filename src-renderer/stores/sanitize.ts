@@ -6,7 +6,7 @@ import { useClient } from '../client/client'
 /** Polling interval for a running job, in milliseconds. */
 const pollMs = 500
 
-/** The compute-sanitizer job. It has no event stream, so a screen that shows it polls it. */
+/** The compute-sanitizer job. The job has no event stream, so the screen polls its state. */
 export const useSanitizeStore = defineStore('sanitize', () => {
   const state = shallowRef<CallOutput<'sanitize.current'>>({ state: 'idle' })
   const error = shallowRef<unknown>(null)
@@ -30,7 +30,7 @@ export const useSanitizeStore = defineStore('sanitize', () => {
     if (watchers > 0 && active.value) timer = setTimeout(() => void ask(), pollMs)
   }
 
-  /** Polls until the returned function is called. */
+  /** Polls until the caller calls the returned function. */
   function follow(): () => void {
     watchers += 1
     void ask()

@@ -13,20 +13,20 @@ interface ImportFailure {
 export const useSessionManagement = defineStore('session-management', () => {
   const sessions = useSessionsStore()
   const deleted = shallowRef<readonly DeletedSession[]>([])
-  /** Error of the last action, until the next one. */
+  /** The error of the last action. The next action clears it. */
   const failure = shallowRef<unknown>(null)
-  /** The file being imported, and the number of waiting files. */
+  /** The name of the file being imported, and the number of waiting files. */
   const importing = shallowRef<{ file: string; waiting: number } | null>(null)
   const importFailures = shallowRef<readonly ImportFailure[]>([])
 
   async function loadDeleted(): Promise<void> {
-    // A report has no trash, so its list stays empty.
+    // A report has no deleted sessions, so its list stays empty.
     deleted.value = await useClient()
       .call('sessions.deleted', {})
       .catch(() => [])
   }
 
-  /** Returns whether the change succeeded. */
+  /** Runs a change and reloads the lists. Returns whether the change succeeded. */
   async function change(work: Promise<unknown>): Promise<boolean> {
     failure.value = null
     const done = await work.then(
@@ -51,7 +51,7 @@ export const useSessionManagement = defineStore('session-management', () => {
 
   const restore = (ref: string) => change(useClient().call('sessions.restore', { ref }))
 
-  /** Imports files in sequence and returns the refs of the new sessions. */
+  /** Imports files one after another. Returns the refs of the new sessions. */
   async function importFiles(files: readonly File[]): Promise<string[]> {
     const { importFile } = useClient()
     if (!importFile || importing.value) return []

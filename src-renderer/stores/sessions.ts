@@ -6,13 +6,16 @@ import { useClient } from '../client/client'
 import { inLanguage, sessionInLanguage } from './in-language'
 import { loading, mapValue, track, type Loadable } from './loadable'
 
-/** Sessions are immutable, so a fetched one is cached; shallowly reactive. */
+/**
+ * The sessions. Sessions are immutable, so each fetched session is cached. The cache is shallowly
+ * reactive.
+ */
 export const useSessionsStore = defineStore('sessions', () => {
   const listed = shallowRef<Loadable<SessionSummary[]>>(loading)
   const list = computed(() => mapValue(listed.value, inLanguage))
   const fetched = shallowReactive(new Map<string, Loadable<Session>>())
   const shown = new Map<string, ComputedRef<Loadable<Session> | undefined>>()
-  /** Fetched sessions, with the texts of their ladders in the UI language. */
+  /** Fetched sessions, with their ladders' texts in the UI language. */
   const sessions = {
     get(ref: string): Loadable<Session> | undefined {
       if (!shown.has(ref))
@@ -27,10 +30,12 @@ export const useSessionsStore = defineStore('sessions', () => {
     },
   }
   const sources = shallowReactive(new Map<string, Loadable<Record<string, string>>>())
-  /** The session shown in the frame. The Ladder and Compare links return to it. */
+  /**
+   * Ref of the session that the frame shows. The Ladder and Compare links return to this session.
+   */
   const currentRef = shallowRef<string | null>(null)
 
-  /** On reload, the old list stays until the new one arrives. */
+  /** Loads the session list. During a reload, the old list stays until the new one arrives. */
   const loadList = () =>
     track(useClient().call('sessions.list', {}), (next) => {
       if (next.state !== 'loading' || listed.value.state !== 'ready') listed.value = next
@@ -50,7 +55,7 @@ export const useSessionsStore = defineStore('sessions', () => {
     fetch(ref)
   }
 
-  /** Loads a session for callers outside a screen; rejects if the call fails. */
+  /** Loads a session for code outside of screens. Rejects if the call fails. */
   async function load(ref: string): Promise<Session> {
     const known = fetched.get(ref)
     const session =
@@ -59,7 +64,10 @@ export const useSessionsStore = defineStore('sessions', () => {
     return sessionInLanguage(session)
   }
 
-  /** Call after a deletion, because a new session can reuse the name. */
+  /**
+   * Removes a session from the cache. Call this after a deletion, because a new session can reuse
+   * the name.
+   */
   function forget(ref: string): void {
     fetched.delete(ref)
     shown.delete(ref)

@@ -1,12 +1,12 @@
 /**
- * Keeps an edit that the core has not saved yet, at each keystroke and only for this tab. Session
- * storage survives a reload, and other tabs cannot overwrite it.
+ * Stores an edit that the core has not saved yet. The edit is stored at each keystroke, for this
+ * tab only. Session storage survives a reload, and other tabs cannot overwrite it.
  */
 import { z } from 'zod'
 
 const keyOf = (name: string): string => `kernel-ladder-unsaved:${name}`
 
-/** Returns null if there is no edit or the browser denies storage. */
+/** Returns the stored edit. Returns null if there is none or the browser denies storage. */
 export function readUnsaved<T>(name: string, shape: z.ZodType<T>): T | null {
   try {
     return shape.parse(JSON.parse(sessionStorage.getItem(keyOf(name)) ?? 'null'))
@@ -19,7 +19,7 @@ export function keepUnsaved(name: string, edit: unknown): void {
   try {
     sessionStorage.setItem(keyOf(name), JSON.stringify(edit))
   } catch {
-    // The core still saves the edit after the usual pause.
+    // Ignore the failure, because the core still saves the edit after the usual pause.
   }
 }
 

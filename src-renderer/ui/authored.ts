@@ -1,22 +1,23 @@
 /**
- * Authors' texts of the shipped ladders and labs (titles, ideas, notes, lab texts) in the UI
- * language. A translation names the English texts it was made from by their hashes. A text without
- * a translation is shown in English.
+ * Translates authors' texts of the built-in ladders and labs (titles, ideas, notes, lab texts) into
+ * the UI language. Each translation has the hashes of its English texts. A text without a
+ * translation is shown in English.
  */
 import { shallowReactive } from 'vue'
 
 /**
- * Nested by the owner of the text. Leaf keys are `name hash…`, with a hash for each English wording
- * that the translation matches: the current one first, then those of older sessions.
+ * Translations, nested by the owner of the text. Leaf keys are `name hash…`. There is one hash for
+ * each English wording that the translation matches. The current wording comes first, then those of
+ * older sessions.
  */
 export interface Translations {
   [key: string]: string | Translations
 }
 
 interface Translation {
-  /** The keys down to the name, joined by `/`. */
+  /** The path of keys, including the name, joined by `/`. */
   at: string
-  /** Hashes of the English texts. */
+  /** Hashes of the English texts that the translation matches. */
   hashes: string[]
   text: string
 }
@@ -39,14 +40,14 @@ export function hashOf(text: string): string {
 
 interface Part {
   byHash: ReadonlyMap<string, string>
-  /** The available translations for each place. */
+  /** The available translations, by the path of the text. */
   byPlace: ReadonlyMap<string, readonly string[]>
 }
 
-/** Empty if the UI is in English. */
+/** The loaded translations. The map is empty if the UI is in English. */
 const parts = shallowReactive(new Map<string, Part>())
 
-/** Sets or removes the translations of a part. */
+/** Sets or removes the translations of ladders or labs. */
 export function learn(part: 'ladders' | 'labs', words: Translations | null): void {
   if (!words) {
     parts.delete(part)
@@ -61,10 +62,10 @@ export function learn(part: 'ladders' | 'labs', words: Translations | null): voi
   parts.set(part, { byHash, byPlace })
 }
 
-/** Whether the UI language has translations. */
+/** Returns whether translations for the UI language are loaded. */
 export const isTranslating = (): boolean => parts.size > 0
 
-/** Returns the translation of a text, or the text itself if this exact wording has none. */
+/** Returns the translation of a text. If this exact wording has none, returns the text itself. */
 export function own(text: string): string {
   if (!isTranslating()) return text
   const hash = hashOf(text)
@@ -75,7 +76,7 @@ export function own(text: string): string {
   return text
 }
 
-/** Whether this place has a translation, but of a different wording. */
+/** Returns whether a text has only translations of a different wording. */
 export function isBehind(at: string, text: string): boolean {
   for (const { byPlace } of parts.values()) {
     const known = byPlace.get(at)

@@ -1,16 +1,16 @@
 /**
- * Colors that link editor lines to their compiled code. A number has the same color on both sides.
- * The colors follow the text during editing.
+ * Colors that link editor lines to their compiled code. The same number has the same color on both
+ * sides. The colors move with the text during editing.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 
-/** Number of colors. */
+/** Number of different colors. */
 export const bandCount = 6
 
 export type LineBands = ReadonlyMap<number, number>
 
-/** Colors by line, from 1. Lines outside the document are ignored. */
+/** Sets the colors by line, from 1. Lines outside the document are ignored. */
 export const setBands = StateEffect.define<LineBands>()
 
 const bands = StateField.define<DecorationSet>({

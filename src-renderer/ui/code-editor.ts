@@ -1,7 +1,7 @@
 /**
- * A CodeMirror source editor that shows compiler messages at their lines. It is in a shadow root,
- * where CodeMirror adopts style sheets. In the document it would add a <style> element, which the
- * content security policy blocks.
+ * A CodeMirror source editor that shows compiler messages at their lines. The editor is in a shadow
+ * root, because CodeMirror adopts style sheets there. In the document, it would add a <style>
+ * element, which the content security policy blocks.
  */
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands'
 import { bracketMatching, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -36,28 +36,28 @@ export interface CodeDiagnostic {
 
 interface CodeEditorOptions {
   text: string
-  /** The file name determines the language of the text. */
+  /** The file name, which determines the language of the text. */
   file: string
   /** The editor's accessible name. */
   label: string
   readOnly: boolean
-  /** Translations of CodeMirror's built-in phrases, by English text. */
+  /** Translations of CodeMirror's built-in phrases. The keys are the English texts. */
   phrases: Record<string, string>
   onChange: (text: string) => void
-  /** Ctrl+Enter or ⌘Enter. */
+  /** Called on Ctrl+Enter or ⌘Enter. */
   onRun: () => void
-  /** Ctrl+S or ⌘S. The browser's own save dialog is suppressed. */
+  /** Called on Ctrl+S or ⌘S. The browser's save dialog does not open. */
   onSave: () => void
-  /** Receives the cursor's line, from 1, whenever it changes. */
+  /** Called with the cursor's line, from 1, whenever it changes. */
   onLine: (line: number) => void
 }
 
 export interface CodeEditor {
-  /** Replaces the text if it differs. The change can be undone. */
+  /** Replaces the text if it differs. The user can undo the change. */
   setText(text: string): void
   setReadOnly(readOnly: boolean): void
   setDiagnostics(diagnostics: readonly CodeDiagnostic[]): void
-  /** Moves the cursor to a line, from 1, and scrolls to it. */
+  /** Moves the cursor to a line, from 1, and scrolls to that line. */
   goToLine(line: number): void
   goToNextDiagnostic(): void
   setBands(bands: LineBands): void
@@ -87,7 +87,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
     parent: root,
     root,
     extensions: [
-      // Must come first, so that ⌘Enter does not insert a line break.
+      // The keymap for Mod-Enter must come first, so that ⌘Enter does not insert a line break.
       keymap.of([
         { key: 'Mod-Enter', run: command(options.onRun) },
         { key: 'Mod-s', run: command(options.onSave), preventDefault: true },
@@ -102,7 +102,7 @@ export function createCodeEditor(root: ShadowRoot, options: CodeEditorOptions): 
       highlightActiveLineGutter(),
       highlightSelectionMatches(),
       search({ top: true }),
-      // Escape, then Tab, leaves the editor. This is CodeMirror's way out of its keyboard trap.
+      // Escape followed by Tab leaves the editor. CodeMirror otherwise uses Tab for indenting.
       keymap.of([
         ...defaultKeymap,
         ...searchKeymap,

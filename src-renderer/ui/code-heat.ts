@@ -1,11 +1,11 @@
-/** A gutter with each line's share of a counter, as a number on a tint. */
+/** A gutter that shows each line's share of a counter as a number on a tint. */
 import { RangeSet, StateEffect, StateField, type Extension, type Range } from '@codemirror/state'
 import { EditorView, gutter, GutterMarker } from '@codemirror/view'
 
-/** Share of the rung's total, 0 to 1, by file line. */
+/** Each file line's share of the rung's total, from 0 to 1. */
 export type Heat = ReadonlyMap<number, number>
 
-/** Shares and the file line of each document line; null clears the gutter. */
+/** Sets the shares and the file line of each document line. null clears the gutter. */
 export const setHeat = StateEffect.define<{ heat: Heat; lines: readonly number[] } | null>()
 
 /** Formats a share as a percentage that fits into the gutter. */
@@ -26,7 +26,7 @@ class HeatMarker extends GutterMarker {
   override toDOM(): HTMLElement {
     const mark = document.createElement('span')
     mark.textContent = percentText(this.share)
-    // One class per tint, because the content security policy forbids style attributes.
+    // Use one class per tint, because the content security policy forbids style attributes.
     mark.className = `cm-heat-${Math.min(5, Math.ceil(this.share * 20))}`
     return mark
   }

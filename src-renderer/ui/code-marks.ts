@@ -1,11 +1,14 @@
 /**
- * Marks editor lines, such as the current change. A selection would be hidden below a diff's own
- * marks.
+ * Marks editor lines, for example the current change. A selection would be hidden below a diff's
+ * own marks.
  */
 import { StateEffect, StateField, type Extension } from '@codemirror/state'
 import { EditorView, Decoration, type DecorationSet } from '@codemirror/view'
 
-/** Document lines from 1, in ascending order. Lines outside the document are ignored. */
+/**
+ * Sets the marked document lines, from 1 and in ascending order. Lines outside the document are
+ * ignored.
+ */
 export const markLines = StateEffect.define<readonly number[]>()
 
 const line = Decoration.line({ class: 'cm-markedLine' })

@@ -1,4 +1,4 @@
-/** Chooses a source's language by file name: CUDA C++, Python, or plain text. */
+/** Selects a source's language by file name: CUDA C++, Python, or plain text. */
 import { cpp, cppLanguage } from '@codemirror/lang-cpp'
 import { LanguageSupport, LRLanguage } from '@codemirror/language'
 import type { Extension } from '@codemirror/state'
@@ -18,11 +18,11 @@ const pythonLanguage = LRLanguage.define({
 
 const isYaml = (file: string): boolean => /\.ya?ml$/.test(file)
 
-/** Returns the syntax for an editor. */
+/** Returns the syntax extension for an editor. */
 export const syntaxOf = (file: string): Extension =>
   isPythonFile(file) ? new LanguageSupport(pythonLanguage) : isYaml(file) ? [] : cpp()
 
-/** Cache size: enough for the pairs around the one in view. */
+/** Cache size, large enough for the pairs around the current one. */
 const most = 16
 
 const finished = (tree: Tree): PartialParse => ({
@@ -74,14 +74,15 @@ const keptCpp = keeping(cppLanguage)
 const keptPython = keeping(pythonLanguage)
 
 /**
- * Returns the cached syntax of a read-only text. For an edited text, every version would be cached.
+ * Returns the cached syntax of a read-only text. Do not use it for an edited text, because every
+ * version would be cached.
  */
 export const cachedSyntaxOf = (file: string): LanguageSupport =>
   isPythonFile(file) ? keptPython : keptCpp
 
 /**
- * Parses and caches a text before an editor shows it. Otherwise, the editor would parse it before
- * drawing.
+ * Parses and caches a text before an editor shows it. Without this, the editor would parse the text
+ * before drawing.
  */
 export const parseAhead = (text: string, file: string): void =>
   void cachedSyntaxOf(file).language.parser.parse(text)

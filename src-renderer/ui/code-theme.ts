@@ -13,7 +13,10 @@ export const codeHighlighting = HighlightStyle.define([
   { tag: [tags.function(tags.variableName)], color: 'var(--code-function)' },
 ])
 
-/** Uses the design tokens, which the shadow root inherits and which follow the color scheme. */
+/**
+ * CodeMirror theme based on the design tokens. The shadow root inherits the tokens, which follow
+ * the color scheme.
+ */
 export const codeTheme = EditorView.theme({
   '&': { backgroundColor: 'var(--surface)', color: 'var(--text)', fontSize: '12px' },
   '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '-2px' },
@@ -42,7 +45,7 @@ export const codeTheme = EditorView.theme({
     fontFamily: 'var(--font-ui)',
     fontSize: '11px',
     padding: '1px 8px 1px 44px',
-    // Many fonts lack the default symbols.
+    // Replace the default symbols, because many fonts lack them.
     '&::before, &::after': { content: '"↕"' },
   },
   '.cm-selectionBackground, &.cm-focused .cm-selectionBackground': {

@@ -1,4 +1,4 @@
-/** Number formats of the UI, in addition to those for all outputs in domain/metrics/units.ts. */
+/** Number formats of the UI. domain/metrics/units.ts has the formats shared by all outputs. */
 import { numberOfId } from '../../src-main/domain/ladder/rung'
 import {
   named,
@@ -20,23 +20,23 @@ const countUnits: readonly Unit[] = ['inst', 'wavefronts', 'conflicts']
 const isCountUnit = (unit: Unit) => countUnits.includes(unit)
 
 /**
- * Returns a figure with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`;
- * other texts unchanged.
+ * Returns a figure with its unit in the UI language, such as `3.88 waves` or `34.0 M wavefronts`.
+ * Other texts are unchanged.
  */
 export const unitInLanguage = (text: string): string =>
   text.replace(/(?<=\d(?: [a-zA-Z])? )[a-z]+$/, (unit) => wordsAt(`unit.${unit}`) ?? unit)
 
-/** Formats a value with its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
+/** Formats a value and its unit: `134 M inst`, `93.8 %`, `2.70 ms`. */
 export const figureText = (value: number, unit: Unit): string =>
   unitInLanguage(
     isCountUnit(unit) ? `${formatValue(value, unit)} ${unit}` : formatValue(value, unit),
   )
 
-/** Formats a value for a column whose header has the unit: `134 M`, `93.8`, `198`. */
+/** Formats a value for a column whose header states the unit: `134 M`, `93.8`, `198`. */
 export function bareFigure(value: number, unit: Unit): string {
   if (isCountUnit(unit)) return formatCount(value)
   if (unit === '%') return withDecimals(value, 1)
-  // Two decimals distinguish a ratio of 4 sectors from 3.99.
+  // Two decimals are needed to distinguish a ratio of 4 sectors from 3.99.
   if (unit === 'waves' || unit === 'sectors' || unit === 'warps') return withDecimals(value, 2)
   if (unit === 'registers') return String(Math.round(value))
   return formatValue(value, unit)
@@ -47,8 +47,8 @@ const signed = (value: number, text: string) =>
   value > 0 ? `+${text}` : value < 0 ? `${minus}${text}` : text
 
 /**
- * Formats a signed difference in a row that names the unit. Percentages differ in percentage
- * points.
+ * Formats a signed difference for a row that states the unit. Differences of percentages are in
+ * percentage points.
  */
 export function bareDelta(delta: number, unit: Unit): string {
   const size = Math.abs(delta)
@@ -59,7 +59,7 @@ export function bareDelta(delta: number, unit: Unit): string {
   return signed(delta, bareFigure(size, unit))
 }
 
-/** Formats b / a with a multiplication sign: `×0.25`, `×12.3`. */
+/** Formats the ratio b / a with a multiplication sign: `×0.25`, `×12.3`. */
 export function factorText(ratio: number): string {
   if (ratio >= 1000) return `×${formatCount(ratio)}`
   if (ratio === 0) return '×0'
@@ -68,12 +68,12 @@ export function factorText(ratio: number): string {
 }
 
 /**
- * Formats a relative spread: 0.0031 → `0.31 %`. A spread too small for two decimals does not become
- * zero.
+ * Formats a relative spread: 0.0031 → `0.31 %`. A spread too small for two decimals is not rounded
+ * to zero.
  */
 export const spreadText = (spread: number): string => `${withDecimals(spread * 100, 2)} %`
 
-/** Formats ±, which is half the interquartile range as a share of the median. */
+/** Formats half of the interquartile range, relative to the median, with a ± sign. */
 export const plusMinus = (spread: number): string => `±${spreadText(spread / 2)}`
 
 /**
@@ -81,7 +81,10 @@ export const plusMinus = (spread: number): string => `±${spreadText(spread / 2)
  */
 export const preciseMs = (ms: number): string => `${ms.toPrecision(5)} ms`
 
-/** Returns the number of decimals that gives a column's smallest value three significant digits. */
+/**
+ * Returns the number of decimals that gives the smallest value of a column three significant
+ * digits.
+ */
 export function columnDecimals(values: readonly number[]): number {
   const smallest = Math.min(...values.filter((value) => value > 0))
   if (!Number.isFinite(smallest)) return 0
@@ -90,7 +93,7 @@ export function columnDecimals(values: readonly number[]): number {
 
 const grouped = new Map<number, Intl.NumberFormat>()
 
-/** Formats a number with thousands separators and fixed decimals. */
+/** Formats a number with thousands separators and a fixed number of decimals. */
 export function fixed(value: number, decimals = 0): string {
   let format = grouped.get(decimals)
   if (!format) {
@@ -124,12 +127,13 @@ export const problemText = (problem: Problem, unusual: Scalars = {}): string =>
     .join(', ')
 
 /**
- * Returns the number at the start of a rung's id, or else its position: `05_thread_tile_2d` → `05`.
+ * Returns the number at the start of a rung's id: `05_thread_tile_2d` → `05`. Without one, returns
+ * the rung's position.
  */
 export const rungNumber = (id: string, index: number): string =>
   numberOfId(id) ?? String(index).padStart(2, '0')
 
-/** Returns the numbers of a ladder's rungs. A repeated number gets a letter: `05`, `05b`. */
+/** Returns the numbers of a ladder's rungs. Repeated numbers get a letter: `05`, `05b`. */
 export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   const seen = new Map<string, number>()
   return rungs.map(({ id }, index) => {
@@ -141,5 +145,5 @@ export function rungNumbers(rungs: readonly { id: string }[]): string[] {
   })
 }
 
-/** Returns the last component of a path, for places where the whole path does not fit. */
+/** Returns the last component of a path, for places that are too narrow for the whole path. */
 export const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

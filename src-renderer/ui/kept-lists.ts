@@ -1,13 +1,13 @@
-/** Lists of words, one per key, remembered in this browser. */
+/** Lists of words that are stored in the browser, one per key. */
 import { computed, type WritableComputedRef } from 'vue'
 import { storedText } from './preferences'
 
-/** Maximum number of lists. The list that was changed longest ago is dropped first. */
+/** Maximum number of stored lists. The list that was changed longest ago is removed first. */
 const mostLists = 50
 
 type Lists = readonly (readonly [key: string, words: readonly string[]])[]
 
-/** Another program may have written the stored text, so it is validated. */
+/** Parses the stored lists. The text is validated, because another program may have written it. */
 export function readLists(text: string): Lists {
   try {
     const value: unknown = JSON.parse(text)
@@ -24,13 +24,13 @@ export function readLists(text: string): Lists {
   }
 }
 
-/** Returns the stored text with the key's list replaced; null removes the list. */
+/** Returns the stored text with one key's list replaced. null removes the list. */
 export function writeLists(lists: Lists, key: string, words: readonly string[] | null): string {
   const others = lists.filter(([known]) => known !== key)
   return JSON.stringify((words ? [...others, [key, words] as const] : others).slice(-mostLists))
 }
 
-/** Returns null if no list is stored. */
+/** Returns the stored list of a key, or null if none is stored. */
 export function keptList(
   name: string,
   key: () => string,

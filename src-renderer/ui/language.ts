@@ -1,7 +1,7 @@
-/** The available languages and the current one. i18n.ts loads the locales. */
+/** The available UI languages and the current one. i18n.ts loads the locales. */
 import { ref } from 'vue'
 
-/** Language names in their own language, for users who cannot read the current one. */
+/** The name of each language in that language, for users who cannot read the current one. */
 export const languages = { en: 'English', ko: '한국어', 'zh-CN': '简体中文' } as const
 
 export type Language = keyof typeof languages
@@ -10,7 +10,10 @@ export const isLanguage = (name: string): name is Language => Object.hasOwn(lang
 
 export const language = ref<Language>('en')
 
-/** Returns the first preferred language that is available. Any Chinese gets Simplified Chinese. */
+/**
+ * Returns the first preferred language that is available. Any Chinese variant gets Simplified
+ * Chinese.
+ */
 export function pickLanguage(wanted: readonly string[]): Language {
   for (const tag of wanted) {
     const [primary] = tag.toLowerCase().split('-')

@@ -1,7 +1,7 @@
 /**
- * A user preference that persists across page loads. It is kept in local storage and also in a
- * cookie. `serve` picks a different port each time, which is a new origin for local storage but not
- * for a cookie.
+ * A user preference that persists across page loads. The preference is stored in local storage and
+ * in a cookie. `serve` uses a different port each time, and local storage is separate for each
+ * port. Cookies are shared by all ports.
  */
 import { ref, watch, type Ref } from 'vue'
 
@@ -15,7 +15,7 @@ export function keptChoice<T extends string>(name: string, choices: readonly T[]
 }
 
 function read(key: string): string | undefined {
-  // Number formats read the language even without a page, as in tests.
+  // Number formats read the language even without a page, for example in tests.
   const cookies = stored(() => new Map(document.cookie.split('; ').map((pair) => splitPair(pair))))
   return stored(() => localStorage.getItem(key)) ?? cookies?.get(key)
 }
@@ -30,7 +30,10 @@ const splitPair = (pair: string): [string, string] => {
   return [pair.slice(0, at), pair.slice(at + 1)]
 }
 
-/** The browser may deny storage. The choice then lasts only as long as the page. */
+/**
+ * Returns the result, or undefined if the browser denies storage. A choice then lasts only until
+ * the page closes.
+ */
 function stored<T>(use: () => T): T | undefined {
   try {
     return use() ?? undefined
@@ -39,7 +42,7 @@ function stored<T>(use: () => T): T | undefined {
   }
 }
 
-/** Returns text that persists in this browser, initially empty. */
+/** Returns a text that persists in this browser and is initially empty. */
 export function storedText(name: string): Ref<string> {
   const key = `kernel-ladder-${name}`
   const text = ref(stored(() => localStorage.getItem(key) ?? undefined) ?? '')

@@ -5,6 +5,6 @@ export function saveFile(name: string, content: Blob): void {
   link.href = url
   link.download = name
   link.click()
-  // Deferred: the download reads the URL after the click has returned.
+  // Revoke the URL later, because the download reads the URL after the click has returned.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

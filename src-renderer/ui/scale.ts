@@ -1,4 +1,7 @@
-/** Scales for bars and their axes: a value's share of the length, linear or logarithmic. */
+/**
+ * Linear and logarithmic scales for bars and their axes. A scale converts a value to a fraction of
+ * the length.
+ */
 export type ScaleKind = 'linear' | 'log'
 
 export interface Scale {
@@ -8,8 +11,8 @@ export interface Scale {
 }
 
 /**
- * A linear scale starts at 0. A logarithmic one starts at the power of ten at or below the smallest
- * positive value.
+ * Returns a scale for the values. A linear scale starts at 0. A logarithmic scale starts at the
+ * largest power of ten that is not above the smallest positive value.
  */
 export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
   const positive = values.filter((value) => Number.isFinite(value) && value > 0)
@@ -21,8 +24,8 @@ export function makeScale(kind: ScaleKind, values: readonly number[]): Scale {
 }
 
 /**
- * Returns a position from 0 to 1. A positive value is always visible on a linear scale and never
- * negative on a logarithmic one.
+ * Returns a value's position from 0 to 1. On a linear scale, a positive value is always visible. On
+ * a logarithmic scale, its position is never negative.
  */
 export function share(scale: Scale, value: number): number {
   if (!(value > 0)) return 0
@@ -33,7 +36,7 @@ export function share(scale: Scale, value: number): number {
   return Math.min(1, Math.max(0, raw))
 }
 
-/** Returns three to five round positions for a linear axis, or the powers of ten. */
+/** Returns tick positions: three to five round values on a linear axis, or the powers of ten. */
 export function ticks(scale: Scale): number[] {
   if (scale.kind === 'log') {
     const result: number[] = []

@@ -1,6 +1,7 @@
 /**
- * The domain's statements in the current language. The domain has the English templates; the other
- * locales have theirs under `statements.<key>`. Authors' texts in them are translated too.
+ * Formats the domain's statements in the current language. The domain has the English templates.
+ * The other locales have theirs under `statements.<key>`. Authors' texts in the statements are
+ * translated too.
  */
 import { englishTemplate, type Statement } from '../../src-main/domain/messages/message'
 import { paragraph, pieces, plain, type Wording } from '../../src-main/domain/text/english'
@@ -39,15 +40,15 @@ export function useStatement() {
   }
 
   return {
-    /** Returns a sentence with names marked as code. */
+    /** Returns a sentence that marks names as code. */
     sentence: (statement: Statement): Sentence => settledSentence(pieces(statement, own)),
     text: (statement: Statement): string => settled(plain(pieces(statement, own))),
-    /** Joins several sentences into one paragraph. */
+    /** Returns several sentences as one paragraph. */
     passage: (parts: readonly Statement[]): Sentence => settledSentence(paragraph(parts, own)),
   }
 }
 
-/** Keys below `errors.` in the locale, or the core's own message. */
+/** The text of an error: the core's own message, or a key below `errors.` in the locale. */
 type ErrorWords =
   | { from: 'core'; message: Statement; remedy: Statement | undefined }
   | { from: 'line'; key: LineError['fault']; call: string }

@@ -1,4 +1,7 @@
-/** Light or dark theme: the system's unless the user chose one. Style sheets use `data-theme`. */
+/**
+ * The light or dark theme: the system's theme unless the user chose one. Style sheets use
+ * `data-theme`.
+ */
 import { computed, ref, watch } from 'vue'
 import { keptChoice } from './preferences'
 

@@ -1,6 +1,6 @@
 /**
- * Tooltips that need no component each, because a table has hundreds. The directive stores an
- * element's tip, and a single layer (TipLayer.vue) shows it on hover and focus.
+ * Tooltips without a component per element, because a table has hundreds of tooltips. The directive
+ * stores an element's tip. A single layer (TipLayer.vue) shows the tip on hover and focus.
  */
 import { shallowRef, type Directive } from 'vue'
 
@@ -9,8 +9,8 @@ export interface TipContent {
   lines: readonly string[]
 }
 /**
- * A function is called only when the tip is shown, because a table has hundreds of tips that nobody
- * opens.
+ * The content of a tip. A function is called only when the tip is shown, because most tips in a
+ * table are never opened.
  */
 export type Tip = string | TipContent | null | undefined | (() => TipContent)
 
@@ -24,7 +24,7 @@ export const tip: Directive<HTMLElement, Tip> = {
 function setTip(element: HTMLElement, value: Tip): void {
   contents.set(element, value)
   const hasTip = Boolean(value)
-  // Usually only the tip's text changes. Skip the attribute then, because writing it triggers a
+  // Usually only the tip's text changes. Skip the attribute then, because setting it triggers a
   // style recalculation.
   if (hasTip !== 'tip' in element.dataset) element.toggleAttribute('data-tip', hasTip)
 }

@@ -35,7 +35,7 @@ describe('figures', () => {
     ['34.0 M wavefronts', '34.0 M 웨이브프런트'],
     ['2.70 ms', '2.70 ms'],
     ['rung 12 waves at sectors', 'rung 12 waves at sectors'],
-  ])('%s names its unit in the language', (english, own) => {
+  ])('%s has its unit in the UI language', (english, own) => {
     speak('ko', {
       unit: { waves: '웨이브', wavefronts: '웨이브프런트', sectors: '섹터', pp: '%p' },
     })
@@ -55,11 +55,11 @@ describe('figures', () => {
     [0.0009, 'warps', '0.0009'],
     [0.04, '%', '0.04'],
     [128, 'registers', '128'],
-  ] as const)('%d in %s is %s where a header has the unit', (value, unit, text) => {
+  ] as const)('%d in %s is %s if a header has the unit', (value, unit, text) => {
     expect(bareFigure(value, unit)).toBe(text)
   })
 
-  it('gives differences a sign, and differences of percentages in percentage points', () => {
+  it('show a sign for differences, and percentage points for differences of percentages', () => {
     expect(bareDelta(-11.25, '%')).toBe('−11.3 pp')
     expect(bareDelta(-0.0412, '%')).toBe('−0.04 pp')
     expect(bareDelta(0.0001, '%')).toBe('< 0.001 pp')
@@ -81,7 +81,7 @@ describe('figures', () => {
     expect(factorText(ratio)).toBe(text)
   })
 
-  it('writes spreads as a percentage', () => {
+  it('show spreads as a percentage', () => {
     expect(spreadText(0.0031)).toBe('0.31 %')
     expect(spreadText(0.000023)).toBe('0.002 %')
     expect(spreadText(0)).toBe('0.00 %')
@@ -89,7 +89,7 @@ describe('figures', () => {
 })
 
 describe('columns', () => {
-  it('uses as many decimals as give the smallest value three significant digits', () => {
+  it('have enough decimals to give the smallest value three significant digits', () => {
     expect(columnDecimals([264.3, 2.69])).toBe(2)
     expect(columnDecimals([0.0421, 1.2])).toBe(4)
     expect(columnDecimals([5000, 700])).toBe(0)
@@ -97,19 +97,19 @@ describe('columns', () => {
     expect(columnDecimals([0])).toBe(0)
   })
 
-  it('groups thousands and keeps decimals', () => {
+  it('have thousands separators and a fixed number of decimals', () => {
     expect(fixed(50_900.4)).toBe('50,900')
     expect(fixed(2.6, 2)).toBe('2.60')
   })
 })
 
 describe('names', () => {
-  it('writes dates with the month in letters, and leaves anything else alone', () => {
+  it('show dates with the month in letters, and leave other texts unchanged', () => {
     expect(formatDate('2026-11-21T02:30:00.000Z', 'UTC')).toBe('21 Nov 2026')
     expect(formatDate('unknown')).toBe('unknown')
   })
 
-  it("takes a rung's number from its id, else from its place", () => {
+  it('get a rung’s number from its id, or else from its position', () => {
     expect(rungNumber('05_thread_tile_2d', 3)).toBe('05')
     expect(rungNumber('softmax', 3)).toBe('03')
     expect(rungNumber('03_a', 1)).toBe('03')
@@ -117,13 +117,13 @@ describe('names', () => {
     expect(['106f90b', '1064523', '2aeac49'].map(rungNumber)).toEqual(['00', '01', '02'])
   })
 
-  it('distinguishes rungs with the same number', () => {
+  it('distinguish rungs with the same number', () => {
     const rungs = ['05_tile', '06_float4', '05_tile-edit1', '05_tile-edit2'].map((id) => ({ id }))
     expect(rungNumbers(rungs)).toEqual(['05', '06', '05b', '05c'])
   })
 })
 
-it('± is half the interquartile range', () => {
+it('the ± value is half the interquartile range', () => {
   expect(plusMinus(0.032)).toBe('±1.60 %')
 })
 
@@ -150,7 +150,7 @@ describe('a logarithmic scale', () => {
     expect(share(scale, 51_500)).toBe(1)
   })
 
-  it('puts values it cannot show at its start', () => {
+  it('places values that it cannot show at its start', () => {
     expect(share(scale, 0)).toBe(0)
     expect(share(scale, 3)).toBe(0)
   })
@@ -169,8 +169,8 @@ it('a scale without values can still be drawn', () => {
     for (const tick of ticks(makeScale(kind, []))) expect(Number.isFinite(tick)).toBe(true)
 })
 
-describe('kept lists', () => {
-  it('are each of its own key, and forgotten with null', () => {
+describe('stored lists', () => {
+  it('have separate keys, and are removed with null', () => {
     const one = writeLists([], 'a', ['x'])
     const two = writeLists(readLists(one), 'b', ['y', 'z'])
     expect(readLists(two)).toEqual([
@@ -180,7 +180,7 @@ describe('kept lists', () => {
     expect(readLists(writeLists(readLists(two), 'a', null))).toEqual([['b', ['y', 'z']]])
   })
 
-  it('are the last fifty that were changed', () => {
+  it('are the fifty that were changed last', () => {
     let text = ''
     for (let index = 0; index < 60; index += 1)
       text = writeLists(readLists(text), `${index}`, ['x'])
@@ -189,7 +189,7 @@ describe('kept lists', () => {
     )
   })
 
-  it('of another hand are passed over', () => {
+  it('are ignored if the stored text is invalid', () => {
     for (const text of ['', '{', '{"a":["x"]}', '[["a"]]', '[["a",[1]]]', '[[1,["x"]]]'])
       expect(readLists(text), text).toEqual([])
     expect(readLists('[["a",["x"]],null,["b","c"]]')).toEqual([['a', ['x']]])
@@ -210,7 +210,7 @@ describe('recycled rows', () => {
   const places = (list: readonly RecycledItem[]) =>
     list.map(({ slot, index }) => `${slot}:${index}`)
 
-  it('are as many at the ends of the list as in its middle', () => {
+  it('have the same number at the ends of the list as in the middle', () => {
     const range = constantRange()
     const lengths = [
       [0, 4],
@@ -227,7 +227,7 @@ describe('recycled rows', () => {
     ])
   })
 
-  it('take the elements of those that left, where these stand, while it scrolls', () => {
+  it('reuse the elements of removed rows while scrolling, in the same places', () => {
     const before = inSlots([], items(0, 4), false)
     expect(places(before)).toEqual(['0:0', '1:1', '2:2', '3:3', '4:4'])
     const further = inSlots(before, items(2, 6), true)
@@ -235,14 +235,14 @@ describe('recycled rows', () => {
     expect(further[0]!.start).toBe(50)
   })
 
-  it('stand in their order at rest, and keep it as a scroll begins', () => {
+  it('are in order at rest, and keep that order when scrolling begins', () => {
     const scrolled = inSlots(inSlots([], items(0, 4), false), items(2, 6), true)
     const rested = inSlots(scrolled, items(2, 6), false)
     expect(places(rested)).toEqual(['2:2', '3:3', '4:4', '0:5', '1:6'])
     expect(places(inSlots(rested, items(3, 7), true))).toEqual(['2:7', '3:3', '4:4', '0:5', '1:6'])
   })
 
-  it('get elements of their own as they become more, and give them back', () => {
+  it('get new elements when more rows are shown, and release them later', () => {
     const more = inSlots(inSlots([], items(0, 2), false), items(1, 5), true)
     expect(places(more)).toEqual(['0:3', '1:1', '2:2', '3:4', '4:5'])
     expect(places(inSlots(more, items(4, 5), true))).toEqual(['3:4', '4:5'])

@@ -1,4 +1,4 @@
-/** Copies to the clipboard and reports whether the browser allowed it. */
+/** Copies text to the clipboard and reports whether the browser allowed it. */
 import { onBeforeUnmount, ref } from 'vue'
 
 const shownMs = 2000

@@ -2,12 +2,15 @@
 import { ref, watch } from 'vue'
 
 /**
- * `show` marks all matches and moves to one. The index starts at 0 and wraps around. `show` returns
- * the number of matches.
+ * Manages a search. `show` marks all matches, moves to the match at an index, and returns the
+ * number of matches. The index starts at 0 and wraps around.
  */
 export function useFind(show: (text: string, at: number) => number | Promise<number>) {
   const sought = ref('')
-  /** The current match, from 1; 0 if there is none. */
+  /**
+   * The index of the current match, from 1, and the number of matches. The index is 0 if there is
+   * none.
+   */
   const found = ref({ index: 0, count: 0 })
   let at = 0
 

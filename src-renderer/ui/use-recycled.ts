@@ -1,7 +1,7 @@
 /**
- * A list that keeps only items near the viewport in the page. An item that scrolls out of view
- * gives its element to one that scrolls in. Updating an element's text costs a fraction of creating
- * it with its components, layout, and paint.
+ * A list that renders only the items near the viewport. An item that scrolls out of view passes its
+ * element to an item that scrolls in. Updating an element's text is much cheaper than creating the
+ * element with its components, layout, and paint.
  */
 import {
   defaultRangeExtractor,
@@ -14,7 +14,7 @@ import {
 import { computed, onBeforeUpdate, onUpdated, type ComputedRef, type Ref } from 'vue'
 
 export interface RecycledItem extends VirtualItem {
-  /** The element that shows the item. Use it as the `v-for` key. */
+  /** Number of the element that shows the item. Use it as the `v-for` key. */
   slot: number
 }
 
@@ -25,8 +25,8 @@ type Options = Pick<
   Partial<VirtualizerOptions<HTMLElement, HTMLElement>>
 
 /**
- * Returns as many items as the widest range so far. Otherwise, an item would be created again each
- * time a row crosses an edge.
+ * Returns a function that always returns as many items as the widest range so far. Without this, an
+ * element would be created each time a row crosses an edge.
  */
 export function constantRange(): (range: Range) => number[] {
   let widest = 0
@@ -40,9 +40,9 @@ export function constantRange(): (range: Range) => number[] {
 }
 
 /**
- * Returns items in the order of their elements in the document, so they must be placed by position.
- * No element moves during scrolling. At rest, items return to their own order, which reading and
- * Tab follow.
+ * Returns the items in the order of their elements in the document. The caller must place them by
+ * position. No element moves during scrolling. At rest, items return to their own order, because
+ * reading and Tab follow the document order.
  */
 export function inSlots(
   before: readonly RecycledItem[],
@@ -66,7 +66,7 @@ const isSame = (one: RecycledItem, other: RecycledItem | undefined) =>
 
 export function useRecycled(options: () => Options): {
   virtual: Ref<Virtualizer<HTMLElement, HTMLElement>>
-  /** The same array as long as nothing in it changes. */
+  /** The items to render. The array stays the same while nothing in it changes. */
   items: ComputedRef<RecycledItem[]>
 } {
   const rangeExtractor = constantRange()
@@ -83,8 +83,8 @@ export function useRecycled(options: () => Options): {
 }
 
 /**
- * For rows that take the focus. The focus stays with its item, identified by the id that `idAt`
- * returns for an element.
+ * Keeps the focus on an item when elements are reused, for rows that can have the focus. `idAt`
+ * returns the id of the item in an element.
  */
 export function useOwnFocus(
   container: Ref<HTMLElement | undefined>,
@@ -101,10 +101,10 @@ export function useOwnFocus(
   onUpdated(() => {
     if (!focused) return
     const { element, id } = focused
-    // The item scrolled out of view. Its focus must not stay on the element that now shows another
-    // item.
+    // The focused item scrolled out of view. Remove the focus, because the element now shows
+    // another item.
     if (idAt(element) !== id) element.blur()
-    // Moving an element within the document removes its focus.
+    // Restore the focus, because moving an element within the document removes it.
     else if (document.activeElement !== element) element.focus({ preventScroll: true })
   })
 }

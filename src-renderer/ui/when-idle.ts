@@ -1,10 +1,11 @@
-/** A shorter idle period, in milliseconds, is only the gap between two frames. */
+/** Minimum idle period in milliseconds. A shorter period is only the gap between two frames. */
 const restful = 30
 
 const latestMs = 500
 
 /**
- * Resolves when the page has finished drawing and is idle, or after half a second at the latest.
+ * Resolves when the page has finished drawing and is idle. Resolves after half a second in any
+ * case.
  */
 export const whenIdle = (): Promise<void> =>
   new Promise((resolve) => {

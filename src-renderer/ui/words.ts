@@ -1,4 +1,4 @@
-/** Screen texts in the current language, by dotted key. */
+/** Screen texts in the current language. The keys are dotted. */
 import { shallowRef } from 'vue'
 import { fill, type Values } from '../../src-main/domain/messages/format'
 import en from '../locales/en/screens.json'
@@ -17,24 +17,24 @@ const english = new Map(byKey(en))
 const current = shallowRef(english)
 
 /**
- * Adjusts a sentence to the values inserted into it: particles and spaces. `before` is the text
- * that precedes it.
+ * Adjusts a sentence to the inserted values: particles and spaces. `before` is the text that
+ * precedes the sentence.
  */
 export type Settle = (text: string, before?: string) => string
 let settle: Settle | undefined
 export const settled: Settle = (text, before) => settle?.(text, before) ?? text
 
-/** Changes the language. Without texts for it, English is used. */
+/** Changes the language. If the language has no texts, English is used. */
 export function speak(name: Language, words?: Words, way?: Settle): void {
   settle = way
   language.value = name
   current.value = words ? new Map(byKey(words)) : english
 }
 
-/** Returns the template under a key if the current language has it. */
+/** Returns the template under a key. Returns undefined if the current language has none. */
 export const wordsAt = (key: string): string | undefined => current.value.get(key)
 
-/** Returns the text under a key with its values inserted, or the key itself if there is none. */
+/** Returns the text under a key with its values inserted. If there is no text, returns the key. */
 export const t = (key: string, values: Values = {}): string => {
   const template = wordsAt(key) ?? english.get(key)
   return template === undefined ? key : settled(fill(template, values, language.value).join(''))

@@ -1,4 +1,7 @@
-/** Explains why a session lacks the data of a chart. An empty chart would look like zeros. */
+/**
+ * Explains why a session lacks the data of a chart. An empty chart would suggest that the values
+ * are zero.
+ */
 import { metricDefinition } from '../../../src-main/domain/metrics/metrics'
 import type { Session } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/english'
@@ -14,11 +17,11 @@ import { can } from '../../../src-main/domain/targets/targets'
 export type Absence =
   /** The session's profile level does not collect these counters. */
   | { kind: 'level'; level: ProfileLevel; sessionLevel: ProfileLevel }
-  /** An imported file holds only the metrics that ncu was told to collect. */
+  /** An imported file has only the metrics that the ncu command requested. */
   | { kind: 'notInFile'; ncu: string[] }
   /** The session was recorded before its level collected these counters. */
   | { kind: 'older'; level: ProfileLevel }
-  /** The counters were requested but not delivered. Each reason is listed once. */
+  /** The counters were requested but not collected. Each reason is listed once. */
   | { kind: 'unavailable'; reasons: Statement[] }
 
 const rank = (level: ProfileLevel): number => profileLevels.indexOf(level)
@@ -27,7 +30,7 @@ const once = (statements: readonly Statement[]): Statement[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** Returns null if any rung has any of the values. */
+/** Returns why the values are missing. Returns null if any rung has any of the values. */
 export function absence(session: Session, ids: readonly string[]): Absence | null {
   const values = session.rungs.flatMap(({ metrics }) => ids.map((id) => metrics[id]))
   if (values.some((value) => value?.value != null)) return null

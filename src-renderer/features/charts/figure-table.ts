@@ -3,14 +3,17 @@ import { type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { type RungResult, type Session } from '../../../src-main/domain/session/session'
 import { numberOf } from '../shared/shown-rungs'
 
-/** The chart's data as a table. It is the text alternative and has the exact values. */
+/**
+ * The chart's data as a table. The table is the text alternative of the chart and shows the exact
+ * values.
+ */
 export interface FigureTable {
   columns: readonly string[]
-  /** A cell is a value with its origin, null if nothing was collected, or text. */
+  /** Table rows. A cell is a value with its origin, a text, or null if nothing was collected. */
   rows: readonly { head: string; cells: readonly (MetricValue | string | null)[] }[]
 }
 
-/** Returns `02 Coalesced`. Titles of imported rungs already start with the number. */
+/** Returns a label like `02 Coalesced`. Titles of imported rungs already start with the number. */
 export function rungLabel(session: Session, rung: RungResult): string {
   const number = numberOf(session, rung)
   return rung.title.startsWith(number) ? rung.title : `${number} ${rung.title}`

@@ -1,4 +1,4 @@
-/** Tests the data of the charts on the shipped recordings. */
+/** Tests the charts' data on the recordings that come with the program. */
 import { describe, expect, it } from 'vitest'
 import type { SessionSummary } from '../../../src-main/contract'
 import { leadFigure } from '../../../src-main/domain/analysis/lead-figure'
@@ -18,12 +18,12 @@ const card = recording('gemm-fp32-h200-2048')
 const small = recording('gemm-fp32-h200-1024')
 const seed = recording('seed-rtx3090-h200-1024')
 
-describe('what is missing', () => {
-  it('is nothing where a rung has a figure', () => {
+describe('missing data', () => {
+  it('is not reported if any rung has a value', () => {
     expect(absence(deep, trafficMetrics)).toBeNull()
   })
 
-  it('is named with the level that collects it', () => {
+  it('is reported with the profile level that collects it', () => {
     expect(absence(card, trafficMetrics)).toEqual({
       kind: 'level',
       level: 'standard',
@@ -34,7 +34,7 @@ describe('what is missing', () => {
     )
   })
 
-  it('is told from what was asked for and did not come', () => {
+  it('is reported as unavailable if the session requested it', () => {
     const value = {
       value: null,
       unit: 'bytes' as const,
@@ -49,7 +49,7 @@ describe('what is missing', () => {
     })
   })
 
-  it('of an import is named as ncu names it', () => {
+  it('of an import is reported with ncu’s metric names', () => {
     const own = {
       ...session([rung('01_naive', null)]),
       target: { kind: 'imported' as const, name: 'x' },
@@ -58,8 +58,8 @@ describe('what is missing', () => {
   })
 })
 
-describe('why warps wait', () => {
-  it('comes with the largest reason of the ladder first, and adds up', () => {
+describe('stall reasons', () => {
+  it('are sorted by their sum over the ladder, and add up to the total', () => {
     const { reasons, rungs, without } = stallFigures(deep)
     expect(without).toEqual([])
     const sum = (id: string) => rungs.reduce((all, own) => all + (own.metrics[id]?.value ?? 0), 0)
@@ -71,21 +71,21 @@ describe('why warps wait', () => {
 })
 
 describe('memory traffic', () => {
-  it('is never below the bytes of the matrices, counted cold', () => {
-    // 4096³ in FP32: three matrices of 64 MiB.
+  it('is never below the size of the matrices if the cache is cold', () => {
+    // The problem 4096³ in FP32 has three matrices of 64 MiB.
     expect(leastBytes(deep)).toBe(3 * 64 * 2 ** 20)
     for (const { id, metrics } of trafficRungs(deep).rungs)
       expect(metrics['dramBytes']!.value! / leastBytes(deep)!, id).toBeGreaterThan(0.9)
   })
 
-  it('reads C once more where beta keeps it, and counts 16-bit inputs as such', () => {
+  it('includes one more read of C if beta is set, and counts 16-bit inputs as 16 bits', () => {
     const problem = gemmProblem(4096, 4096, 4096, { beta: 1, dtype: 'bf16' })
     expect(leastBytes({ ...deep, problem })).toBe((2 * 32 + 2 * 64) * 2 ** 20)
   })
 })
 
 describe('occupancy', () => {
-  it('is calculated as ncu measured it, for every rung of every recording here', () => {
+  it('equals the value that ncu measured, for every rung of the recordings', () => {
     for (const own of [deep, card, small, seed, recording('gemm-tensor-h200-4096')])
       for (const each of own.rungs) {
         const found = rungOccupancy(own, each)
@@ -95,8 +95,8 @@ describe('occupancy', () => {
       }
   })
 
-  it('draws no limit beyond the blocks that an SM holds, so that its row has room for the figure', () => {
-    // The rung was built like this. Without its shared memory, hundreds of blocks would fit.
+  it('omits limits above the maximum blocks per SM, so that the value fits in the row', () => {
+    // The rung was only built. Without its shared memory, hundreds of blocks would fit.
     const built = rungOccupancy(card, { ...card.rungs[1]!, profile: null })
     if (!isKnown(built)) throw new Error('The launch is not known.')
     const { limits } = built.occupancy
@@ -120,7 +120,7 @@ describe('occupancy', () => {
     }
   })
 
-  it('says why it is not known', () => {
+  it('returns the reason if it is unknown', () => {
     expect(rungOccupancy(card, rung('x', 1))).toBe('notProfiled')
     const profile = {
       passes: 1,
@@ -154,7 +154,7 @@ describe('a sweep', () => {
     summary('broken', 2048, { damaged: 'It cannot be read.' }),
   ]
 
-  it('takes sessions of the same ladder and GPU, one a size, the newest unless another is on screen', () => {
+  it('uses sessions of the same ladder and GPU, the shown or else the newest one of each size', () => {
     const found = sweepCandidates(list, list[0]!)
     expect(found.map(({ ref }) => ref)).toEqual(['small', 'old', 'big'])
     expect(firstChoice(found, 'big')).toEqual(['small', 'big'])
@@ -163,7 +163,7 @@ describe('a sweep', () => {
     expect(toggleChoice(found, ['small', 'big'], 'small')).toEqual(['big'])
   })
 
-  it('orders them by size and joins their rungs', () => {
+  it('sorts sessions by size and joins their rungs', () => {
     const { sizes, rungs } = sweep([card, small], 'toReference')
     expect(sizes).toEqual(['1024³', '2048³'])
     const fastest = rungs.find(({ id }) => id === '14_shape_dispatch')!
@@ -172,17 +172,17 @@ describe('a sweep', () => {
     expect(fastest.values).toEqual([of(small), of(card)])
   })
 
-  it('sets a rung against the one before it, and has no figure where either has no time', () => {
+  it('compares a rung with the previous one, and has no value if either has no time', () => {
     const { rungs } = sweep([session([rung('01', 4), rung('02', 2), rung('03', null)])], 'toBefore')
     expect(rungs.map(({ id, values }) => [id, ...values])).toEqual([['02', 2]])
   })
 })
 
-describe('of a memory-bound task', () => {
+describe('in a memory-bound task', () => {
   const sum = recording('reduction-h200')
   const [one] = sum.rungs
 
-  it('a sweep and a study are of bytes per second, and of no operations', () => {
+  it('sweeps and studies use bytes per second and no operation rates', () => {
     const [line] = sweep([sum], 'throughput', 'bytes').rungs
     const { rate } = leadFigure(sum, one!)!
     expect(rate.unit).toBe('GB/s')
@@ -193,7 +193,7 @@ describe('of a memory-bound task', () => {
     expect(publishedFigure(sum, { rung: one!, value: 1 }, 'throughput')).toBeNull()
   })
 
-  it('what is missing is run at the ladder’s own sizes, and from its folder', () => {
+  it('the suggested command uses the ladder’s own sizes and folder', () => {
     expect(runCommand(sum, otherSizes(sum), 'none')).toBe(
       'kernel-ladder run --ladder reduction --at N=4194304 --profile none',
     )
@@ -209,7 +209,7 @@ describe('of a memory-bound task', () => {
 })
 
 describe('a parameter study', () => {
-  it('is found where variants of one source differ in one parameter', () => {
+  it('is found if variants of one source differ in one parameter', () => {
     const [study, ...others] = studies(seed)
     expect(others).toEqual([])
     expect(study).toMatchObject({ file: 'gemm/39_coarsen.cu', parameter: 'STRIDE' })
@@ -217,7 +217,7 @@ describe('a parameter study', () => {
     expect(studies(card)).toEqual([])
   })
 
-  it("has the author's figures beside ours, those with both first", () => {
+  it('has the author’s figures next to ours, with common metrics first', () => {
     const [study] = studies(seed)
     const at8 = study!.variants.find(({ value }) => value === 8)!
     expect(publishedFigure(seed, at8, 'throughput')).toBe(6000)

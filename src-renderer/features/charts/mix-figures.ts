@@ -1,9 +1,12 @@
-/** Data of the instruction-mix chart: the kinds that have a color, and the rest. */
+/** Data of the instruction-mix chart: the instruction kinds that have a color, and the rest. */
 import { instructionKinds } from '../../../src-main/domain/metrics/instruction-mix-metrics'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { mixOf, type Mix } from '../../../src-main/domain/analysis/executed-mix'
 
-/** As many kinds as the theme has distinguishable colors. The others are small and are summed. */
+/**
+ * The instruction kinds that get their own color. The theme has no more distinguishable colors. The
+ * other kinds are small and are summed.
+ */
 export const drawnKinds = instructionKinds.slice(0, 6)
 
 export function mixFigures(session: Session): { mixes: Mix[]; without: RungResult[] } {
@@ -14,7 +17,7 @@ export function mixFigures(session: Session): { mixes: Mix[]; without: RungResul
   }
 }
 
-/** Returns the gray part: kinds without a color, and instructions without a kind. */
+/** Returns the size of the gray part: kinds without a color and instructions without a kind. */
 export const restOf = ({ kinds, none }: Mix): number =>
   instructionKinds
     .filter((id) => !drawnKinds.includes(id))

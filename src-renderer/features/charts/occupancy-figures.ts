@@ -1,6 +1,6 @@
 /**
- * Calculates what limits each rung's occupancy from its launch, next to the value that ncu
- * measured.
+ * Calculates from its launch what limits each rung's occupancy. The chart shows the limits next to
+ * the occupancy that ncu measured.
  */
 import {
   blocksOf,
@@ -22,22 +22,22 @@ export interface RungOccupancy {
 }
 
 export type OccupancyGap =
-  /** No launch was recorded, so block size and registers are unknown. */
+  /** No launch was recorded, so the block size and the registers are unknown. */
   | 'notProfiled'
-  /** The resources of a block are unknown for every launch. */
+  /** The resources of a block are unknown in every launch. */
   | 'noResources'
   | 'noDevice'
   | 'unknownGpu'
 
 interface Gpu {
   computeCapability: string
-  /** null if the rungs were built for an architecture instead of a GPU. */
+  /** Number of SMs, or null if the rungs were built for an architecture instead of a GPU. */
   smCount: number | null
 }
 
 /**
- * Returns SM count and compute capability of the GPU. An import has them among its counters, a
- * build in its target.
+ * Returns the SM count and compute capability of the GPU. An import has them among its counters. A
+ * build has them in its target.
  */
 export function gpuOf(session: Session, rung: RungResult): Gpu | null {
   if (session.device) return session.device
@@ -57,9 +57,9 @@ export function gpuOf(session: Session, rung: RungResult): Gpu | null {
 }
 
 /**
- * Returns the launch that represents a rung with several. Metrics come from the longest-running
- * kernel, so this is the launch that matches them. Without metrics, it is the launch with the most
- * registers per block.
+ * Returns the launch that represents a rung with several launches. Metrics describe the
+ * longest-running kernel, so the launch that matches the metrics is preferred. Without metrics, it
+ * is the launch with the most registers per block.
  */
 function mainLaunch(rung: RungResult, found: readonly RungOccupancy[]): RungOccupancy | undefined {
   const registers = rung.metrics['registersPerThread']?.value
@@ -99,7 +99,7 @@ export const isKnown = (found: RungOccupancy | OccupancyGap): found is RungOccup
 
 /**
  * Returns the limits in the order of the limiters. A resource that allows more blocks than an SM
- * can hold limits nothing, and its value is outside the axis.
+ * can hold sets no limit. The value of such a resource would be outside the axis, so it is null.
  */
 export const drawnLimits = ({ limits }: Occupancy): (number | null)[] =>
   occupancyLimiters.map((limiter) => {
@@ -114,8 +114,8 @@ export interface RungWaves extends RungOccupancy {
 }
 
 /**
- * Returns null if no block fits, or for clusters. The number of resident clusters depends on how
- * SMs are grouped on the GPU, which CUDA does not report. A build may not know whether a rung uses
+ * Returns the waves of a launch, or null if no block fits. Launches with clusters also get null,
+ * because CUDA does not report how the GPU groups its SMs. A build may not know whether a rung uses
  * clusters.
  */
 export function rungWaves(session: Session, own: RungOccupancy): RungWaves | null {

@@ -1,4 +1,4 @@
-/** Each rung's stall reasons, ordered by their sum over the ladder. */
+/** The stall reasons of each rung, sorted by their sum over the ladder. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { metricDefinitions } from '../../../src-main/domain/metrics/metrics'
 import type { MetricDefinition } from '../../../src-main/domain/metrics/metric-definition'
@@ -8,10 +8,10 @@ export const stallReasons: readonly MetricDefinition[] = metricDefinitions.filte
 )
 
 interface StallFigures {
-  /** Reasons with a value in some rung, largest sum over the rungs first. */
+  /** Stall reasons that have a value in at least one rung, sorted by descending sum. */
   reasons: readonly MetricDefinition[]
   rungs: readonly RungResult[]
-  /** Rungs without a value for any reason. */
+  /** Rungs that have no value for any reason. */
   without: readonly RungResult[]
 }
 
@@ -41,7 +41,7 @@ export function stallFigures(session: Session): StallFigures {
 /** If the longest bar is this many times the median bar, the median bar is too short to read. */
 const dwarfs = 5
 
-/** Returns shares if one bar would dwarf the rest, and warps otherwise. */
+/** Returns `share` if one bar would make the others unreadable, and `warps` otherwise. */
 export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 'share' {
   const totals = rungs.map(stallTotal).sort((a, b) => a - b)
   const usual = totals[Math.floor((totals.length - 1) / 2)] ?? 0
@@ -49,6 +49,7 @@ export function stallScale({ rungs }: Pick<StallFigures, 'rungs'>): 'warps' | 's
 }
 
 /**
- * Returns the number of warps stalled for one reason. It is 0 if the rung has only other reasons.
+ * Returns the number of warps stalled for one reason, or 0 if the rung was not stalled for that
+ * reason.
  */
 export const stallValue = (rung: RungResult, id: string): number => valueOf(rung, id) ?? 0

@@ -5,7 +5,7 @@ import { leadFigure, leadOf } from '../../../src-main/domain/analysis/lead-figur
 
 interface StudyVariant {
   rung: RungResult
-  /** The parameter's value. */
+  /** The value of the study's parameter. */
   value: number
 }
 
@@ -13,11 +13,14 @@ export interface Study {
   /** The source file, shown in the heading if a ladder has several studies. */
   file: string
   parameter: string
-  /** Ascending. */
+  /** The variants, in ascending order of the parameter. */
   variants: readonly StudyVariant[]
 }
 
-/** Two points are just a pair, which the Compare screen shows better. */
+/**
+ * Minimum number of variants in a study. Two variants are just a pair, which the Compare screen
+ * shows better.
+ */
 const fewest = 3
 
 function differing(rungs: readonly RungResult[]): string[] {
@@ -43,7 +46,7 @@ export function studies(session: Session): Study[] {
   })
 }
 
-/** Returns our value for a variant: `throughput`, or a registry metric. */
+/** Returns our value for a variant. The id is `throughput` or a metric of the registry. */
 export const studyFigure = (
   session: Session,
   { rung }: StudyVariant,
@@ -51,7 +54,7 @@ export const studyFigure = (
 ): MetricValue | null =>
   id === 'throughput' ? (leadFigure(session, rung)?.rate ?? null) : (rung.metrics[id] ?? null)
 
-/** Returns the author's value in the same unit; null if the author gave none. */
+/** Returns the author's value in the same unit. Returns null if the author published none. */
 export function publishedFigure(
   session: Session,
   { rung }: StudyVariant,
@@ -59,14 +62,17 @@ export function publishedFigure(
 ): number | null {
   const { published } = session.ladder
   if (!published) return null
-  // Authors publish operations per second.
+  // Authors publish operations per second, so a bandwidth has no published value.
   if (id === 'throughput' && leadOf(session).of === 'bytes') return null
   return (
     (id === 'throughput' ? published.gflops[rung.id] : published.metrics[rung.id]?.[id]) ?? null
   )
 }
 
-/** Returns the metrics measured for at least one variant, with the author's metrics first. */
+/**
+ * Returns the metrics measured for at least one variant. Metrics that the author published are
+ * first.
+ */
 export function studyMetrics(session: Session, { variants }: Study): string[] {
   const ids = [...new Set(variants.flatMap(({ rung }) => Object.keys(rung.metrics)))].filter((id) =>
     variants.some(({ rung }) => rung.metrics[id]?.value != null),

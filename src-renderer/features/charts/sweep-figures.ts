@@ -1,4 +1,4 @@
-/** One ladder at several problem sizes: one session per size, joined by rung. */
+/** Data of the sweep chart: a ladder at several problem sizes, with one session per size. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { problemLabel } from '../../../src-main/domain/task/problem'
 import { leadFigure, leadOf, type Lead } from '../../../src-main/domain/analysis/lead-figure'
@@ -9,7 +9,7 @@ import type { AnyMessage } from '../../../src-main/domain/messages/message'
 import type { SweepMeasure } from '../../../src-main/domain/report/chart-drawings'
 import { bySize } from '../../../src-main/domain/session/size-series'
 
-/** Toggles a session. Selecting one deselects any other session of the same size. */
+/** Toggles a session. Selecting a session deselects any other session of the same size. */
 export function toggleChoice(
   candidates: readonly SessionSummary[],
   chosen: readonly string[],
@@ -26,7 +26,7 @@ export function toggleChoice(
 interface SweepRung {
   id: string
   title: string
-  /** One value per session, in order; null if the rung has none there. */
+  /** One value per session, in order. A value is null if the rung has none in that session. */
   values: (number | null)[]
 }
 
@@ -47,13 +47,13 @@ interface Sweep {
   sessions: readonly Session[]
   sizes: readonly string[]
   rungs: readonly SweepRung[]
-  /** Differences between the sessions other than the size, without duplicates. */
+  /** Differences between the sessions other than the problem size, without duplicates. */
   warnings: readonly AnyMessage[]
 }
 
 /**
- * Joins the sessions by rung. `of` says what the throughput counts. All times have the same L2
- * state as `shown`; other sessions are left out with a warning.
+ * Joins the sessions by rung. `of` states what the throughput counts. Only sessions with the L2
+ * state of `shown` have values. The others cause a warning.
  */
 export function sweep(
   sessions: readonly Session[],

@@ -1,4 +1,4 @@
-/** Bytes that a rung moves through each memory level, next to the compulsory minimum. */
+/** The bytes that a rung moves through each memory level, and the compulsory minimum. */
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { memoryLevels } from '../../../src-main/domain/gpu/ceilings'
 import { trafficMetric } from '../../../src-main/domain/analysis/roofline'
@@ -16,14 +16,14 @@ export function trafficRungs(session: Session): { rungs: RungResult[]; without: 
 }
 
 /**
- * Returns the bytes for reading or writing each buffer once, as the task defines them. A kernel
- * that starts with cold caches cannot move fewer bytes to and from device memory. Returns null if
- * the problem is unknown.
+ * Returns the number of bytes for reading or writing each buffer once, as the task defines. A
+ * kernel that starts with cold caches cannot move fewer bytes to and from device memory. Returns
+ * null if the problem is unknown.
  */
 export const leastBytes = ({ problem, ladder }: Session): number | null =>
   problem && ladder.task && leastBytesOf(ladder.task, problem)
 
-/** Returns the names of the buffers that every rung has. */
+/** Returns the titles of the buffers that every rung has. */
 export const bufferTitles = ({ ladder: { task } }: Session): string[] =>
   Object.entries(task?.buffers ?? {}).flatMap(([name, { when }]) =>
     when === undefined ? [bufferTitle(task, name)] : [],

@@ -1,4 +1,7 @@
-/** The pinned rung for charts; null if no rung is pinned or its session cannot be compared. */
+/**
+ * The pinned baseline rung for charts, or null if no rung is pinned or its session cannot be
+ * compared.
+ */
 import { computed } from 'vue'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { guardOf } from '../shared/comparison-guard'
@@ -10,7 +13,9 @@ interface ChartBaseline {
   session: Session
   rung: RungResult
   name: string
-  /** Whether L2 was cold or warm in both sessions, so that their times are comparable. */
+  /**
+   * Whether both sessions had the same L2 state, cold or warm, so that their times are comparable.
+   */
   ranksTimes: boolean
 }
 

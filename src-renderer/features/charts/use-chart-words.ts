@@ -7,14 +7,14 @@ import type { ChartId } from '../../../src-main/domain/report/chart-drawings'
 import { rungLabel } from './figure-table'
 
 /**
- * Name at most this many rungs and count the others. A program can have hundreds of kernels with
- * long names.
+ * Maximum number of rungs to name. The other rungs are only counted. A program can have hundreds of
+ * kernels with long names.
  */
 const mostNamed = 12
 
 const mostLetters = 160
 
-/** Returns as many names as fit the limit, at least one. */
+/** Returns as many names as fit the limits, and at least one. */
 function named(names: readonly string[]): readonly string[] {
   let letters = 0
   const past = names.findIndex((name, index) => {
@@ -45,7 +45,7 @@ export function useChartWords() {
     return [session.ladder.id, ...(size === undefined ? [] : [String(size)]), chart].join('-')
   }
 
-  /** Returns all names, or the first ones of a long list. */
+  /** Returns all names. A long list is cut and ends with the number of remaining names. */
   const shortList = (names: readonly string[]): string => {
     const first = named(names)
     const more = names.length - first.length
@@ -53,7 +53,10 @@ export function useChartWords() {
     return more > 0 ? t('charts.andMore', { rungs, count: more }) : rungs
   }
 
-  /** Names the rungs that are not drawn, with the reason if they share one. */
+  /**
+   * Returns a sentence that names the rungs not drawn, or nothing if all are drawn. The sentence
+   * includes the reason if they share one.
+   */
   const leftOut = (session: Session, rungs: readonly RungResult[], reason?: string): string[] =>
     rungs.length === 0
       ? []

@@ -1,22 +1,22 @@
 /**
- * The request of a page that draws one chart into a file, and the function that receives the
- * drawing.
+ * The drawing request on a page that renders one chart into a file, with a callback for the
+ * finished drawing.
  */
 import { inject, type InjectionKey } from 'vue'
 
 interface Drawing {
-  /** The value of the chart's own control. */
+  /** The option to select in the chart's control. */
   choice: string | undefined
-  /** Receives the drawing. `label` describes the figures in words. */
+  /** Called with the finished drawing. `label` describes the figures in words. */
   deliver: (svg: string, label: string) => void
 }
 
 export const drawingKey: InjectionKey<Drawing> = Symbol('drawing')
 
-/** Returns null on every other screen. */
+/** Returns the drawing request, or null on a normal screen. */
 export const useDrawing = (): Drawing | null => inject(drawingKey, null)
 
-/** Returns the requested choice; undefined if the user chooses on screen. */
+/** Returns the requested choice. Returns undefined on a normal screen, where the user chooses. */
 export function choiceOf<T extends string>(choices: readonly T[]): T | undefined {
   const requested = useDrawing()?.choice
   return choices.find((choice) => choice === requested)

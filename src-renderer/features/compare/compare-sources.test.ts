@@ -1,4 +1,7 @@
-/** Tests the sources that Compare shows: without headers, with the file's line numbers. */
+/**
+ * Tests the sources that Compare shows. Headers are removed, but lines keep the file's line
+ * numbers.
+ */
 import { cppLanguage } from '@codemirror/lang-cpp'
 import { Chunk } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
@@ -19,7 +22,7 @@ import { pairAcross, pairedStep } from './paired-rungs'
 const rungSource = (id: string, body: string) => `// @rung    ${id}\n// @idea    an idea\n\n${body}`
 
 describe('the header of a rung', () => {
-  it('is left out, with its lines remembered', () => {
+  it('is removed without changing the line numbers', () => {
     const text = rungSource('01_naive', 'int a;\nint b;')
     expect(headerLines(text)).toBe(2)
     expect(withoutHeader(text, 'x.cu')).toEqual({
@@ -30,14 +33,14 @@ describe('the header of a rung', () => {
     expect(headerLines('# @rung 00_torch\n# @idea one call\nimport torch\n')).toBe(2)
   })
 
-  it('is not any comment that a source begins with', () => {
+  it('is not an ordinary comment at the start of a source', () => {
     const text = '// Copyright\nint a;'
     expect(withoutHeader(text, 'x.cu')).toEqual(whole(text, 'x.cu'))
   })
 })
 
-describe('code alone', () => {
-  it('has no comments and no blank lines, and the file’s line numbers', () => {
+describe('code without comments', () => {
+  it('has no comments or blank lines, and keeps the file’s line numbers', () => {
     const text =
       'int a; // first\n\n/* two\n   lines */ int b;\n// all\nchar c[] = "// no /* comment";'
     expect(codeOnly(text, 'x.cu')).toEqual({
@@ -47,7 +50,7 @@ describe('code alone', () => {
     })
   })
 
-  it('of Python keeps what is no comment there', () => {
+  it('keeps Python text that is not a comment', () => {
     const text =
       "# why\nblock = n // 32  # rounded down\ns = \"# not one\"\nt = '''# nor\nthis'''\n"
     expect(codeOnly(text, 'x.py').text).toBe(
@@ -55,13 +58,13 @@ describe('code alone', () => {
     )
   })
 
-  it('tells more than which files it includes', () => {
+  it('does not count includes as code', () => {
     expect([...tellingLines('// why\n#include <cmath>\n#define N 4\nint a;', 'x.cu')]).toEqual([
       3, 4,
     ])
   })
 
-  it('changed only where more than white space and comments did', () => {
+  it('has changes only if more than white space and comments changed', () => {
     const a = 'int a;  // one\nfor (;;) {\n  work(a);\n}\nend();\nlast();'
     const b = '// new\nint a;\nfor (;;)   {\n    work( a );\n}\n\nend(1);'
     const hunks = sourceHunks(codeOnly(a, 'a.cu'), codeOnly(b, 'b.cu'), looseDiffConfig)
@@ -69,7 +72,7 @@ describe('code alone', () => {
     expect(sourceHunks(whole(a, 'a.cu'), whole(b, 'b.cu')).length).toBeGreaterThan(1)
   })
 
-  it('is the same where only a comment was written', () => {
+  it('is unchanged if only a comment changed', () => {
     const hunks = (config: typeof diffConfig) =>
       sourceHunks(codeOnly('int a; // x', 'a'), codeOnly('int  a; // y', 'b'), config)
     expect(hunks(looseDiffConfig)).toEqual([])
@@ -77,26 +80,26 @@ describe('code alone', () => {
   })
 })
 
-describe('changes', () => {
+describe('source changes', () => {
   const hunks = (a: string, b: string) =>
     sourceHunks(
       withoutHeader(rungSource('a', a), 'a.cu'),
       withoutHeader(rungSource('b', b), 'b.cu'),
     )
 
-  it('are lines of the files, headers counted', () => {
+  it('have line numbers that include the header', () => {
     expect(hunks('one\ntwo\nthree', 'one\n2\nthree')).toEqual([
       { a: { from: 5, to: 5 }, b: { from: 5, to: 5 } },
     ])
   })
 
-  it('that add or remove are empty on the other side', () => {
+  it('that only add lines have an empty range on the other side', () => {
     const [added] = hunks('one\nthree', 'one\ntwo\nthree')
     expect(added!.b).toEqual({ from: 5, to: 5 })
     expect(added!.a.to).toBeLessThan(added!.a.from)
   })
 
-  it('are none between headers', () => {
+  it('ignore the headers', () => {
     expect(hunks('one', 'one')).toEqual([])
   })
 })
@@ -105,27 +108,27 @@ describe('two sessions', () => {
   const a = session([rung('01', 4), rung('02', 2)])
   const b = session([rung('02', 1), rung('03', 1), rung('01', 3)])
 
-  it('open with a rung that both timed', () => {
+  it('open with a rung that was timed in both', () => {
     const open = (other: typeof b) => pairAcross(a, other, compareSessions(a, other))
     expect(open(b)).toEqual(['02', '02'])
     expect(open(session([rung('09', 1)]))).toEqual(['02', '09'])
     expect(open(session([]))).toBeNull()
   })
 
-  it('are stepped through by the rungs they share', () => {
+  it('are stepped through by their shared rungs', () => {
     const compared = compareSessions(a, b)
     expect(pairedStep(a, compared, '02', -1)).toEqual({ a: '01', b: '01' })
     expect(pairedStep(a, compared, '02', 1)).toBeUndefined()
   })
 
-  it('of other problems are refused, of other ladders only warned of', () => {
+  it('are refused if the problems differ, and cause a warning if the ladders differ', () => {
     expect(guardOf(a, { ...b, problem: gemmProblem(7) }).refusals).toHaveLength(1)
     const other = { ...b, ladder: { ...b.ladder, id: 'gemm-other' } }
     expect(guardOf(a, other).refusals).toEqual([])
     expect(inEnglish(guardOf(a, other).warnings[0]!)).toContain('gemm-other')
   })
 
-  it('that are refused keep their figures and lose every verdict', () => {
+  it('keep their figures but lose every verdict if they are refused', () => {
     const found = compareRungs({ session: a, rung: a.rungs[0]! }, { session: b, rung: b.rungs[0]! })
     expect(found.time.verdict).toBe('better')
     const bare = withoutVerdicts(found)
@@ -133,7 +136,7 @@ describe('two sessions', () => {
   })
 })
 
-describe('lines that are folded', () => {
+describe('folded lines', () => {
   const foldsOf = (a: string[], b: string[]) => {
     const [left, right] = [Text.of(a), Text.of(b)]
     return folds(Chunk.build(left, right, diffConfig), left, right)
@@ -141,14 +144,14 @@ describe('lines that are folded', () => {
   const lines = (count: number, changed: Record<number, string> = {}) =>
     Array.from({ length: count }, (_, index) => changed[index + 1] ?? `line ${index + 1}`)
 
-  it('are those further than three from a change, on both sides alike', () => {
+  it('are more than three lines from a change, on both sides', () => {
     expect(foldsOf(lines(20), lines(20, { 10: 'other' }))).toEqual([
       { a: { from: 1, to: 6 }, b: { from: 1, to: 6 } },
       { a: { from: 14, to: 20 }, b: { from: 14, to: 20 } },
     ])
   })
 
-  it('are all of them where nothing changed, and none of a few', () => {
+  it('are all lines if nothing changed, but never just a few', () => {
     expect(foldsOf(lines(9), lines(9))).toEqual([{ a: { from: 1, to: 9 }, b: { from: 1, to: 9 } }])
     expect(foldsOf(lines(3), lines(3))).toEqual([])
   })
@@ -158,7 +161,7 @@ describe('long sources', () => {
   const lines = Array.from({ length: 1500 }, (_, at) => `  value[${at}] = first(${at * 7});`)
   const whitespace = lines.map((line, at) => (at % 9 === 0 ? line.replace('(', '( ') : line))
 
-  it('have their changes told apart, however many there are', () => {
+  it('have all their changes found separately', () => {
     const changed = lines.map((line, at) => (at % 9 === 4 ? `  another(line, ${at});` : line))
     const repeated = [...changed.slice(0, 700), '}', ...changed.slice(700)]
     const hunks = sourceHunks(whole(lines.join('\n'), 'a.cu'), whole(repeated.join('\n'), 'b.cu'))
@@ -168,7 +171,7 @@ describe('long sources', () => {
     expect(hunks.at(-1)).toEqual({ a: { from: 1499, to: 1499 }, b: { from: 1500, to: 1500 } })
   })
 
-  it('are the same where only white space differs, if that is not looked at', () => {
+  it('are equal if only white space differs and is ignored', () => {
     const [a, b] = [whole(lines.join('\n'), 'a.cu'), whole(whitespace.join('\n'), 'b.cu')]
     expect(sourceHunks(a, b, looseDiffConfig)).toEqual([])
     expect(sourceHunks(a, b)).toHaveLength(167)
@@ -186,7 +189,7 @@ describe('the syntax of a source', () => {
   }
   const plain = cppLanguage.parser.parse(source)
 
-  it('is parsed once', () => {
+  it('is cached after the first parse', () => {
     const tree = parser.parse(source)
     expect(tree.length).toBe(source.length)
     expect([...namesOf(tree)]).toEqual([...namesOf(plain)])
@@ -194,14 +197,14 @@ describe('the syntax of a source', () => {
     expect(parser.parse(`${source} `)).not.toBe(tree)
   })
 
-  it('is that of the language its name says', () => {
+  it('depends on the file name', () => {
     const text = 'block = n // 32  # rounded down'
     const tree = cachedSyntaxOf('x.py').language.parser.parse(text)
     expect([...namesOf(tree)]).toContain(`Comment ${text.indexOf('#')} ${text.length}`)
     expect([...namesOf(tree)].filter((name) => name.startsWith('Comment'))).toHaveLength(1)
   })
 
-  it('is not kept of a part', () => {
+  it('is not cached if only a part was parsed', () => {
     const text = `${source}// another`
     const parse = parser.startParse(text)
     parse.stopAt(40)

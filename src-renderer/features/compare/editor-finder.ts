@@ -17,7 +17,7 @@ interface Found {
   marks: DecorationSet
 }
 
-/** The search text (case-insensitive) and the index of the current match. */
+/** Sets the search text (case-insensitive) and the index of the current match. */
 export const setFound = StateEffect.define<{ text: string; current: number | null }>()
 
 const nothing: Found = { text: '', places: [], marks: Decoration.none }

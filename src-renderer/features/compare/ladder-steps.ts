@@ -13,7 +13,7 @@ export const steps = (session: Session): Step[] =>
     return before ? [{ a: before.id, b: rung.id }] : []
   })
 
-/** Returns the step before or after the current pair. The pair itself need not be a step. */
+/** Returns the next or previous step of the ladder. The current pair need not be a step. */
 export function stepFrom(session: Session, b: string, by: 1 | -1): Step | undefined {
   const order = session.rungs.map(({ id }) => id)
   const here = order.indexOf(b)

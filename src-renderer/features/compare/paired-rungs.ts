@@ -6,8 +6,8 @@ import type { Step } from './ladder-steps'
 type Pairs = Pick<SessionComparison, 'pairs'>
 
 /**
- * Returns pairs of rungs in the order of session a. A rung with several kernels is paired by its
- * first kernel.
+ * Returns pairs of rungs in the order of session a. A rung with several kernels is paired by the
+ * first one.
  */
 function rungPairs({ pairs }: Pairs): Step[] {
   const seen = new Set<string>()
@@ -18,7 +18,7 @@ function rungPairs({ pairs }: Pairs): Step[] {
   })
 }
 
-/** Returns the pair before or after the given rung of a. */
+/** Returns the pair before or after the given rung of session a. */
 export function pairedStep(
   a: Session,
   compared: Pairs,
@@ -31,7 +31,7 @@ export function pairedStep(
   return by > 0 ? further[0] : further.at(-1)
 }
 
-/** Returns the last pair timed in both sessions, or else the last rung of each. */
+/** Returns the last pair that was timed in both sessions, or else the last rung of each session. */
 export function pairAcross(a: Session, b: Session, compared: Pairs): [string, string] | null {
   const timed = compared.pairs.filter(({ ratio }) => ratio !== null)
   const last = rungPairs({ pairs: timed.length > 0 ? timed : compared.pairs }).at(-1)

@@ -1,5 +1,6 @@
 /**
- * Finds the changes between two sources. The merge view uses the same changes, so all lists agree.
+ * Finds the changes between two sources. All lists of changes and the merge view use this result,
+ * so they agree.
  */
 import { Change, Chunk, diff, type DiffConfig } from '@codemirror/merge'
 import { Text } from '@codemirror/state'
@@ -7,17 +8,17 @@ import { diffArrays } from 'diff'
 import type { Hunk, LineRange } from '../../../src-main/domain/analysis/chain'
 import type { SourceText } from './source-text'
 
-/** Above this limit, a diff gets coarser instead of slower. */
+/** Limits the work of a diff. Above this limit, a diff becomes coarser instead of slower. */
 const limits: DiffConfig = { scanLimit: 500 }
 
 /**
- * For sources longer than this many characters, a character diff would hit the scan limit and
- * report a single change.
+ * Number of characters above which a character diff of a whole source hits the scan limit. Such a
+ * diff would report a single change.
  */
 const longText = 20_000
 /** In long sources, changed blocks above this many characters get no character diff. */
 const longBlock = 1000
-/** About as many lines as `longText` has characters. */
+/** Approximate number of lines in a source of `longText` characters. */
 const longList = 500
 
 const isLongText = (a: string, b: string) => Math.max(a.length, b.length) >= longText
@@ -27,13 +28,13 @@ export const diffConfig: DiffConfig = {
   override: (a, b) => (isLongText(a, b) ? diffByLines(a, b, sameLines) : diff(a, b, limits)),
 }
 
-/** Lines that differ only in white space count as equal. */
+/** A diff configuration that treats lines as equal if they differ only in white space. */
 export const looseDiffConfig: DiffConfig = {
   ...limits,
   override: (a, b) => diffByLines(a, b, sameButForSpaces),
 }
 
-/** Indices of the lines that two sources have in common, ascending in both. */
+/** Returns the indices of the lines that two sources have in common, ascending in both. */
 type SameLines = (a: readonly string[], b: readonly string[]) => [number, number][]
 
 /** Returns the index of each line that occurs exactly once. */
@@ -49,8 +50,8 @@ function onceIn(lines: readonly string[]): Map<string, number> {
 }
 
 /**
- * Returns the longest list of pairs that ascends in both members, given pairs that ascend in the
- * first (patience sorting).
+ * Returns the longest list of pairs that ascends in both members (patience sorting). The input
+ * already ascends in the first member.
  */
 function ascending(pairs: readonly [number, number][]): [number, number][] {
   type Link = { pair: [number, number]; before: Link | undefined }
@@ -70,9 +71,9 @@ function ascending(pairs: readonly [number, number][]): [number, number][] {
 }
 
 /**
- * Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are anchors,
- * and equal lines around an anchor are matched too. Unlike a shortest edit script, its run time
- * hardly depends on the number of differences.
+ * Implements Bram Cohen's patience diff, one level deep. Lines that occur once in both sources are
+ * anchors, and equal lines around an anchor are matched too. The run time of this diff hardly
+ * depends on the number of differences. A shortest edit script takes longer for each difference.
  */
 const sameLines: SameLines = (a, b) => {
   const [inA, inB] = [onceIn(a), onceIn(b)]
@@ -100,7 +101,7 @@ const sameLines: SameLines = (a, b) => {
 const bare = (line: string) => line.replace(/\s+/g, '')
 const sameButForSpaces: SameLines = (left, right) => {
   const [a, b] = [left.map(bare), right.map(bare)]
-  // The shortest edit script of two unrelated sources of 1,500 lines takes a second.
+  // A shortest edit script of two unrelated sources of 1,500 lines takes a second.
   if (Math.max(a.length, b.length) >= longList) return sameLines(a, b)
   const same: [number, number][] = []
   let [lineA, lineB] = [0, 0]
@@ -112,12 +113,12 @@ const sameButForSpaces: SameLines = (left, right) => {
   return same
 }
 
-/** Compares lines first, then the characters of the lines that differ. */
+/** Compares the lines first, then the characters of the lines that differ. */
 function diffByLines(a: string, b: string, common: SameLines): readonly Change[] {
   const [left, right] = [a.split('\n'), b.split('\n')]
   const starts = (lines: readonly string[], length: number) => {
     let at = 0
-    // A block that reaches the end has no line break of its own to include.
+    // A block at the end of the text has no final line break to include.
     return [...lines.map(({ length: own }) => (at += own + 1) - own - 1), length + 1].map((start) =>
       Math.min(start, length),
     )
@@ -147,7 +148,7 @@ function diffByLines(a: string, b: string, common: SameLines): readonly Change[]
 
 export const textOf = ({ text }: SourceText): Text => Text.of(text.split('\n'))
 
-/** Returns the file lines, from 1, of a range of the shown text; empty if `from` equals `to`. */
+/** Returns the file lines, from 1, of a range of the shown text. An empty range has no lines. */
 export function linesOf(doc: Text, { lines }: SourceText, from: number, to: number): LineRange {
   const at = (position: number) => lines[doc.lineAt(Math.min(position, doc.length)).number - 1] ?? 1
   if (from >= to) return { from: at(from), to: at(from) - 1 }

@@ -1,16 +1,16 @@
 /**
- * Selects the part of a rung's source to show: the whole file, the part below its header, or the
- * code without comments. Lines keep the file's numbers.
+ * Selects the part of a rung's source to show: the whole file, the text below its header, or
+ * uncommented code. Lines keep their numbers from the file.
  */
 import { headerLines, isPythonFile } from '../../../src-main/domain/ladder/rung'
 import type { DeepProfile } from '../../../src-main/domain/session/deep'
 
 export interface SourceText {
-  /** The shown text. */
+  /** The text as shown. */
   text: string
-  /** Path relative to the session's sources, as in its profile. */
+  /** Path relative to the session's sources, as in the profile. */
   file: string
-  /** The file line, from 1, of each shown line; ascending. */
+  /** The file line, from 1, of each shown line. The numbers ascend. */
   lines: readonly number[]
 }
 
@@ -28,7 +28,10 @@ const shown = (lines: readonly Line[], file: string): SourceText => ({
 
 export const whole = (text: string, file: string): SourceText => shown(linesIn(text), file)
 
-/** Removes the header. It differs in every pair, and the screen shows its contents separately. */
+/**
+ * Returns the source without its header. The header differs in every pair, and the screen shows its
+ * contents separately.
+ */
 export const withoutHeader = (text: string, file: string): SourceText =>
   shown(linesIn(text).slice(headerLines(text)), file)
 
@@ -37,7 +40,7 @@ const pythonCommentOrString =
   /"{3}[\s\S]*?"{3}|'{3}[\s\S]*?'{3}|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#[^\n]*/g
 const commentOrString = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/g
 
-/** Removes comments and the lines that are then blank. */
+/** Returns the source without comments, and without lines that only held comments. */
 export function codeOnly(text: string, file: string): SourceText {
   const bare = text.replace(isPythonFile(file) ? pythonCommentOrString : commentOrString, (found) =>
     /^[/#]/.test(found) ? found.replace(/[^\n]+/g, '') : found,
@@ -51,15 +54,15 @@ export function codeOnly(text: string, file: string): SourceText {
 }
 
 /**
- * Returns where a file line is shown, from 1: the line itself or the next shown one; undefined past
- * the end.
+ * Returns the shown line, from 1, of a file line. If the line is hidden, returns the next shown
+ * line. Past the end, returns undefined.
  */
 export function shownLine({ lines }: SourceText, fileLine: number): number | undefined {
   const index = lines.findIndex((line) => line >= fileLine)
   return index < 0 ? undefined : index + 1
 }
 
-/** Whether a comment-free line is more than an include. */
+/** Returns whether a line without comments is more than an include. */
 const tells = (line: string) => !/^\s*#\s*include\b/.test(line)
 
 /** Returns the file lines that contain code other than includes. */
@@ -69,7 +72,9 @@ export function tellingLines(text: string, file: string): ReadonlySet<number> {
   return new Set(lines.filter((_, index) => tells(shownLines[index]!)))
 }
 
-/** Returns the lines of a file that produced instructions of the rung, in ascending order. */
+/**
+ * Returns the lines of a file that the rung's instructions were compiled from, in ascending order.
+ */
 export const linesWithCode = (profile: DeepProfile, of: string): number[] =>
   [
     ...new Set(

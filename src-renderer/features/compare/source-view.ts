@@ -1,7 +1,7 @@
 /**
  * Shows two versions of a source in CodeMirror, side by side or unified. The editors are in a
- * shadow root, where CodeMirror adopts style sheets. In the document it would add a <style>
- * element, which the content security policy blocks.
+ * shadow root, because CodeMirror adopts style sheets there. In the document, it would add a
+ * <style> element, which the content security policy blocks.
  */
 import { type Text, EditorState, type Extension } from '@codemirror/state'
 import { EditorView, drawSelection, lineNumbers } from '@codemirror/view'
@@ -24,22 +24,27 @@ export interface SourceView {
   /** Moves to the next or previous change. */
   go(direction: 'next' | 'previous'): void
   /**
-   * Moves to the first change that contains any of these file lines, or else to the next change.
+   * Moves to the first change that contains any of these file lines. If there is none, moves to the
+   * next change.
    */
   goTo(hunk: Hunk): void
   /** Returns the file lines of all changes. */
   hunks(): Hunk[]
   /**
-   * Marks all matches of a text and moves to the match at an index, counted from 0 over a and then
-   * b. Returns the number of matches.
+   * Marks all matches of a text and moves to the match at an index. Matches are counted from 0,
+   * first in a and then in b. Returns the number of matches.
    */
   find(text: string, at: number): number
-  /** Returns the number of changes and the current one, from 1; 0 before the first move. */
+  /**
+   * Returns the number of changes and the index of the current one, from 1. The index is 0 before
+   * the first move.
+   */
   position(): { index: number; count: number }
-  /** Returns the file lines of the current change; undefined before the first move. */
+  /** Returns the file lines of the current change, or undefined before the first move. */
   current(): Hunk | undefined
   /**
-   * Sets the shares by file line; null removes them. The unified layout can show only those of b.
+   * Sets the heat of each file line. null removes it. The unified layout can show only the heat of
+   * b.
    */
   heat(side: SideName, heat: Heat | null): void
   /** Scrolls to a file line if its side is shown. */
@@ -51,10 +56,10 @@ export interface SourceView {
 
 interface SourceViewOptions {
   layout: SourceLayout
-  /** Whether lines that differ only in white space count as equal. */
+  /** Whether lines that differ only in white space are equal. */
   loose: boolean
   wrap: boolean
-  /** Translations of CodeMirror's built-in phrases, by English text. */
+  /** Translations of CodeMirror's built-in phrases. The keys are the English texts. */
   phrases: Record<string, string>
   /** Called when a file line is clicked. */
   onLine(side: SideName, line: number): void
@@ -80,7 +85,7 @@ function common(side: SideName, source: SourceText, options: SourceViewOptions):
     EditorView.domEventHandlers({
       click(event, view) {
         const position = view.posAtCoords(event)
-        // A drag selects text, not a line.
+        // Dragging selects text, not a line.
         if (position === null || !view.state.selection.main.empty) return
         const line = source.lines[view.state.doc.lineAt(position).number - 1]
         if (line !== undefined) options.onLine(side, line)
@@ -145,11 +150,11 @@ export function createSourceView(
   const sources = { a, b }
   const original = textOf(a)
 
-  // -1 before the first move. Moving past the last change wraps around.
+  // The index is -1 before the first move. Moving past the last change wraps around.
   let current = -1
   const chunks = () => getChunks(editors.b.state)?.chunks ?? []
 
-  /** Unfolds these file lines. */
+  /** Unfolds the given file lines. */
   function open(side: SideName, lines: readonly number[]): void {
     const shown = new Set(lines.flatMap((line) => shownLine(sources[side], line) ?? []))
     const none = new Set<number>()
@@ -159,7 +164,7 @@ export function createSourceView(
     })
   }
 
-  // Without this, a view of equal sources would be a single fold.
+  // Unfold everything if the sources are equal, because the view would otherwise be a single fold.
   if (chunks().length === 0) open('b', b.lines)
 
   function scrollTo(side: SideName, line: number): number | undefined {
@@ -201,7 +206,7 @@ export function createSourceView(
     goTo(hunk) {
       const found = chunks().findIndex((chunk) => {
         const own = hunkOf(chunk)
-        // An empty range ends before it starts.
+        // An empty range ends one line before it starts.
         return own.a.to + 1 >= hunk.a.from && own.b.to + 1 >= hunk.b.from
       })
       goTo(found < 0 ? chunks().length - 1 : found)

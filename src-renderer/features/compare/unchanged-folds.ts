@@ -1,11 +1,13 @@
-/** Unfolds unchanged lines. Without this, a hot line could be hidden behind "8 unchanged lines". */
+/**
+ * Folds and unfolds unchanged lines. Hot lines must be unfolded, because a fold would hide them.
+ */
 import type { Text } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { uncollapseUnchanged, type Chunk } from '@codemirror/merge'
 
 /**
- * Folding options of the merge view: lines kept around a change, and the minimum number of lines to
- * fold.
+ * Folding options of the merge view. `margin` is the number of lines kept around a change.
+ * `minSize` is the minimum number of lines to fold.
  */
 export const collapseUnchanged = { margin: 3, minSize: 4 }
 

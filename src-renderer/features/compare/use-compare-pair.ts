@@ -1,4 +1,4 @@
-/** The two rungs of a comparison and their data, from one session or two. */
+/** The two rungs of a comparison and their data. The rungs are in one session or two. */
 import { computed, watch } from 'vue'
 import { compareRungs } from '../../../src-main/domain/analysis/compare'
 import { asCompiled } from '../../../src-main/domain/ladder/rung'
@@ -12,7 +12,7 @@ import { useDeepStore } from '../../stores/deep-profiles'
 
 interface PairAddress {
   sessionRef: string
-  /** The session of b; undefined if both rungs are in one session. */
+  /** The session of b, or undefined if both rungs are in one session. */
   with: string | undefined
   a: string | undefined
   b: string | undefined
@@ -23,7 +23,7 @@ export interface CompareSide {
   rung: RungResult
 }
 
-/** A source with its per-line profile. */
+/** A source and its per-line profile. */
 export interface SourceSide {
   text: string
   file: string
@@ -43,7 +43,7 @@ export function useComparePair(address: () => PairAddress) {
     sessions.fetch(refs.value.b)
     for (const ref of new Set(Object.values(refs.value))) sessions.openSources(ref)
   }
-  // Not a watchEffect, because a failed fetch would trigger it again and refetch forever.
+  // Do not use watchEffect here, because a failed fetch would trigger it again and refetch forever.
   watch(() => `${refs.value.a} ${refs.value.b}`, load, { immediate: true })
 
   const loadables = computed(() => [
@@ -99,7 +99,10 @@ export function useComparePair(address: () => PairAddress) {
   const deepA = computed(() => pair.value && deepOf(refs.value.a, pair.value.a.rung.id))
   const deepB = computed(() => pair.value && deepOf(refs.value.b, pair.value.b.rung.id))
 
-  /** Hot lines are unfolded, so the line profiles must be loaded before the source is shown. */
+  /**
+   * Whether the line profiles are loaded. The source needs them first, because hot lines are
+   * unfolded.
+   */
   const areProfilesKnown = computed(() => {
     const { a, b } = pair.value ?? {}
     const settled = (ref: string, rung: string): boolean =>
@@ -113,7 +116,10 @@ export function useComparePair(address: () => PairAddress) {
     profile: DeepProfile | null | undefined,
   ): SourceSide => ({ text: asCompiled(text, params), file, deep: profile ?? null })
 
-  /** undefined while loading; null if a session lacks the source of its rung. */
+  /**
+   * The sources of both rungs, or undefined while loading. The result is null if a session lacks a
+   * source.
+   */
   const sources = computed<{ a: SourceSide; b: SourceSide } | null | undefined>(() => {
     const left = valueOf(sessions.sources.get(refs.value.a))
     const right = valueOf(sessions.sources.get(refs.value.b))
@@ -128,7 +134,10 @@ export function useComparePair(address: () => PairAddress) {
         }
   })
 
-  /** Data for the machine code view, as far as each side has it; undefined while loading. */
+  /**
+   * Data for the machine code view, or undefined while loading. Each side can lack parts of the
+   * data.
+   */
   const machine = computed<{ a: MachineRung; b: MachineRung } | undefined>(() => {
     const shown = pair.value
     if (!shown) return undefined

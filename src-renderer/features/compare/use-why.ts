@@ -1,4 +1,4 @@
-/** Explains why b is faster or slower than a, once all required data is loaded. */
+/** Explains why b is faster or slower than a, after all required data is loaded. */
 import { computed, shallowRef, watch } from 'vue'
 import type { Hunk } from '../../../src-main/domain/analysis/chain'
 import { whyOf, type Side, type Why } from '../../../src-main/domain/why/why'
@@ -9,13 +9,16 @@ interface Known {
   a: Side
   b: Side
   /**
-   * The causes do not need the sources. The sources only tell which lines are part of the change.
-   * null if a side has none.
+   * The sources, or null if a side has none. The sources only tell which lines are part of the
+   * change. The causes can be found without them.
    */
   sources: { a: SourceSide; b: SourceSide } | null
 }
 
-/** Returns undefined while `known` does, that is, while profiles or sources are loading. */
+/**
+ * Returns the causes, or undefined while profiles or sources are loading. `known` returns undefined
+ * while they load.
+ */
 export function useWhy(known: () => Known | undefined) {
   const hunks = shallowRef<Hunk[] | null>()
   watch(
@@ -23,7 +26,8 @@ export function useWhy(known: () => Known | undefined) {
     async (sources) => {
       hunks.value = sources?.a.deep || sources?.b.deep ? undefined : null
       if (!sources || hunks.value === null) return
-      // Loaded on demand because it brings in CodeMirror, which nothing else here needs.
+      // Load this module on demand, because it includes CodeMirror, and nothing else here needs
+      // CodeMirror.
       const { sourceHunks } = await import('./source-hunks')
       if (known()?.sources !== sources) return
       const side = ({ text, file }: SourceSide) => withoutHeader(text, file)

@@ -4,7 +4,7 @@ import { KernelLadderError } from '../../../src-main/domain/errors'
 import { useCounters } from './use-counters'
 import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
-/** The requests so far, with functions to resolve and reject each. */
+/** The requests sent so far. Each request has functions to resolve and reject it. */
 let requests: {
   source: string
   answer: (value: RungCounters) => void
@@ -51,7 +51,7 @@ async function type(text: string, pause: number): Promise<void> {
 }
 
 describe('the counters of a copy', () => {
-  it('are asked for at a pause in typing, once', async () => {
+  it('are requested once, at a pause in typing', async () => {
     const { counting } = opened()
     await type('f', 400)
     await type('fo', 400)
@@ -62,7 +62,7 @@ describe('the counters of a copy', () => {
     expect(counting.value).toBe(true)
   })
 
-  it('are those of what was asked last, whichever answer comes first', async () => {
+  it('belong to the latest request, even if an earlier response arrives later', async () => {
     const { counters, counting, areCurrent } = opened()
     await type('a', 1000)
     await type('b', 1000)
@@ -76,7 +76,7 @@ describe('the counters of a copy', () => {
     expect(areCurrent.value).toBe(false)
   })
 
-  it('stay in view while those of a newer text are counted, and after that was given up', async () => {
+  it('stay visible while newer text is counted, and after that request was cancelled', async () => {
     const { counters, error } = opened()
     await type('a', 1000)
     requests[0]!.answer(answerTo('a'))
@@ -88,7 +88,7 @@ describe('the counters of a copy', () => {
     expect(error.value).toBeNull()
   })
 
-  it('are not asked for again where there is no compiler', async () => {
+  it('are not requested again if there is no compiler', async () => {
     const { possible } = opened()
     await type('a', 1000)
     requests[0]!.fail(new KernelLadderError('missing', 'nvcc was not found'))
@@ -97,7 +97,7 @@ describe('the counters of a copy', () => {
     expect(requests.length).toBe(1)
   })
 
-  it('are gone where there is nothing to count', async () => {
+  it('are removed if there is nothing to count', async () => {
     const { counters, counting } = opened()
     await type('a', 1000)
     requests[0]!.answer(answerTo('a'))

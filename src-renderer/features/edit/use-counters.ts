@@ -4,23 +4,23 @@ import { toErrorShape, type ErrorShape } from '../../../src-main/domain/errors'
 import type { RungCounters } from '../../../src-main/contract/rung-builds'
 
 /**
- * Pause in milliseconds before a request. It is longer than for saving, because each request starts
- * a compiler.
+ * Pause in typing, in milliseconds, before a request. This pause is longer than the pause before
+ * saving, because each request starts a compiler.
  */
 const pauseMs = 1000
 
 export function useCounters(
   source: Readonly<Ref<string>>,
-  /** Requests counters for the current source; null if there is nothing to request. */
+  /** Requests counters for the current source. Returns null if there is nothing to request. */
   ask: () => Promise<RungCounters> | null,
 ) {
-  /** The last answer. It stays visible while newer text is being counted. */
+  /** The last received counters, which stay visible while newer text is counted. */
   const counters = shallowRef<RungCounters | null>(null)
   /** The source that `counters` belongs to. */
   const counted = ref<string | null>(null)
   const counting = ref(false)
   const error = shallowRef<ErrorShape | null>(null)
-  /** false without a compiler, because then no request can succeed. */
+  /** Whether a request can succeed. No request can succeed without a compiler. */
   const possible = ref(true)
   let timer: ReturnType<typeof setTimeout> | undefined
   let latest = 0
@@ -46,7 +46,8 @@ export function useCounters(
       if (own !== latest) return
       const shape = toErrorShape(failure)
       if (shape.kind === 'missing') possible.value = false
-      // Another window requested counters for its own copy.
+      // A request is cancelled if another window requests counters for its own copy. Show no error
+      // then.
       error.value = shape.kind === 'cancelled' ? null : shape
     }
     counting.value = false

@@ -1,5 +1,5 @@
 /**
- * The edited copy of a rung: opens it, saves it while the user types, builds it, and discards it.
+ * The edited copy of a rung. Opens it, saves it while the user types, builds it, and discards it.
  */
 import { computed, onBeforeUnmount, shallowRef, watch } from 'vue'
 import type { CallOutput } from '../../../src-main/contract'
@@ -40,7 +40,7 @@ export function useDraft(session: () => string, rung: () => string) {
       async save(source, savedAt) {
         const { schema: _schema, ...rest } = valueOf(draft.value) ?? own
         const answer = await useClient().call('drafts.save', { ...rest, source, savedAt })
-        // Another tab may have created the copy under a different id.
+        // Another tab may have created the copy with a different id.
         if (answer.other) draft.value = { state: 'ready', value: { ...own, id: answer.other.id } }
         return { savedAt: answer.savedAt, other: answer.other?.source ?? null }
       },
@@ -79,7 +79,7 @@ export function useDraft(session: () => string, rung: () => string) {
   watch([session, rung], () => void open(), { immediate: true })
   return {
     draft,
-    /** The copy with its current text; null until it is open. */
+    /** Returns the copy with its current text, or null until the copy is open. */
     current: () => {
       const own = valueOf(draft.value)
       return own ? { session: session(), draft: body(own) } : null
@@ -98,7 +98,7 @@ export function useDraft(session: () => string, rung: () => string) {
     build,
     discard,
     reopen: () => void open(),
-    /** Call when a newer build than the manual one is available. */
+    /** Discards the manual build. Call this when a newer build is available. */
     forget: () => {
       if (!building.value) built.value = null
     },

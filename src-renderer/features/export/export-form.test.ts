@@ -18,7 +18,7 @@ const request = (change: Partial<ExportForm>) => {
 }
 
 describe('an export request', () => {
-  it('is the whole session in HTML at first', () => {
+  it('defaults to the whole session in HTML', () => {
     expect(request({})).toEqual({
       ref: 'recorded:x',
       format: 'html',
@@ -26,7 +26,7 @@ describe('an export request', () => {
     })
   })
 
-  it('names chosen rungs and sections in the order of the ladder and of the report', () => {
+  it('lists the chosen rungs in ladder order, and the sections in report order', () => {
     expect(
       request({
         format: 'md',
@@ -37,7 +37,7 @@ describe('an export request', () => {
     expect(request({ rungs: [] })).toBeNull()
   })
 
-  it('has its author’s words and charts where the format has a place for them', () => {
+  it('includes the author’s texts and charts if the format supports them', () => {
     const own = {
       title: ' Mine ',
       notes: 'a\n\nb',
@@ -63,7 +63,7 @@ describe('an export request', () => {
     expect(request({ format: 'md', charts: [] })).not.toHaveProperty('charts')
   })
 
-  it('leaves out what the format cannot hold', () => {
+  it('leaves out options that the format does not support', () => {
     expect(request({ format: 'csv', wide: true, compare: 'x' })).toEqual({
       ref: 'recorded:x',
       format: 'csv',
@@ -79,15 +79,15 @@ describe('an export request', () => {
   })
 })
 
-describe('the request of a saved file', () => {
-  it('has the pictures with it, where the format keeps them beside its text', () => {
+describe('the request for a saved file', () => {
+  it('includes pictures if the format stores them in separate files', () => {
     expect(savedRequest(request({ format: 'md' })!)).toMatchObject({ pictures: true })
     expect(savedRequest(request({ format: 'html' })!)).not.toHaveProperty('pictures')
   })
 })
 
-describe('the answer', () => {
-  it('is a file with the same bytes', async () => {
+describe('a report file', () => {
+  it('has the same bytes as the answer', async () => {
     const text = { name: 'x', mediaType: 'text/csv', encoding: 'text', content: 'é,1' } as const
     expect(await answerFile(text).text()).toBe('é,1')
     const bytes = { ...text, encoding: 'base64', content: 'AP8K' } as const

@@ -14,17 +14,17 @@ export interface ExportForm {
   format: ReportFormat
   wide: boolean
   sections: ReportSection[]
-  /** Rung ids. */
+  /** Ids of the chosen rungs. */
   rungs: string[]
-  /** Empty if the report covers only one session. */
+  /** Ref of the session to compare with, empty if the report covers only one session. */
   compare: string
-  /** Whether to print today's date. Without it, a session always produces the same file. */
+  /** Whether to print today's date. Without the date, a session always produces the same file. */
   dated: boolean
-  /** The author's title. If empty, the report gets a title that says what was measured. */
+  /** The author's title. If it is empty, the report gets a title that describes the measurement. */
   title: string
   /** The author's notes. An empty line separates paragraphs. */
   notes: string
-  /** Charts by their command-line names; null for the default ones. */
+  /** Charts by their command-line names, or null for the default charts. */
   charts: string[] | null
   captions: Record<string, string>
 }
@@ -42,13 +42,16 @@ export const freshForm = (session: Session): ExportForm => ({
   captions: {},
 })
 
-/** JSON is the session itself, which has only its own date. */
+/**
+ * Returns whether a date can be printed. A JSON export of one session has only the session's own
+ * date.
+ */
 export const canBeDated = ({ format, compare }: ExportForm): boolean =>
   format !== 'json' || compare !== ''
 
 /**
- * Charts can be chosen for a single session, in a format with charts, if the charts section is
- * selected.
+ * Returns whether charts can be chosen. The choice needs a single session, a format with charts,
+ * and the charts section.
  */
 export const canChooseCharts = ({ format, compare, sections }: ExportForm): boolean =>
   hasChosenCharts(format) && compare === '' && sections.includes('charts')
@@ -70,7 +73,7 @@ function authoredOf(form: ExportForm): Partial<ReportRequest> {
   }
 }
 
-/** Returns null if no rung is chosen. */
+/** Returns the report request, or null if no rung is chosen. */
 export function requestOf(
   ref: string,
   session: Session,
@@ -88,7 +91,7 @@ export function requestOf(
     ...(hasSections(form.format)
       ? { sections: sectionsOf(form.format).filter((section) => form.sections.includes(section)) }
       : {}),
-    // In ladder order, regardless of the order in which they were selected.
+    // Use ladder order, regardless of the order in which the rungs were selected.
     ...(isWhole
       ? {}
       : { rungs: session.rungs.map(({ id }) => id).filter((id) => form.rungs.includes(id)) }),
@@ -98,8 +101,8 @@ export function requestOf(
 }
 
 /**
- * Returns the request for saving. Markdown then includes its image files, which a preview does not
- * need.
+ * Returns the request for saving a report. Saved Markdown includes its image files, which a preview
+ * does not need.
  */
 export const savedRequest = (request: ReportRequest): ReportRequest =>
   request.format === 'md' ? { ...request, pictures: true } : request

@@ -1,4 +1,4 @@
-/** A report's progress and elapsed time, polled from the core twice a second. */
+/** Polls the core twice a second for a report's progress and elapsed time. */
 import { computed, onScopeDispose, ref, watch, type Ref } from 'vue'
 import { t } from '../../ui/words'
 import { useClient } from '../../client/client'

@@ -1,4 +1,4 @@
-/** The files of a folder being edited. Each has its own text and is saved in place. */
+/** The files of an open folder. Each file has its own edited text and is saved in place. */
 import { computed, onBeforeUnmount, reactive, ref, type Ref } from 'vue'
 import { onBeforeRouteLeave, useRouter } from 'vue-router'
 import type { FolderFile, FolderView } from '../../../src-main/contract/folders'
@@ -7,7 +7,7 @@ import { useClient } from '../../client/client'
 interface EditedFile extends FolderFile {
   /** The text in the editor. */
   edited: string
-  /** A newer version on disk, written by another program. Saving waits for the user's decision. */
+  /** A newer version that another program wrote to disk. Saving waits for the user's decision. */
   theirs: { text: string | null; version: string | null } | null
 }
 
@@ -19,7 +19,7 @@ export function useFolderFiles() {
   const isDirty = ({ text, edited }: EditedFile): boolean => text !== edited
   const dirty = computed(() => [...files.values()].filter(isDirty).map(({ name }) => name))
 
-  /** Updates each file from disk unless the user edited it. Marks a conflict if both changed. */
+  /** Updates each file from disk unless the user edited it. If both changed, marks a conflict. */
   function adopt(view: FolderView): void {
     for (const file of view.files) {
       const known = files.get(file.name)
@@ -29,21 +29,21 @@ export function useFolderFiles() {
         files.set(file.name, { ...file, edited: known.edited, theirs: null })
       else known.theirs = { text: file.version === null ? null : file.text, version: file.version }
     }
-    // Keep a file that the ladder no longer names while it has unsaved edits.
+    // If the ladder no longer lists a file, keep the file while it has unsaved edits.
     for (const [name, file] of files)
       if (!view.files.some((each) => each.name === name) && !isDirty(file)) files.delete(name)
     const named = view.files.map(({ name }) => name)
     order.value = [...named, ...[...files.keys()].filter((name) => !named.includes(name))]
   }
 
-  /** Call when the folder changes. */
+  /** Removes all files. Call this when another folder is opened. */
   function clear(): void {
     files.clear()
     order.value = []
     saveError.value = null
   }
 
-  /** Returns false if nothing was saved: the call failed, or the file changed on disk. */
+  /** Saves a file. Returns false if the call failed or the file changed on disk. */
   async function save(path: string, name: string): Promise<boolean> {
     const file = files.get(name)
     if (!file || file.theirs || saving.value) return false
@@ -82,7 +82,7 @@ export function useFolderFiles() {
       version: file.theirs.version,
       theirs: null,
     })
-    // If both are identical by chance, there is nothing to write.
+    // If both versions are identical by chance, nothing is written.
     return save(path, name)
   }
 
@@ -90,8 +90,8 @@ export function useFolderFiles() {
 }
 
 /**
- * Prevents leaving unsaved files by accident. After an attempt to leave, it holds the function that
- * leaves anyway.
+ * Prevents users from leaving unsaved files by accident. After an attempt to leave, it holds the
+ * function that leaves anyway.
  */
 export function useLeaveGuard(dirty: Readonly<Ref<readonly string[]>>): Ref<(() => void) | null> {
   const router = useRouter()

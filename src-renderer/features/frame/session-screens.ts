@@ -1,10 +1,10 @@
-/** The screens of a session, in the app and in a report. */
+/** The screens of a session. The app and reports use them. */
 import type { RouteRecordRaw } from 'vue-router'
 import type { ReportSection } from '../../../src-main/domain/report/frozen-report'
 
 export type Screen = RouteRecordRaw & { name: string }
 
-/** By report section. */
+/** The session's screens by report section. */
 export const sessionScreens: Record<ReportSection, Screen> = {
   ladder: {
     path: '/session/:sessionRef/ladder',

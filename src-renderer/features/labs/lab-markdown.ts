@@ -1,6 +1,6 @@
 /**
- * Renders Markdown as Vue nodes, never as HTML, so an author's text can only become elements
- * created here. Formulas are between dollar signs. Pictures must come with the lab.
+ * Renders Markdown as Vue nodes, never as HTML. An author's text can therefore create only the
+ * elements defined here. Formulas are between dollar signs. Pictures must be part of the lab.
  */
 import MarkdownIt, { type Token } from 'markdown-it'
 import { defineAsyncComponent, h, type VNode, type Component } from 'vue'
@@ -11,8 +11,8 @@ const loadFormulas = async (): Promise<Component> =>
 const FormulaToLoad = defineAsyncComponent(loadFormulas)
 
 /**
- * Resolves once a text's formulas can be rendered. Otherwise they would appear later and move the
- * text below them.
+ * Resolves when a text's formulas can be rendered. Without waiting, formulas would appear later and
+ * move the text below them.
  */
 export async function formulasReady(text: string): Promise<void> {
   if (text.includes('$')) await loadFormulas().catch(() => undefined)
@@ -20,7 +20,7 @@ export async function formulasReady(text: string): Promise<void> {
 
 const markdown = new MarkdownIt('commonmark', { html: false }).enable('table')
 
-// `$a^2$` inline, `$$a^2$$` as a block; `\$` is a dollar sign.
+// `$a^2$` is an inline formula, `$$a^2$$` is a block formula, and `\$` is a dollar sign.
 markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
   const found = /^(\$\$?)(?!\s)((?:\\.|[^\\$])+?)\1/.exec(state.src.slice(state.pos))
   const display = /^\$\$\s*((?:\\.|[^\\$])+?)\s*\$\$/.exec(state.src.slice(state.pos))
@@ -36,13 +36,13 @@ markdown.inline.ruler.before('escape', 'formula', (state, silent) => {
 })
 
 interface MarkdownOptions {
-  /** `data:` URIs by the path used in the text. */
+  /** Pictures as `data:` URIs. The keys are the paths used in the text. */
   pictures?: Readonly<Record<string, string>>
 }
 
 type Child = VNode | string
 
-/** Headings start one level below the screen's. */
+/** Returns the tag one heading level lower, because the screen has its own top heading. */
 const tagOf = (tag: string): string =>
   tag.replace(/^h([1-5])$/, (_, level) => `h${Number(level) + 1}`)
 
@@ -65,8 +65,8 @@ function leaf(token: Token, { pictures = {} }: MarkdownOptions): Child[] {
       return [h('pre', { tabindex: 0 }, [h('code', token.content)])]
     case 'formula':
       return [
-        // Render at once if the component is loaded. An async component would appear a frame after
-        // the text.
+        // Render at once if the component is loaded. An async component would appear one frame
+        // after the text.
         h(loaded ?? FormulaToLoad, {
           text: token.content,
           display: (token.meta as { display: boolean }).display,
@@ -93,7 +93,7 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
     else {
       const closed = open.pop()
       if (!closed) continue
-      // Links in a lab are not clickable. A tooltip shows the address.
+      // Links in a lab cannot be clicked. A tooltip shows the address.
       if (closed.token.type === 'link_open')
         here().push(h('span', { title: String(closed.token.attrGet('href')) }, closed.children))
       else if (closed.token.hidden) here().push(...closed.children)
@@ -103,7 +103,10 @@ function nodes(tokens: readonly Token[], options: MarkdownOptions): Child[] {
   return root
 }
 
-/** A line break between Chinese characters or punctuation, where no space belongs. */
+/**
+ * A line break between Chinese characters or punctuation. Such a line break must not become a
+ * space.
+ */
 const unspacedBreak = /(?<=[\p{Script=Han}，。；：、？！）”])\n(?=[\p{Script=Han}（“])/gu
 
 export const renderMarkdown = (text: string, options: MarkdownOptions = {}): Child[] =>

@@ -1,4 +1,4 @@
-/** Filters and sorts the ladder's rows, and keeps the pinned ones. */
+/** Filters and sorts the ladder's rows. Pinned rows are kept. */
 import { foundBy } from '../shared/shown-rungs'
 import type { LadderRow } from './ladder-rows'
 
@@ -14,7 +14,7 @@ export interface LadderView {
   pinned: readonly string[]
 }
 
-/** Returns a row's sort key, largest first; null sorts last. */
+/** Returns a row's sort key. Larger keys come first, and null comes last. */
 function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null {
   switch (sort) {
     case 'order':
@@ -30,7 +30,10 @@ function sortValue(row: LadderRow, { sort, metric }: LadderView): number | null 
   }
 }
 
-/** Pinned rows stay whatever the search. Pinned and other rows both default to ladder order. */
+/**
+ * Returns the pinned rows and the rows that match the search. The search does not remove pinned
+ * rows. Both lists default to ladder order.
+ */
 export function arrangeRows(
   rows: readonly LadderRow[],
   view: LadderView,

@@ -35,7 +35,7 @@ describe('rows', () => {
     expect(rows[0]!.isReference).toBe(true)
   })
 
-  it('mark the ratio of no rung whose input types are not those of the reference', () => {
+  it('do not mark a ratio if the input types differ from those of the reference', () => {
     const ratios = { single: 2, burst: 2, sustained: 2 }
     expect(ladderRows(beside(ratios)).map(({ isFaster }) => isFaster)).toEqual([false, true])
     const half = beside(ratios)
@@ -45,12 +45,12 @@ describe('rows', () => {
       ...(index === 1 && { options: { dtype: 'f16' } }),
     }))
     expect(ladderRows(half).map(({ isFaster }) => isFaster)).toEqual([false, false])
-    // 2.13 times the FP32 library, with FP16 inputs.
+    // Rung 52_wmma_warp_tile is 2.13 times faster than the FP32 library, but it has FP16 inputs.
     const rows = ladderRows(recording('seed-rtx3060-h200-4096'))
     expect(rows.find(({ rung }) => rung.id === '52_wmma_warp_tile')!.isFaster).toBe(false)
   })
 
-  it('of a program hold no kernel against the one before it', () => {
+  it('of a program do not compare a kernel with the previous one', () => {
     const program = {
       ...{ command: ['python3', 'block.py'] as [string, ...string[]], exitCode: 0 },
       filters: { kernels: null, nvtx: null, skip: 0, count: null },
@@ -60,18 +60,18 @@ describe('rows', () => {
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
 
-  it('of an import hold no launch against the one before it', () => {
+  it('of an import do not compare a launch with the previous one', () => {
     const rows = ladderRows({ ...climb, target: { kind: 'imported', name: 'own.ncu-rep' } })
     expect(rows.flatMap(({ before, slowdown }) => before ?? slowdown ?? [])).toEqual([])
   })
 
-  it('have columns for all of the card and for registers', () => {
+  it('have columns for all card metrics and for registers', () => {
     expect(metricsOf(columnGroups(usualColumns(climb)))).toEqual(
       expect.arrayContaining([...cardMetricIds, 'registersPerThread']),
     )
   })
 
-  it('lead with the tensor pipe where most rungs work on it, whatever their result is', () => {
+  it('lead with the tensor pipe if most rungs use it, even if they compute other results', () => {
     const busy = (tensorUtilization: number, fmaUtilization: number) => {
       const share = (value: number) => ({
         value,
@@ -98,7 +98,7 @@ describe('rows', () => {
     expect(of([0, 62], [17, 3])).toContain('fmaUtilization')
   })
 
-  it('have the structural conflicts of a deep session in place of counters with noise', () => {
+  it('show the structural conflicts of a deep session instead of noisy counters', () => {
     const conflicts = (value: number) => ({
       ...{ value, unit: 'conflicts' as const },
       evidence: 'measured' as const,
@@ -118,7 +118,7 @@ describe('rows', () => {
     expect(columns()).toContain('sharedLoadBankConflicts')
   })
 
-  it('lead with bytes a second and the load of DRAM where memory bounds the task', () => {
+  it('lead with bytes per second and DRAM utilization if memory bounds the task', () => {
     const { task } = climb.ladder
     const moved = {
       metrics: {
@@ -153,7 +153,7 @@ describe('rows', () => {
     expect(rateOf(climb, climb.rungs[1]!)).toBe(climb.rungs[1]!.timing!.gflops)
   })
 
-  it('tell the errors of rungs that compute in another precision, beside the reference’s own', () => {
+  it('show the errors of rungs that compute in another precision, and the reference’s error', () => {
     const verified = (worstRelativeError: number | null) => ({
       verify: {
         passed: true,
@@ -184,7 +184,7 @@ describe('rows', () => {
     expect(errorsDiffer(climb)).toBe(false)
   })
 
-  it('measure shares against 100 % and counts against the largest', () => {
+  it('scale percentages to 100 % and counts to the largest value', () => {
     const counts = session([
       rung('01_naive', 1, {
         metrics: { sharedLoads: { value: 40, unit: 'inst', evidence: 'measured' } },
@@ -194,27 +194,27 @@ describe('rows', () => {
     expect(metricScale(counts, 'sharedLoads').max).toBe(40)
   })
 
-  it('know the throughput of a reference that is no row of the session', () => {
+  it('know the reference’s throughput even if the session has no row for it', () => {
     expect(referenceThroughput(climb)).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', 10)]))).toBe(2000)
     expect(referenceThroughput(session([rung('01_naive', null)]))).toBeNull()
   })
 })
 
-describe('picks', () => {
-  it('toggle, as many as are wanted', () => {
+describe('picked rungs', () => {
+  it('toggle, without a limit', () => {
     expect(togglePick([], 'a')).toEqual(['a'])
     expect(togglePick(['a', 'b'], 'a')).toEqual(['b'])
     expect(togglePick(['a', 'b'], 'c')).toEqual(['a', 'b', 'c'])
   })
 
-  it('stand in the order of the ladder', () => {
+  it('are listed in ladder order', () => {
     expect(inLadderOrder(climb, ['03_wide', '01_naive'])).toEqual(['01_naive', '03_wide'])
   })
 })
 
-describe('compare', () => {
-  it('opens with the step that bought most, of those that were timed', () => {
+describe('Compare', () => {
+  it('opens with the timed step that has the largest speedup', () => {
     expect(defaultPair(climb)).toEqual(['01_naive', '02_tile'])
     const late = session([
       rung('01_naive', 10),
@@ -230,7 +230,7 @@ describe('compare', () => {
     expect(defaultPair(session([]))).toBeNull()
   })
 
-  it('steps along the ladder and stops at its ends', () => {
+  it('moves along the ladder and stops at its ends', () => {
     expect(steps(climb)).toEqual([
       { a: '01_naive', b: '02_tile' },
       { a: '02_tile', b: '03_wide' },
@@ -242,14 +242,14 @@ describe('compare', () => {
   })
 })
 
-it('no metric is lost by grouping', () => {
+it('grouping keeps every metric', () => {
   const ids = ['fmaUtilization', 'dram__bytes.sum', 'sharedLoads']
   const groups = groupMetrics(ids)
   expect(groups.flatMap(({ metrics }) => metrics).sort()).toEqual([...ids].sort())
   expect(groups.at(-1)).toEqual({ id: 'other', metrics: ['dram__bytes.sum'] })
 })
 
-// Tests which rows are shown, their order, and how a slower rung is explained.
+// Tests which rows are shown, their order, and the explanation of a slower rung.
 
 const fma = (value: number) =>
   ({ fmaUtilization: { value, unit: '%', evidence: 'measured' } }) as never
@@ -279,7 +279,7 @@ describe('rows', () => {
     ['time', ['00_ref', '02_tile', '04_wide', '01_naive', '03_broken']],
     ['step', ['02_tile', '00_ref', '01_naive', '03_broken', '04_wide']],
     ['metric', ['00_ref', '04_wide', '02_tile', '01_naive', '03_broken']],
-  ])('sorted by %s, what has no value last', (sort, order) => {
+  ])('sorted by %s, rungs without a value last', (sort, order) => {
     expect(ids({ sort })[1]).toEqual(order)
   })
 
@@ -288,7 +288,7 @@ describe('rows', () => {
     ['THREAD one', ['01_naive']],
     ['undefined', ['03_broken']],
     ['04', ['04_wide']],
-    // Rung 04 does not match, although its description contains a 1.
+    // Rung 04 does not match, although its idea contains a 1.
     ['1', ['01_naive']],
     ['16', ['04_wide']],
     ['no such thing', []],
@@ -296,7 +296,7 @@ describe('rows', () => {
     expect(ids({ search })[1]).toEqual(found)
   })
 
-  it('that are pinned stand first, whatever is searched and sorted', () => {
+  it('that are pinned come first, regardless of search and sort order', () => {
     expect(ids({ pinned: ['04_wide', '00_ref'], search: 'naive', sort: 'time' })).toEqual([
       ['00_ref', '04_wide'],
       ['01_naive'],
@@ -308,11 +308,11 @@ describe('rows', () => {
   })
 })
 
-describe('a rung that is slower than the one before', () => {
+describe('a rung that is slower than the previous one', () => {
   const at = (name: string, id: string) =>
     ladderRows(recording(name)).find((row) => row.rung.id === id)!.slowdown
 
-  it('on purpose says so, with the ladder’s note and the counter that shows it', () => {
+  it('as expected shows the ladder’s note and the counter that explains it', () => {
     for (const name of ['seed-cutlass-h200', 'seed-rtx3090-h200-1024']) {
       const recorded = recording(name)
       for (const entry of recorded.ladder.rungs.filter(({ negative }) => negative)) {
@@ -323,7 +323,7 @@ describe('a rung that is slower than the one before', () => {
     }
   })
 
-  it('names the counter that got worse by most', () => {
+  it('names the counter that got worse the most', () => {
     const metrics = (conflicts: number, loads: number) =>
       ({
         sharedLoadBankConflicts: { value: conflicts, unit: 'conflicts', evidence: 'measured' },
@@ -343,12 +343,12 @@ describe('a rung that is slower than the one before', () => {
     })
   })
 
-  it('without a counter that moved names none', () => {
+  it('names no counter if none changed', () => {
     const [, , slow] = ladderRows(session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 8)]))
     expect(slow!.slowdown).toMatchObject({ slower: true, metric: null })
   })
 
-  it('is not one that is faster, nor one within the spread', () => {
+  it('is not reported if it is faster, or within the spread', () => {
     const [, , faster, same] = ladderRows(
       session([rung('00_ref', 1), rung('01_a', 4), rung('02_b', 2), rung('03_c', 2.001)]),
     )

@@ -30,27 +30,27 @@ export interface LadderRow {
   /** Whether the rung is off the main path of the ladder. */
   isAside: boolean
   before: RungResult | undefined
-  /** The comparison with the rung that it builds on; undefined for the first rung. */
+  /** The comparison with the rung that it builds on, or undefined for the first rung. */
   comparison: RungComparison | undefined
   step: TakenStep | null
-  /** Notes shown beside its time. */
+  /** Notes to show next to the rung's time. */
   timeNotes: readonly AnyMessage[]
-  /** Whether it is faster than the reference by every way of timing. */
+  /** Whether the rung is faster than the reference in every timing mode. */
   isFaster: boolean
-  /** The time of the ladder's first rung divided by this rung's; null for the reference. */
+  /** The time of the ladder's first rung divided by this rung's time, or null for the reference. */
   overFirst: number | null
-  /** Set if the rung is slower than the one it builds on, or was expected to be. */
+  /** The slowdown, set if the rung is slower than the one it builds on, or was expected to be. */
   slowdown: Slowdown | null
-  /** The ladder's note on it. */
+  /** The ladder's note about the rung. */
   note: string | null
   /**
-   * Error of its result against FP64, on the scale of the task's check; null if it was not verified
-   * or is not finite.
+   * Error of the result against FP64, on the scale of the task's check. The error is null if the
+   * result was not verified or is not finite.
    */
   error: number | null
-  /** Its error divided by the reference's; null for the reference. */
+  /** The rung's error divided by the reference's error, or null for the reference. */
   errorToReference: number | null
-  /** The NVTX range of its launch; null unless kernels are grouped by range. */
+  /** The NVTX range of the launch, or null unless kernels are grouped by range. */
   range: RangeGroup | null
 }
 
@@ -96,18 +96,21 @@ const errorOf = (rung: RungResult | undefined): number | null =>
   rung?.verify?.worstRelativeError ?? null
 
 /**
- * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions, and digits after
- * the second depend on the inputs.
+ * Returns an error as text, such as 3.5e-6. The exponent distinguishes precisions. Digits after the
+ * second depend on the inputs, so they are omitted.
  */
 export const errorText = (error: number): string => error.toExponential(1)
 
-/** Whether the rungs have different precisions. A column of identical errors would say nothing. */
+/**
+ * Returns whether the rungs have errors of different sizes. An error column is useful only if they
+ * do.
+ */
 export function errorsDiffer({ rungs }: Session): boolean {
   const errors = rungs.map(errorOf).filter((error) => error !== null)
   return new Set(errors.map(errorText)).size > 1
 }
 
-/** Optional time columns, which only some sessions have. */
+/** The optional time columns. Only some sessions have them. */
 export interface TimeColumns {
   notes: boolean
   burst: boolean
@@ -124,10 +127,10 @@ export function timeColumns({ rungs }: Session): TimeColumns {
   }
 }
 
-/** The time that the ratio column divides by. */
+/** The options for the ratio column. The ratio divides this time by the rung's time. */
 export type RatioTo = 'reference' | 'first' | 'baseline'
 
-/** Returns operations or bytes per second, depending on what bounds the task. */
+/** Returns operations per second, or bytes per second if memory bounds the task. */
 export const rateOf = (
   session: Session,
   rung: Pick<RungResult, 'timing' | 'flags'>,
@@ -141,7 +144,7 @@ export const throughputScale = (session: Session, kind: ScaleKind): Scale =>
   )
 
 /**
- * Returns the reference's throughput. If the reference is not a rung of the session, it uses the
+ * Returns the reference's throughput. If the session has no rung for the reference, uses the
  * reference time measured with another rung.
  */
 export function referenceThroughput(session: Session): number | null {
@@ -161,7 +164,7 @@ export function referenceThroughput(session: Session): number | null {
 export const timeDecimals = (session: Session): number =>
   columnDecimals(session.rungs.flatMap((rung) => (rung.timing ? [rung.timing.medianMs] : [])))
 
-/** Toggles a rung. Two picked rungs open in Compare, more open in the matrix. */
+/** Toggles a rung. Two picked rungs open in Compare. More than two open in the matrix. */
 export function togglePick(picked: readonly string[], id: string): string[] {
   if (picked.includes(id)) return picked.filter((other) => other !== id)
   return [...picked, id]
@@ -169,7 +172,7 @@ export function togglePick(picked: readonly string[], id: string): string[] {
 
 /**
  * Returns the pair that Compare opens with: the step with the largest speedup. Kernels that do not
- * build on each other have no steps, so the two that take the most time are returned.
+ * build on each other have no steps. For such kernels, the two slowest are returned.
  */
 export function defaultPair(session: Session): [string, string] | null {
   const steps = session.rungs.flatMap((rung) => {
@@ -189,7 +192,7 @@ const byTime = (rungs: readonly RungResult[]): RungResult[] =>
   [...rungs].sort((a, b) => profiledMs(b) - profiledMs(a))
 
 /**
- * Returns the kernel that takes the most time, which an import opens with; undefined for our own
+ * Returns the slowest kernel of an import, which is shown first. Returns undefined for our own
  * runs.
  */
 export const hottestOfImport = (session: Session): string | undefined =>

@@ -1,6 +1,6 @@
 /**
- * A rung's metric cells. They are calculated before rendering, because there are thousands and most
- * are never seen.
+ * A rung's metric cells. There are thousands of cells, and most are never seen, so they are
+ * calculated before rendering.
  */
 import type { MetricValue } from '../../../src-main/domain/metrics/metrics'
 import { bareFigure } from '../../ui/format'
@@ -9,7 +9,7 @@ import { share, type Scale } from '../../ui/scale'
 
 export interface MetricCell {
   id: string
-  /** The text shown, and its origin for screen readers; null if there is no value. */
+  /** The text shown, or null if there is no value. */
   text: string | null
   evidence: MetricValue['evidence'] | 'absent'
   /** Length of the bar as a percentage of its track. */
@@ -33,7 +33,7 @@ export const metricCells = (
       evidence: !figure ? 'absent' : value === null ? 'unavailable' : figure.evidence,
       width: `${((scale ? share(scale, value ?? 0) : 0) * 100).toFixed(1)}%`,
       isZero: value === 0,
-      // Without both values there is nothing to mark. The row's details say so.
+      // Without both values there is nothing to mark. The row's details report this.
       expected:
         expected && expected.met !== null
           ? { met: expected.met, direction: expected.direction }

@@ -12,7 +12,7 @@ export interface ColumnGroup {
   metrics: readonly string[]
 }
 
-/** For a memory-bound task, these say more than bank conflicts that no rung has. */
+/** For a memory-bound task, these metrics are more useful than bank conflicts that no rung has. */
 const ofMemory = ['dramBytes', 'l2HitRate'] as const
 
 const conflicts = ['sharedLoadBankConflicts', 'sharedStoreBankConflicts'] as const
@@ -22,9 +22,9 @@ const registersOf = ({ rungs }: Session): string[] =>
 
 /**
  * Returns the default columns: the card metrics and the registers. A deep session shows structural
- * bank conflicts instead of the noisy counters. The utilization that bounds the task replaces the
- * FMA pipe. For a memory-bound task without bank conflicts, the bytes moved replace the conflicts.
- * A session without times shows everything that was counted.
+ * bank conflicts instead of the noisy counters. The utilization that bounds the task replaces that
+ * of the FMA pipe. In a memory-bound task without bank conflicts, the bytes moved replace the
+ * conflicts. A session without times shows all its counters.
  */
 export function usualColumns(session: Session): string[] {
   const own = hasTimes(session) ? [] : [...countedColumns(session), ...registersOf(session)]
@@ -46,8 +46,8 @@ export const metricsOf = (groups: readonly ColumnGroup[]): string[] =>
   groups.flatMap(({ metrics }) => metrics)
 
 /**
- * Returns the scale of a metric's bars. Percentages run to 100 %, other units to the ladder's
- * largest value.
+ * Returns the scale of a metric's bars. Percentages end at 100 %. Other units end at the largest
+ * value in the ladder.
  */
 export function metricScale(session: Session, id: string): Scale {
   if (metricDefinition(id)?.unit === '%') return { kind: 'linear', min: 0, max: 100 }

@@ -1,4 +1,4 @@
-/** The first step of advice for each rung in view, requested once the page is idle. */
+/** The first step of advice for each visible rung, requested when the page is idle. */
 import { computed, shallowRef, watch } from 'vue'
 import { mostFirstSteps } from '../../../src-main/contract/next'
 import type { FirstStep } from '../../../src-main/domain/next/first-step'
@@ -8,8 +8,8 @@ import { useClient } from '../../client/client'
 import { whenIdle } from '../../ui/when-idle'
 
 /**
- * Returns a rung's first step; null until it is known, while its line is reserved; undefined if the
- * rung has no line.
+ * Returns a function that returns a rung's first step. The step is null until it is known, so that
+ * its line is reserved. The step is undefined if the rung has no line.
  */
 export function useFirstSteps(
   ref: string,
@@ -18,7 +18,7 @@ export function useFirstSteps(
 ): (rung: RungResult) => FirstStep | null | undefined {
   const client = useClient()
   const steps = shallowRef<ReadonlyMap<string, FirstStep | null>>(new Map())
-  /** False for a report that has no advice. */
+  /** Whether advice is available. Some reports have none. */
   const isOffered = shallowRef(true)
   const advisable = computed(() => {
     const of = session()

@@ -1,4 +1,7 @@
-/** Chooses what a ladder's times are compared with: the pinned baseline, the reference, or the first rung. */
+/**
+ * Chooses the time that the ratio column divides by: the pinned baseline, the reference, or the
+ * first rung.
+ */
 import { computed, ref, watch } from 'vue'
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import type { Session } from '../../../src-main/domain/session/session'
@@ -8,7 +11,10 @@ import type { RatioTo } from './ladder-rows'
 
 export function useRatioTo(session: () => Session) {
   const baselines = useBaselineStore()
-  /** null if the baseline's session cannot be compared with this one, or its times cannot be ranked with these. */
+  /**
+   * The baseline's time. The time is null if the baseline's session cannot be compared with this
+   * one, or their times cannot be ranked.
+   */
   const baselineMs = computed(() => {
     const base = baselines.baseline
     if (!base || guardOf(base.session, session()).refusals.length > 0) return null
@@ -25,7 +31,7 @@ export function useRatioTo(session: () => Session) {
     get: () => ratios.value.find((one) => one === wanted.value) ?? ratios.value[0]!,
     set: (one) => (wanted.value = one),
   })
-  // A newly pinned baseline is what the user wants to see.
+  // If the user pins a new baseline, show ratios to it.
   watch(
     () => baselines.at,
     () => (wanted.value = null),

@@ -1,6 +1,6 @@
 /**
- * Explains why a rung is slower than the one before, using the ladder's note and the counter that
- * shows it.
+ * Explains why a rung is slower than the previous one. The explanation uses the ladder's note and
+ * the counter that shows the cause.
  */
 import { t } from '../../ui/words'
 import { figureText, factorText } from '../../ui/format'
@@ -35,7 +35,7 @@ export function useSlowdown() {
     if (slowdown.note) sentences.push(slowdown.note)
     return sentences
   }
-  /** Distinguishes a slower rung from one that the ladder does not expect to be faster. */
+  /** Returns the title of a slowdown. A rung can be slower, or merely not expected to be faster. */
   const slowdownTitle = ({ slower }: Slowdown): string =>
     t(slower ? 'slowdown.title' : 'slowdown.meant')
 

@@ -25,7 +25,7 @@ describe('the table of an emulated session', () => {
     rung('01_naive', 'ok', { instructions: counted(5), sharedLoadBankConflicts: counted(0) }),
   ])
 
-  it('has counters in place of times, also where a rung is unsupported', () => {
+  it('has counters instead of times, even if a rung is unsupported', () => {
     const metrics = usualColumns(own)
     expect(metrics).toEqual(['instructions', 'sharedLoadBankConflicts'])
     const { timeless, columns } = useTableColumns(
@@ -33,11 +33,11 @@ describe('the table of an emulated session', () => {
       () => metrics,
     )
     expect(timeless.value).toBe(true)
-    // The number, the name, and one column per counter.
+    // The columns are the number, the name, and one per counter.
     expect(columns.value).toHaveLength(2 + metrics.length)
   })
 
-  it('where no rung has a counter keeps the columns that say why', () => {
+  it('keeps the columns with the reason if no rung has a counter', () => {
     const failed = session([rung('01_naive', 'failed', {})])
     const { timeless } = useTableColumns(
       () => failed,

@@ -14,24 +14,27 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     () => new Map(columnMetrics.value.map((id) => [id, metricScale(session(), id)])),
   )
   const lead = computed(() => leadOf(session()))
-  /** The total time of all kernels, if they were timed only under ncu. */
+  /** The total time of all kernels, or null unless kernels were timed only under ncu. */
   const kernels = computed(() =>
     can(session().target).knowsRun ? null : totalProfiledMs(session()),
   )
-  /** The longest wall time of a program. Bars of programs show time instead of throughput. */
+  /** The longest wall time of a program. The bars of programs show time instead of throughput. */
   const longestProgramMs = computed(() =>
     isOfPrograms(session())
       ? Math.max(0, ...session().rungs.map(({ timing }) => timing?.medianMs ?? 0))
       : null,
   )
-  /** Programs and kernels under ncu have a single way of timing. */
+  /**
+   * The optional time columns. Programs and kernels under ncu have only one timing mode, so they
+   * have none.
+   */
   const times = computed(() =>
     kernels.value !== null || longestProgramMs.value !== null
       ? { notes: false, burst: false, sustained: false }
       : timeColumns(session()),
   )
   const timed = computed(() => session().rungs.some(({ timing }) => timing !== null))
-  /** A session that has only counts has no time columns. */
+  /** Whether the table has no time columns, because the session has only counts. */
   const timeless = computed(
     () =>
       !timed.value &&
@@ -42,26 +45,26 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
           columnMetrics.value.some((id) => own[id]?.value != null),
         )),
   )
-  /** The largest upper bound of the predicted times; null in other sessions. */
+  /** The largest upper bound of the predicted times, or null in a session without predictions. */
   const longestPredictedMs = computed(() =>
     session().prediction
       ? Math.max(0, ...session().rungs.map(({ predicted }) => predicted?.highMs ?? 0))
       : null,
   )
   const errors = computed(() => !isOfPrograms(session()) && errorsDiffer(session()))
-  /** Rates above a thousand TFLOP/s have seven digits. */
+  /** Whether a rate needs seven digits, because it exceeds a thousand TFLOP/s. */
   const isVast = computed(() =>
     session().rungs.some(({ timing }) => (timing?.gflops ?? 0) >= 999_999.5),
   )
-  /** The text that replaces a percentage needs two lines. */
+  /** Whether some rung shows a text that replaces its percentage. The text needs two lines. */
   const isAboveRoof = computed(
     () =>
       lead.value.of === 'bytes' &&
       session().rungs.some((rung) => leadFigure(session(), rung, lead.value)?.aboveRoof),
   )
   /**
-   * Minimum width of the table. Each column has its own minimum; below their sum, only names would
-   * shrink.
+   * Minimum width of the table. Each column has a minimum width. Below the sum of these, only names
+   * would shrink.
    */
   const leastWidth = computed(() => {
     const { notes, burst, sustained } = times.value
@@ -71,12 +74,12 @@ export function useTableColumns(session: () => Session, metrics: () => readonly 
     return (timeless.value ? 380 : 696) + predicted + more + 70 * columnMetrics.value.length
   })
   /**
-   * With every way of timing shown, names and bars get less room and stay in view while the rest
-   * scrolls.
+   * Whether more than one timing mode is shown. Names and bars are then narrower and stay in view
+   * while the rest scrolls.
    */
   const isWide = computed(() => times.value.burst || times.value.sustained)
   /**
-   * The widths of all columns. Each row is its own grid, because a new row in a table makes the
+   * The widths of all columns. Each row is a separate grid. In one table, a new row would make the
    * browser lay out all rows again.
    */
   const columns = computed(() => [

@@ -1,9 +1,14 @@
-/** Renders only the rows near the viewport; each is measured, since an open one is taller. */
+/**
+ * Renders only the rows near the viewport. Each row is measured, because opened rows are taller.
+ */
 import { computed, nextTick, onMounted, ref, watch, type Ref } from 'vue'
 import { useRecycled } from '../../ui/use-recycled'
 import type { LadderRow } from './ladder-rows'
 
-/** In pixels, approximately as styled; used for rows that were never in view. */
+/**
+ * Estimated heights in pixels, based on the styles. The estimates apply to rows that were never
+ * visible.
+ */
 const rowHeight = 33
 const [titleHeight, ideaLine, ideaLetters] = [20, 13, 50]
 const wrapsIdeas = matchMedia('(min-width: 1400px)').matches
@@ -20,12 +25,12 @@ export function useVirtualRows({
 }: {
   rows: () => readonly LadderRow[]
   table: Readonly<Ref<HTMLElement | undefined>>
-  /** Its top is where the rows begin. */
+  /** The element that contains the rows. The rows begin at its top. */
   body: Readonly<Ref<HTMLElement | undefined>>
-  /** Changes when the top of the rows may move. */
+  /** Values that can move the top of the rows when they change. */
   movedBy: () => readonly unknown[]
 }) {
-  /** The height above the rows. */
+  /** The height above the rows, in pixels. */
   const above = ref(0)
   const { virtual, items } = useRecycled(() => ({
     count: rows().length,
@@ -50,7 +55,10 @@ export function useVirtualRows({
   onMounted(() => (above.value = body.value?.offsetTop ?? 0))
   const height = computed(() => virtual.value.getTotalSize())
   const shown = computed(() => items.value.filter(({ index }) => rows()[index]))
-  /** The rung that each element was last measured for; a reused element must be dropped from the cache. */
+  /**
+   * The rung that each element was last measured for. A reused element must be removed from the
+   * cache.
+   */
   const measured = new WeakMap<HTMLElement, string | undefined>()
   const measure = (element: unknown) => {
     if (!(element instanceof HTMLElement)) return

@@ -1,7 +1,4 @@
-/**
- * Compares the matrix with a baseline: each figure's factor or difference, and whether it is
- * better.
- */
+/** Compares the matrix with a baseline. Each figure gets a factor or difference and a verdict. */
 import { areTimesRanked } from '../../../src-main/domain/analysis/comparability'
 import { compareRungs, type Verdict } from '../../../src-main/domain/analysis/compare'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
@@ -15,28 +12,25 @@ interface Side {
   rung: RungResult
 }
 
-/**
- * Returns how far apart two figures are: the difference for percentages, the factor for other
- * units.
- */
+/** Returns the difference if the unit is percent, and the factor otherwise. */
 function distance(base: number, value: number, unit: string): string {
   if (unit === '%') return value === base ? '0' : bareDelta(value - base, '%')
   if (value === 0) return '0'
-  // A factor from zero does not exist.
+  // A factor from zero is undefined, so show the difference.
   if (base === 0) return `+${formatCount(value)}`
   return formatRatio(value / base)
 }
 
 /**
- * Whether a row is the time or is derived from it. Lower is better for a time, higher for
- * operations and bytes per second.
+ * Returns whether a row is the time or is derived from it. Lower is better for times. Higher is
+ * better for operations and bytes per second.
  */
 const followsTime = (row: MatrixRow): boolean => row.source === 'timing'
 
 /**
- * Returns the rows relative to the baseline. `base` has the same rows of the baseline alone. A row
- * missing there keeps its figures, and so do times measured with a different L2 state. Sessions
- * that cannot be compared show differences without verdicts.
+ * Returns the rows relative to the baseline. `base` contains the same rows for the baseline alone.
+ * A row that is missing there keeps its figures. Times with a different L2 state keep theirs too.
+ * If the sessions cannot be compared, the differences have no verdicts.
  */
 export function againstBaseline(
   items: readonly MatrixItem[],
@@ -83,7 +77,7 @@ export function againstBaseline(
   })
 }
 
-/** Sorts rungs by a row's values; rungs without a value come last. */
+/** Returns the rungs sorted by a row's values. Rungs without a value come last. */
 export function rungsByRow(
   rungs: readonly RungResult[],
   row: MatrixRow | undefined,

@@ -1,4 +1,7 @@
-/** The matrix as text for a spreadsheet or document. Contents never become formulas or markup. */
+/**
+ * Copies the matrix as text for a spreadsheet or document. Cell contents never become formulas or
+ * markup.
+ */
 import { md, mdTable } from '../../../src-main/domain/text/markdown'
 import type { MatrixCell, MatrixItem, MatrixRow } from './matrix'
 import { csvTable, type Cell } from '../../../src-main/domain/text/csv'
@@ -14,7 +17,10 @@ export interface CopyWords {
 const rowsOf = (items: readonly MatrixItem[]): MatrixRow[] =>
   items.filter((item) => item.type === 'metric')
 
-/** Returns a number at full precision, so that a spreadsheet can calculate with it. */
+/**
+ * Returns a cell for CSV. Numbers have full precision, so that a spreadsheet can calculate with
+ * them.
+ */
 function csvCell(cell: MatrixCell, words: CopyWords): Cell {
   switch (cell.kind) {
     case 'value':
@@ -36,7 +42,7 @@ export const matrixCsv = (
   words: CopyWords,
 ): string =>
   csvTable(
-    // Header cells are escaped too, because a title can contain anything.
+    // Escape header cells too, because a title can contain anything.
     [words.metric, words.unit, ...titles],
     rowsOf(items).map((row) => [
       row.source === 'ncu' ? row.id : words.label(row),
@@ -45,7 +51,7 @@ export const matrixCsv = (
     ]),
   )
 
-/** Returns Markdown with figures formatted as on screen. */
+/** Returns a Markdown table. Figures are formatted as on screen. */
 export const matrixMarkdown = (
   titles: readonly string[],
   items: readonly MatrixItem[],

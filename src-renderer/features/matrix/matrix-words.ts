@@ -1,4 +1,4 @@
-/** Texts of the matrix: row names, and each cell's exact value and origin. */
+/** Texts of the matrix: row names, exact values and their origins. */
 import { t, wordsAt } from '../../ui/words'
 import { language } from '../../ui/language'
 import type { MatrixCell, MatrixRow, MatrixGroup } from './matrix'
@@ -22,8 +22,8 @@ export function useMatrixWords() {
   const unit = (row: MatrixRow): string => wordsAt(`unit.${row.unit}`) ?? row.unit
 
   /**
-   * Returns a metric's meaning. For ncu's own metrics only the names are known here; ncu documents
-   * their meaning.
+   * Returns a metric's meaning. For ncu metrics, returns a pointer to ncu's documentation, because
+   * only their names are known here.
    */
   const meaning = ({ id, source }: MatrixRow): string => {
     if (source === 'registry') return metricMeaning(id) ?? ''
@@ -76,8 +76,8 @@ export function useMatrixWords() {
   }
 
   /**
-   * Returns the figure shown beside its factor or difference, and the verdict that the color stands
-   * for.
+   * Returns the sentences for a cell with a baseline: the figure, its factor or difference, and the
+   * verdict.
    */
   const against = (cell: MatrixCell): string[] =>
     cell.kind === 'value' && cell.exact !== undefined
@@ -97,7 +97,7 @@ export function useMatrixWords() {
     absent: t('evidence.absent'),
   })
 
-  /** A rendered cell depends on the language as well as on its value. */
+  /** The language is part of the key, because a rendered cell depends on it. */
   const shownLanguage = () => language.value
 
   return {

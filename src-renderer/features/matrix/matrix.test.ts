@@ -1,4 +1,6 @@
-/** Tests the matrix cells, the copied text, and how a spreadsheet reads it. */
+/**
+ * Tests the matrix cells, the copied text, and the values that a spreadsheet reads from the text.
+ */
 import Papa from 'papaparse'
 import { describe, expect, it } from 'vitest'
 import { chosenRungs, filterItems, matrixItems, ncuNames, type MatrixRow } from './matrix'
@@ -34,7 +36,7 @@ describe('the rows', () => {
       if (item.type === 'metric') expect(item.cells).toHaveLength(recorded.rungs.length)
   })
 
-  it('are of bytes where memory bounds the task, and of no reference where there is none', () => {
+  it('show bytes per second if memory bounds the task, and no reference if there is none', () => {
     const own = rung('01_copy', 10)
     const alone = { ...own, timing: { ...own.timing!, ratioToReference: null } }
     const items = matrixItems([alone], 'common', () => measured(3000, 'GB/s'))
@@ -42,7 +44,7 @@ describe('the rows', () => {
     expect(times.map(({ id }) => id)).toEqual(['time', 'bandwidth'])
   })
 
-  it('tell zero from not available and from not collected', () => {
+  it('distinguish zero, not available and not collected', () => {
     const items = matrixItems(
       [
         rung('a', 1, { metrics: { sharedLoads: measured(0) } }),
@@ -62,13 +64,13 @@ describe('the rows', () => {
     ])
   })
 
-  it('of a rung without a time say nothing of a time', () => {
+  it('of a rung without a time show no time', () => {
     const items = matrixItems([rung('a', 2), rung('b', null)], 'common')
     expect(rowOf(items, 'time').cells[1]).toEqual({ kind: 'absent' })
     expect(matrixItems([rung('b', null)], 'common')).toEqual([])
   })
 
-  it('hold every metric of ncu’s when asked, of several kernels each value', () => {
+  it('include every ncu metric if requested, with one value per kernel', () => {
     const ncu = {
       'sm__cycles.sum': { value: 7, unit: 'cycle' },
       arch: { value: 'Hopper', unit: '' },
@@ -99,7 +101,7 @@ describe('the rows', () => {
     expect(rowOf(matrixItems(rungs, 'common'), 'arch')).toBeUndefined()
   })
 
-  it('are found by label or by name, with their group', () => {
+  it('are found by label or name, and keep their group heading', () => {
     const items = matrixItems(recorded.rungs, 'common')
     const found = filterItems(items, ' FMA pipe', ({ id }) =>
       id === 'fmaUtilization' ? 'FMA pipe' : id,
@@ -124,13 +126,13 @@ describe('heat', () => {
   it('runs from the row’s smallest to its largest', () => {
     expect(heat([10, 20, 30])).toEqual([0, 0.5, 1])
   })
-  it('is logarithmic over two orders of magnitude and more', () => {
+  it('is logarithmic if values span two orders of magnitude or more', () => {
     expect(heat([1, 100, 10_000]).map((value) => +value!.toFixed(6))).toEqual([0, 0.5, 1])
   })
-  it('takes zero into its row', () => {
+  it('includes zero in the row’s range', () => {
     expect(heat([0, 5, 1000])).toEqual([0, 0.005, 1])
   })
-  it('is none where nothing differs', () => {
+  it('is missing if all values are equal', () => {
     expect(heat([7, 7])).toEqual([null, null])
   })
 })
@@ -144,12 +146,12 @@ describe('the rungs', () => {
     ],
     [[], ['a', 'b', 'c']],
     [['gone'], ['a', 'b', 'c']],
-  ])('%j of the address are %j, in the session’s order', (wanted, ids) => {
+  ])('%j in the URL selects %j, in session order', (wanted, ids) => {
     expect(chosenRungs(all, wanted).map(({ id }) => id)).toEqual(ids)
   })
 })
 
-describe('a copy', () => {
+describe('a copied matrix', () => {
   const hostile = [
     rung('a', 1, {
       title: '=HYPERLINK("http://x")',
@@ -165,7 +167,7 @@ describe('a copy', () => {
   const titles = hostile.map(({ title }) => title)
   const items = matrixItems(hostile, 'all')
 
-  it('as CSV reads back, with nothing a spreadsheet would compute', () => {
+  it('in CSV reads back unchanged and contains no formula', () => {
     const { data } = Papa.parse<string[]>(matrixCsv(titles, items, words), { skipEmptyLines: true })
     expect(data[0]).toEqual(['Metric', 'Unit', `'=HYPERLINK("http://x")`, '<img src=x> | *b*', 'c'])
     expect(data.find(([metric]) => metric === 'sharedLoads')).toEqual([
@@ -184,7 +186,7 @@ describe('a copy', () => {
     ])
   })
 
-  it('as CSV keeps figures in full', () => {
+  it('in CSV has figures at full precision', () => {
     const csv = matrixCsv(
       recorded.rungs.map(({ title }) => title),
       matrixItems(recorded.rungs, 'common'),
@@ -193,7 +195,7 @@ describe('a copy', () => {
     expect(csv).toContain(String(recorded.rungs.at(-1)!.timing!.medianMs))
   })
 
-  it('as Markdown is one table, whatever the titles hold', () => {
+  it('in Markdown is a single table, whatever the titles contain', () => {
     const lines = matrixMarkdown(titles, items, words).split('\n')
     expect(lines[0]).toContain('&lt;img src=x&gt; \\| \\*b\\*')
     const columns = (line: string) => line.split(/(?<!\\)\|/).length
@@ -217,7 +219,7 @@ describe('against a baseline', () => {
   )
   const cell = (id: string, index: number) => rowOf(comparison, id).cells[index]
 
-  it('times have factors and verdicts, and so have the figures that follow from them', () => {
+  it('times and the figures derived from them have factors and verdicts', () => {
     expect(cell('time', faster)).toMatchObject({ text: '0.833×', verdict: 'better' })
     expect(cell('time', slower)).toMatchObject({ verdict: 'worse' })
     expect(cell('throughput', faster)).toMatchObject({ text: '1.20×', verdict: 'better' })
@@ -228,7 +230,7 @@ describe('against a baseline', () => {
     )
   })
 
-  it('counts that the baseline has none of are written as counts are', () => {
+  it('differences from a count of zero are formatted as counts', () => {
     const none = recorded.rungs.find(({ id }) => id === '01_naive')!
     const [row] = againstBaseline(
       items.filter((item) => item.id === 'sharedLoads'),
@@ -241,7 +243,7 @@ describe('against a baseline', () => {
     expect(row!.cells[tile]).toMatchObject({ text: '+2.68 G' })
   })
 
-  it('shares have differences, and what has no better direction has no better', () => {
+  it('shares have differences, and metrics without a better direction have no verdict', () => {
     expect(cell('fmaUtilization', faster)).toMatchObject({ text: '+13.6 pp', verdict: 'better' })
     const verdicts = new Set(
       rowOf(comparison, 'registersPerThread').cells.map(
@@ -251,7 +253,7 @@ describe('against a baseline', () => {
     expect(verdicts.has('better')).toBe(false)
   })
 
-  it('sessions of two problems have differences without verdicts', () => {
+  it('sessions of different problems have differences without verdicts', () => {
     const other = { ...recorded, problem: { ...recorded.problem!, sizes: { m: 1, n: 1, k: 1 } } }
     const refused = againstBaseline(
       items,
@@ -263,7 +265,7 @@ describe('against a baseline', () => {
     expect(rowOf(refused, 'time').cells[faster]).toMatchObject({ verdict: 'unknown' })
   })
 
-  it('rungs are ordered by a row, those without a value last', () => {
+  it('rungs are sorted by a row, and those without a value come last', () => {
     const two = [rung('a', 3), rung('b', null), rung('c', 1)]
     const row = rowOf(matrixItems(two, 'common'), 'time')
     const ids = (direction: 'down' | 'up') => rungsByRow(two, row, direction).map(({ id }) => id)

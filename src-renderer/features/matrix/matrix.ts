@@ -1,6 +1,6 @@
 /**
- * The matrix of rungs × metrics: every figure of a session in one table. Calculated once,
- * independent of the language.
+ * The matrix of rungs × metrics: all figures of a session in one table. The matrix is calculated
+ * once and does not depend on the language.
  */
 import { type Verdict } from '../../../src-main/domain/analysis/compare'
 import {
@@ -21,32 +21,32 @@ export type MatrixCell =
       value: number
       text: string
       evidence: Exclude<MetricValue['evidence'], 'unavailable'>
-      /** The figure itself. With a baseline, `text` is the factor or difference instead. */
+      /** The formatted value. With a baseline, `text` is the factor or difference instead. */
       exact?: string
-      /** null in the baseline's own column. */
+      /** The verdict, or null in the baseline's own column. */
       verdict?: Verdict | null
     }
-  /** Some ncu properties are text. */
+  /** A text value, which some ncu properties have. */
   | { kind: 'text'; text: string }
-  /**
-   * The rung has several kernels and one value per kernel. ncu's metrics do not say how to combine
-   * them.
-   */
+  /** One value per kernel of a rung with several. ncu does not define how to combine the values. */
   | { kind: 'several'; texts: readonly string[] }
   | { kind: 'unavailable'; reason: Statement | null }
   | { kind: 'absent' }
 
 export interface MatrixRow {
   type: 'metric'
-  /** `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or an ncu name. */
+  /**
+   * The row's id: `time`, `bandwidth`, `throughput`, `ratio`, a registry id, or an ncu metric name.
+   */
   id: string
   source: 'timing' | 'registry' | 'ncu'
-  /** Empty if ncu names no unit. */
+  /** The unit, empty if ncu reports none. */
   unit: string
   /** One cell per rung, in order. */
   cells: readonly MatrixCell[]
   /**
-   * 0 to 1 from the row's smallest value to its largest; null without a value, or if all are equal.
+   * The heat of each cell, from 0 for the row's smallest value to 1 for its largest. The heat is
+   * null if the cell has no value or all values are equal.
    */
   heat: readonly (number | null)[]
 }
@@ -72,7 +72,7 @@ function figureCell(
 const fiveDigits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 5 })
 
 /**
- * Formats an ncu value in its base unit, shortened for a column. The status line shows the exact
+ * Formats an ncu value in its base unit, shortened to fit a column. The status line shows the exact
  * value.
  */
 function ncuNumber(value: number): string {
@@ -101,8 +101,8 @@ function ncuRungCell(rung: RungResult, name: string): MatrixCell {
 }
 
 /**
- * Returns each cell's heat. The scale is logarithmic if the row spans two orders of magnitude;
- * otherwise, all values but the largest would look alike.
+ * Returns each cell's heat. The scale is logarithmic if the row spans two orders of magnitude. On a
+ * linear scale, all values but the largest would look alike.
  */
 function heatOf(cells: readonly MatrixCell[]): (number | null)[] {
   const values = cells.flatMap((cell) => (cell.kind === 'value' ? [cell.value] : []))
@@ -122,7 +122,8 @@ const row = (
 ): MatrixRow => ({ type: 'metric', id, source, unit, cells, heat: heatOf(cells) })
 
 /**
- * Returns the ncu metric names stored in the session's rungs, in addition to the registry's ids.
+ * Returns the names of the ncu metrics stored in the session's rungs, in addition to the registry's
+ * ids.
  */
 export function ncuNames(rungs: readonly RungResult[]): string[] {
   const names = new Set<string>()
@@ -158,17 +159,23 @@ const timing = (
     rungs.map((rung) => figureCell(figure(rung), print)),
   )
 
-/** `common` shows times and registry metrics that a rung has; `all` adds every ncu metric. */
+/**
+ * Returns the rows of the matrix. `common` includes the times and the registry metrics that any
+ * rung has. `all` adds every ncu metric.
+ */
 export function matrixItems(
   rungs: readonly RungResult[],
   which: 'common' | 'all',
-  /** For a memory-bound task, shown instead of operations per second. */
+  /**
+   * Returns a rung's bandwidth. Pass it for a memory-bound task, where it replaces operations per
+   * second.
+   */
   bandwidth?: (rung: RungResult) => MetricValue | null,
 ): MatrixItem[] {
   const items: MatrixItem[] = []
   const times = rungs.flatMap(({ timing }) => (timing ? [timing.medianMs] : []))
   if (times.length) {
-    // Each row has one unit, named in its header, so µs and ms are never mixed.
+    // The header of each row states its unit, so do not mix µs and ms.
     const decimals = columnDecimals(times)
     items.push(
       { type: 'group', id: 'time' },
@@ -214,13 +221,16 @@ export function matrixItems(
   return items
 }
 
-/** Returns the rungs named in the URL, in session order; all rungs if none of the names match. */
+/**
+ * Returns the rungs named in the URL, in session order. If none of the names match, returns all
+ * rungs.
+ */
 export function chosenRungs(session: Session, wanted: readonly string[]): readonly RungResult[] {
   const found = session.rungs.filter(({ id }) => wanted.includes(id))
   return found.length ? found : session.rungs
 }
 
-/** Returns the rows whose label or name contains the search. Empty groups are dropped. */
+/** Returns the rows whose label or name contains the search text. Empty groups are removed. */
 export function filterItems(
   items: readonly MatrixItem[],
   search: string,

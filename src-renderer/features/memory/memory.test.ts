@@ -4,7 +4,7 @@ import { hasFigures, linkWidth, memoryFigures } from './memory'
 
 const measured = (value: number, unit: string) => ({ value, unit, evidence: 'measured' }) as never
 
-it('the memory map has bytes and rates of what was counted, and nothing of what was not', () => {
+it('the memory map has bytes and rates only for collected counters', () => {
   const found = memoryFigures(
     rung('a', 2, {
       metrics: {
@@ -24,7 +24,7 @@ it('the memory map has bytes and rates of what was counted, and nothing of what 
   expect(hasFigures(found)).toBe(true)
 })
 
-it('the memory map has no shared traffic without both of its counters, and no rate without a time', () => {
+it('the memory map has no shared traffic unless both counters exist, and no rate without a time', () => {
   const found = memoryFigures(
     rung('a', null, {
       metrics: {
@@ -38,7 +38,7 @@ it('the memory map has no shared traffic without both of its counters, and no ra
   expect(hasFigures(memoryFigures(rung('b', 1)))).toBe(false)
 })
 
-it('the memory map draws links by their area, the largest the widest', () => {
+it('the memory map scales link widths by the square root of the traffic', () => {
   expect(linkWidth(400, 400)).toBe(18)
   expect(linkWidth(100, 400)).toBe(9.5)
   expect(linkWidth(0, 400)).toBe(1)

@@ -1,4 +1,7 @@
-/** Calculates what a launch moves between memory levels and how busy each level is. */
+/**
+ * Calculates the bytes that a launch moves between memory levels, and the utilization of each
+ * level.
+ */
 import type { RungResult } from '../../../src-main/domain/session/session'
 
 /** Each link connects the named level with the one closer to the SM. */
@@ -7,28 +10,28 @@ export type Link = (typeof links)[number]
 
 interface Flow {
   bytes: number | null
-  /** Bytes per second over the whole launch. */
+  /** Bytes per second, averaged over the whole launch. */
   rate: number | null
 }
 
 export interface Level {
-  /** Percentage of its peak. */
+  /** Utilization as a percentage of the level's peak. */
   busy: number | null
-  /** Percentage of the requested sectors that hit. */
+  /** Percentage of the requested sectors that were hits. */
   hit: number | null
 }
 
 interface MemoryFigures {
   flows: Record<Link, Flow>
-  /** L1 and shared memory share one storage and one data stage. */
+  /** L1 and shared memory share one storage and one data stage, so they form one level. */
   l1: Level
   l2: Level
   dram: Level
 }
 
 /**
- * A wavefront is one pass over the 32 banks of 4 bytes. This counts what the pass occupies, not
- * what the threads requested.
+ * Bytes that a wavefront occupies. A wavefront is one pass over the 32 banks of 4 bytes. The
+ * threads may have requested fewer bytes.
  */
 const bytesPerWavefront = 128
 
@@ -57,8 +60,8 @@ export const hasFigures = ({ flows }: MemoryFigures): boolean =>
   links.some((link) => flows[link].bytes !== null)
 
 /**
- * Returns the width of a link in pixels. The scale keeps links with a hundredth of the traffic
- * visible.
+ * Returns the width of a link in pixels. The square-root scale keeps a link visible even at a
+ * hundredth of the largest traffic.
  */
 export function linkWidth(bytes: number | null, most: number): number {
   return bytes === null || bytes <= 0 || most <= 0 ? 1 : 1 + 17 * Math.sqrt(bytes / most)

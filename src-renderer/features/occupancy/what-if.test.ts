@@ -7,8 +7,8 @@ import { defaultFields, fieldsFrom, fieldsOf, kernelOf, parseField, rangeOf } fr
 import { smLimits } from '../../../src-main/domain/gpu/sm-limits'
 import { isKnown, rungOccupancy } from '../charts/occupancy-figures'
 
-describe("the what-if screen's address", () => {
-  it('fills the fields, with defaults for what it leaves out', () => {
+describe('the URL of the what-if screen', () => {
+  it('fills the fields, with defaults for missing ones', () => {
     expect(fieldsFrom({ gpu: '8.6', threads: '128' })).toEqual({
       ...defaultFields,
       gpu: '8.6',
@@ -17,14 +17,14 @@ describe("the what-if screen's address", () => {
     expect(fieldsFrom({})).toEqual(defaultFields)
   })
 
-  it('may contain anything: an unknown GPU becomes the default, and an invalid number is kept for correction', () => {
+  it('can be arbitrary: an unknown GPU becomes the default, and an invalid number stays for correction', () => {
     const fields = fieldsFrom({ gpu: '<b>9', threads: ['96', '64'], registers: 'many'.repeat(99) })
     expect(fields).toMatchObject({ gpu: '9.0', threads: '96' })
     expect(fields.registers.length).toBe(20)
     expect(kernelOf(fields)).toEqual(['registers'])
   })
 
-  it('holds a launched kernel to the shared memory that the driver set aside for it', () => {
+  it('limits a launched kernel to the shared memory that the driver set aside for it', () => {
     const session = recording('gemm-fp32-h200-4096')
     const own = rungOccupancy(session, rungOf(session, '07_conflict_free')!)
     if (!isKnown(own)) throw new Error(own)
@@ -45,12 +45,13 @@ describe("the what-if screen's address", () => {
     }
     expect(limitOf(fields)).toBe(own.occupancy.limits.shared)
     expect(limitOf({ ...fields, carveOut: '' })).toBeGreaterThan(own.occupancy.limits.shared!)
-    // The carve-out is never smaller than what a block needs, and each GPU has its own sizes.
+    // The carve-out is at least as large as a block's shared memory. Each GPU supports different
+    // sizes.
     expect(limitOf({ ...fields, carveOut: '8192', shared: '100000' })).toBe(2)
     expect(limitOf({ ...fields, carveOut: '12345' })).toBe(limitOf({ ...fields, carveOut: '' }))
   })
 
-  it('leads back to the kernel that it was made from', () => {
+  it('restores the kernel that it was created from', () => {
     const fields = fieldsOf({ threads: 256, registers: 120, shared: 8320 }, '9.0')
     expect(fieldsFrom({ ...fields })).toEqual(fields)
     expect(kernelOf(fields)).toEqual({
@@ -63,14 +64,14 @@ describe("the what-if screen's address", () => {
 })
 
 describe('a field', () => {
-  it('takes whole numbers in its range and nothing else', () => {
+  it('accepts only whole numbers in its range', () => {
     const range = rangeOf('threads', smLimits('9.0')!)
     expect(parseField(' 256 ', range)).toBe(256)
     for (const text of ['', '0', '1025', '2e2', '-1', '1.5', '0x40', '１２'])
       expect(parseField(text, range), text).toBeNull()
   })
 
-  it('takes as much shared memory as a block of that GPU may have', () => {
+  it('accepts as much shared memory as a block of that GPU may have', () => {
     expect(rangeOf('shared', smLimits('7.5')!).max).toBe(64 * 1024)
     expect(rangeOf('shared', smLimits('9.0')!).max).toBe(227 * 1024)
   })

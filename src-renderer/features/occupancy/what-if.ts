@@ -1,4 +1,4 @@
-/** The fields of the what-if screen, and their conversion from the URL and to and from a kernel. */
+/** The fields of the what-if screen. Converts them from the URL and to and from a kernel. */
 import { sharedAllocated, type KernelResources } from '../../../src-main/domain/gpu/occupancy'
 import {
   isComputeCapability,
@@ -13,8 +13,8 @@ export const resources = ['threads', 'registers', 'shared'] as const
 export type Resource = (typeof resources)[number]
 
 /**
- * Values as typed, even if they are not numbers. `carveOut` is the shared memory of the SM in
- * bytes; empty means the maximum.
+ * Values as typed, even if they are not numbers. `carveOut` is the SM's shared memory in bytes. If
+ * it is empty, the maximum is used.
  */
 export type WhatIfFields = Record<Resource | 'gpu' | 'carveOut', string>
 
@@ -29,7 +29,7 @@ export const defaultFields: WhatIfFields = {
 export interface Range {
   min: number
   max: number
-  /** Step of the slider. Any whole number can be typed. */
+  /** Step of the slider. The user can also type any whole number. */
   step: number
 }
 
@@ -40,7 +40,7 @@ export const rangeOf = (resource: Resource, limits: SmLimits): Range =>
     shared: { min: 0, max: limits.sharedPerBlock, step: limits.sharedGranularity },
   })[resource]
 
-/** Returns a whole number within the range, or null. */
+/** Returns a whole number within the range, or null if the text is not one. */
 export function parseField(text: string, { min, max }: Range): number | null {
   const value = /^\s*\d+\s*$/.test(text) ? Number(text) : NaN
   return value >= min && value <= max ? value : null
@@ -48,7 +48,7 @@ export function parseField(text: string, { min, max }: Range): number | null {
 
 const first = (value: unknown): unknown => (Array.isArray(value) ? value[0] : value)
 
-/** Returns the fields from the URL, with defaults for missing ones. */
+/** Returns the fields from the URL. Missing fields get defaults. */
 export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFields {
   const word = (name: keyof WhatIfFields): string => {
     const value = first(query[name])
@@ -67,13 +67,13 @@ export function fieldsFrom(query: Readonly<Record<string, unknown>>): WhatIfFiel
 export const limitsOf = ({ gpu }: WhatIfFields): SmLimits => smLimits(gpu) ?? smLimits('9.0')!
 
 /**
- * Returns the SM's shared-memory carve-out in bytes; undefined means the maximum, which every GPU
- * supports.
+ * Returns the SM's shared-memory carve-out in bytes. Returns undefined for the maximum, which every
+ * GPU supports.
  */
 export const carveOutOf = (fields: WhatIfFields): number | undefined =>
   limitsOf(fields).carveOuts.find((bytes) => String(bytes) === fields.carveOut)
 
-/** Returns the kernel, or the list of invalid fields. */
+/** Returns the kernel, or the list of invalid fields if there are any. */
 export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
   const limits = limitsOf(fields)
   const values = Object.fromEntries(
@@ -91,14 +91,14 @@ export function kernelOf(fields: WhatIfFields): KernelResources | Resource[] {
     registers,
     staticSharedBytes: 0,
     dynamicSharedBytes: shared,
-    // The driver never sets aside less than a block needs.
+    // The driver never sets aside less shared memory than a block needs.
     ...(carveOutBytes !== undefined && carveOutBytes >= sharedAllocated(limits, shared)
       ? { carveOutBytes }
       : {}),
   }
 }
 
-/** Returns the fields for a kernel as its rung launched it. */
+/** Returns the fields for a kernel, as its rung launched it. */
 export const fieldsOf = (
   kernel: Pick<KernelResources, 'threads' | 'registers' | 'carveOutBytes'> & { shared: number },
   gpu: ComputeCapability,

@@ -1,17 +1,17 @@
 /**
- * The commands of the palette. A screen adds its own while it is mounted. A search matches commands
- * whose title or group contains all of its words.
+ * The commands of the palette. A screen provides more commands while it is mounted. A search
+ * matches commands whose title or group contains all its words.
  */
 import { onBeforeUnmount, shallowReactive } from 'vue'
 
 export interface Command {
   id: string
-  /** In the user's language. */
+  /** The title in the user's language. */
   title: string
   group: string
-  /** Additional words that match it, such as an id. */
+  /** More words that the search matches, such as an id. */
   also?: string
-  /** The equivalent keys, in the order they are pressed. */
+  /** The equivalent keys, in the order that the user presses them. */
   keys?: readonly string[]
   run(): void
 }
@@ -19,7 +19,7 @@ export interface Command {
 const screens = shallowReactive(new Set<() => readonly Command[]>())
 
 /**
- * Registers a screen's commands while the component is mounted. `list` is called when the palette
+ * Registers a screen's commands while the component is mounted. The palette calls `list` when it
  * opens.
  */
 export function provideCommands(list: () => readonly Command[]): void {
@@ -30,8 +30,8 @@ export function provideCommands(list: () => readonly Command[]): void {
 export const screenCommands = (): Command[] => [...screens].flatMap((list) => list())
 
 /**
- * Returns matching commands. Titles that start with the search come first; the rest keep their
- * order.
+ * Returns the matching commands. Titles that start with the search come first. The other commands
+ * keep their order.
  */
 export function findCommands(commands: readonly Command[], search: string): Command[] {
   const wanted = search.trim().toLowerCase()

@@ -1,4 +1,4 @@
-/** Maps the letter typed after g to its screen. */
+/** Maps the letter typed after g to the screen that it opens. */
 import { screens, type Screen } from '../../screens'
 
 export interface GoTo {

@@ -1,4 +1,4 @@
-/** Keys that work on every screen: the palette, the help sheet, and g plus a letter. */
+/** Keys that work on every screen: the palette, the help sheet, and g followed by a letter. */
 import { onBeforeUnmount, onMounted } from 'vue'
 import { goTos, type GoTo } from './screen-keys'
 
@@ -8,10 +8,10 @@ interface ShortcutActions {
   goTo(place: GoTo): void
 }
 
-/** Time in milliseconds to type the letter after g. */
+/** Time in milliseconds within which the letter must follow g. */
 const sequenceMs = 1500
 
-/** Whether the target is a field where letters are text. */
+/** Returns whether the target is a field where letters are text. */
 const takesText = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable ||
@@ -48,12 +48,14 @@ export function useShortcuts(actions: ShortcutActions): void {
       actions.help()
     }
   }
-  // Capture phase, so that the letter after g does not reach a screen's own shortcuts.
+  // Use the capture phase, so that the letter after g does not trigger a screen's own shortcut.
   onMounted(() => addEventListener('keydown', onKey, { capture: true }))
   onBeforeUnmount(() => removeEventListener('keydown', onKey, { capture: true }))
 }
 
-/** Keys of the help sheet. Their texts are `help.<group>.<entry>` in the locale. */
+/**
+ * Keys listed in the help sheet. The texts of the keys are `help.<group>.<entry>` in the locale.
+ */
 export const helpGroups = [
   {
     id: 'everywhere',

@@ -16,7 +16,9 @@ import { chartIds } from '../../../src-main/domain/report/chart-drawings'
 import { goTos } from './screen-keys'
 import { languages } from '../../ui/language'
 
-/** `12 Software pipelining`, so that a search for its number finds a rung. */
+/**
+ * Returns names like `12 Software pipelining`, so that users can search for a rung by its number.
+ */
 function namesOf({ rungs }: Session): (rung: Pick<RungResult, 'id' | 'title'>) => string {
   const numbers = rungNumbers(rungs)
   const byId = new Map(rungs.map(({ id }, index) => [id, numbers[index]]))
@@ -69,7 +71,7 @@ export function useCommands(help: () => void): () => Command[] {
     })
   }
 
-  /** Each command opens the rung on the ladder, which lists the steps. */
+  /** Each command opens the rung on the ladder, which lists the suggested steps. */
   const nextSteps = (): Command[] => {
     const found = current()
     if (!found) return []
@@ -90,7 +92,10 @@ export function useCommands(help: () => void): () => Command[] {
       }))
   }
 
-  /** Finds rungs by number and title, and by the id used on the command line. */
+  /**
+   * Commands that open a rung. A search matches the number, the title, and the id used on the
+   * command line.
+   */
   const rungs = (): Command[] => {
     const found = current()
     if (!found) return []

@@ -1,4 +1,4 @@
-/** The report embedded in this page. It is parsed once, before anything else. */
+/** The report embedded in this page. The page parses it once, before anything else. */
 import { type InjectionKey, inject } from 'vue'
 import {
   deepElementId,
@@ -16,7 +16,7 @@ export function readFrozen(page: Document): FrozenReport {
   return FrozenReport.parse(JSON.parse(text))
 }
 
-/** Returns an empty result if the session has no deep profiles. */
+/** Reads a session's deep profiles from the page. Returns an empty result if there are none. */
 export async function readFrozenDeep(page: Document, session: number): Promise<FrozenDeep> {
   const packed = page.getElementById(deepElementId(session))?.textContent
   if (!packed) return {}

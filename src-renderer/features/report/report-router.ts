@@ -1,4 +1,4 @@
-/** A report's screens: its first page and one per section. */
+/** A report's screens: the first page and one screen per section. */
 import { createRouter, createWebHashHistory, type Router } from 'vue-router'
 import { FrozenReport, type ReportSection } from '../../../src-main/domain/report/frozen-report'
 import { sessionScreens } from '../frame/session-screens'
@@ -28,8 +28,7 @@ export function createReportRouter(report: FrozenReport): Router {
       },
     ],
   })
-  // A screen can link to one that this report omits. The link then opens a note instead of an
-  // error.
+  // A screen can link to one that this report omits. The link then opens a note instead of failing.
   const resolve = router.resolve.bind(router)
   router.resolve = ((to: Parameters<typeof resolve>[0], from: Parameters<typeof resolve>[1]) => {
     const isLeftOut =

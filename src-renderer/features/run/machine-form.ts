@@ -11,17 +11,17 @@ export interface MachineFields {
 
 export interface MachineState {
   state: 'checking' | 'ok' | 'unreachable'
-  /** Why the machine cannot be reached. */
+  /** The reason that the machine cannot be reached. */
   why?: Statement
 }
 
-/** Returns the state from a check's answer or from the call's error. */
+/** Returns a machine's state from the response to a check. */
 export const stateOf = (answer: CallOutput<'machines.check'>): MachineState =>
   answer.error === null ? { state: 'ok' } : { state: 'unreachable', why: answer.error.message }
 
 /**
- * Returns the request. If ssh does not know the host key, the request confirms the key shown to the
- * user.
+ * Returns the request that adds a machine. If ssh does not know the host key, the request confirms
+ * the key that the user saw.
  */
 export const machineRequest = (
   { name, host, slurm, partition }: MachineFields,

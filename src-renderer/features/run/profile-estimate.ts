@@ -6,7 +6,9 @@ import { sameSizes, type Sizes } from '../../../src-main/domain/task/problem'
 import type { Session } from '../../../src-main/domain/session/session'
 import { isImport, isOwnRun } from '../../../src-main/domain/session/session-summary'
 
-/** Returns the session to estimate from: this machine's newest, or else a recording. */
+/**
+ * Returns the session to estimate from: the newest session of this machine, or else a recording.
+ */
 export function timesFrom(
   sessions: readonly SessionSummary[],
   ladder: string,

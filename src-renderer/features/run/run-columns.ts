@@ -17,12 +17,15 @@ import type { RungResult } from '../../../src-main/domain/session/session'
 
 interface RunColumns {
   lead: Lead
-  /** Whether there is a reference for ratios. Assumed until a time shows that there is none. */
+  /**
+   * Whether there is a reference for ratios. A reference is assumed until a time shows that there
+   * is none.
+   */
   ratios: boolean
   metrics: readonly string[]
 }
 
-/** Metrics shown for an emulated GPU. */
+/** Metrics to show for an emulated GPU. */
 export const emulatedMetrics = [
   'instructions',
   'globalLoadSectorsPerRequest',
@@ -36,7 +39,7 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   const timings = results.flatMap(({ timing }) => timing ?? [])
   const pipe = leadPipe(context)
   const profiled = results.filter(({ profile }) => profile !== null)
-  // The card level collects only the FMA pipe.
+  // The card level collects only the utilization of the FMA pipe.
   const pipeKnown = profiled.length === 0 || profiled.some(({ metrics }) => metrics[pipe])
   return {
     lead: leadOf(context),
@@ -46,7 +49,10 @@ export function runColumns(context: LeadContext, results: readonly RungResult[])
   }
 }
 
-/** Returns the texts for a run without a GPU; null if the run has a GPU or replays a recording. */
+/**
+ * Returns the texts for a run without a GPU. Returns null if the run has a GPU or replays a
+ * recording.
+ */
 export function placeWords(
   target: ParsedTarget,
 ): { how: 'builtFor' | 'emulatedOn' | 'predictedFor'; gpu: string } | null {

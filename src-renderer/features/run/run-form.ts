@@ -1,4 +1,4 @@
-/** The run form: its choices, and the request built from them. */
+/** The choices of the run form, and the request built from these choices. */
 import type { SessionSummary, CallInput } from '../../../src-main/contract/index'
 import type { ProfileLevel } from '../../../src-main/domain/metrics/metric-definition'
 import { type Sizes, sizesLabel, usualProblem } from '../../../src-main/domain/task/problem'
@@ -16,7 +16,7 @@ import {
 import { emulatedProblem } from '../../../src-main/domain/emulation/emulated-problem'
 import { isRecording } from '../../../src-main/domain/session/session-summary'
 
-/** Parses seconds; null if invalid. */
+/** Parses seconds. Returns null if the text is invalid. */
 export function parseSeconds(text: string): number | null {
   const value = /^\s*\d{1,6}([.,]\d{1,3})?\s*$/.test(text) ? Number(text.replace(',', '.')) : NaN
   return value > 0 ? value : null
@@ -24,28 +24,34 @@ export function parseSeconds(text: string): number | null {
 
 export const customSize = 'custom'
 
-/** The GPU of the shipped recordings, so that their figures can be compared with the build's. */
+/**
+ * The GPU of the recordings that come with the program. A build for this GPU can be compared with
+ * the recordings.
+ */
 const usualGpu = 'h200'
 
 export interface RunForm {
-  /** As named in a request: a shipped ladder's id, or a folder. */
+  /** The ladder as named in a request: the id of a built-in ladder, or a folder. */
   ladder: string
   /** The chosen rungs. The reference always runs as well. */
   rungs: string[]
-  /** A size's label, or `custom`. */
+  /** The label of a size, or `custom`. */
   size: string
-  /** Size parameters of the task by name, as typed. */
+  /** Size parameters of the task by name, as the user typed them. */
   custom: Record<string, string>
-  /** Scalars and options of the task by name. An empty one uses the ladder's value. */
+  /** Scalars and options of the task by name. An empty value uses the ladder's value. */
   values: Record<string, string>
-  /** By parameter name. With an empty string, each rung uses its default. */
+  /** Parameter values by parameter name. If a value is empty, each rung uses its default. */
   params: Record<string, string>
-  /** In the form used by requests; empty if there is nothing to choose. */
+  /** The target in the form that requests use, empty if there is no target to choose. */
   target: string
   profile: ProfileLevel
-  /** Rungs slower than this many seconds are not profiled, as typed; empty for no limit. */
+  /**
+   * Rungs slower than this many seconds are not profiled. The text is as the user typed it, and
+   * empty for no limit.
+   */
   profileLimit: string
-  /** What is timed in addition to single launches. */
+  /** The timing modes used in addition to single launches. */
   timing: TimingWay
   /** The state of L2 when a launch is timed. */
   cacheState: 'cold' | 'warm'
@@ -68,27 +74,30 @@ export const freshForm = (ladder: Ladder, target: string, name = ladder.id): Run
   cacheState: 'cold',
 })
 
-/** Returns the capabilities of the chosen target; null if none is chosen. */
+/** Returns the capabilities of the chosen target. Returns null if none is chosen. */
 export const abilities = ({ target }: Pick<RunForm, 'target'>): Capabilities | null => {
   const parsed = parseTarget(target)
   return parsed && can(parsed)
 }
 
-/** Whether the target can time launches. */
+/** Returns whether the target can time launches. */
 export const canTime = (form: Pick<RunForm, 'target'>): boolean => {
   const able = abilities(form)
   return able !== null && able.times && !able.replays
 }
 
-/** Whether the target is an emulator. It times nothing and is fast only at small sizes. */
+/**
+ * Returns whether the target is an emulator. An emulator measures no times and is fast only at
+ * small sizes.
+ */
 export const isEmulated = ({ target }: Pick<RunForm, 'target'>): boolean => {
   const able = abilities({ target })
   return able !== null && able.runs && !able.times && !able.predicts && !able.replays
 }
 
 /**
- * Returns the default size for the target: the ladder's first, or one that an emulator runs in
- * seconds.
+ * Returns the default size for the target: the ladder's first size, or a size that an emulator runs
+ * in seconds.
  */
 export function usualSize(
   ladder: Ladder,
@@ -104,7 +113,7 @@ export function usualSize(
   }
 }
 
-/** A selectable target: its text in a request, and its kind. */
+/** A target that the user can choose, with its text in a request and its kind. */
 export interface TargetChoice {
   kind: RunnableKind
   value: string
@@ -112,11 +121,11 @@ export interface TargetChoice {
   recording?: SessionSummary
 }
 
-/** Returns the currently chosen GPU if possible, or else the default one. */
+/** Returns the currently chosen GPU if it has this kind, or else the default GPU. */
 const gpuChoice = (kind: RunnableKind, chosen: string): string =>
   parseTarget(chosen)?.kind === kind ? chosen : printTarget({ kind, name: usualGpu })
 
-/** Returns one choice per kind and one per recording of this ladder. */
+/** Returns one target per kind and one per recording of this ladder. */
 export const targetChoices = (
   sessions: readonly SessionSummary[],
   { ladder, target }: Pick<RunForm, 'ladder' | 'target'>,
@@ -139,7 +148,7 @@ export const targetChoices = (
     }
   })
 
-/** Whether this machine has what the target kind needs. */
+/** Returns whether this machine has everything that the target kind needs. */
 export const isOffered = (
   kind: RunnableKind,
   { hasGpu, hasCompiler }: { hasGpu: boolean; hasCompiler: boolean },
@@ -154,7 +163,7 @@ const recordingsOf = (sessions: readonly SessionSummary[], ladder: string): Sess
     (session) => isRecording(session) && session.ladder.id === ladder && !session.damaged,
   )
 
-/** Returns the recording to offer first: one at the ladder's first size, if any. */
+/** Returns the recording to offer first. A recording at the ladder's first size is preferred. */
 export function firstRecording(
   sessions: readonly SessionSummary[],
   ladder: Ladder,
@@ -164,14 +173,14 @@ export function firstRecording(
   return found.find(({ problem }) => problem && sizesLabel(problem.sizes) === label) ?? found[0]
 }
 
-/** Parses an extent; null if it is not a whole number that fits into a grid. */
+/** Parses an extent. Returns null if it is not a whole number that fits into a grid. */
 export function parseExtent(text: string, max = maxSize): number | null {
   if (!/^\d{1,16}$/.test(text.trim())) return null
   const value = Number(text)
   return value >= 1 && value <= max ? value : null
 }
 
-/** Parses sizes; null if the task rejects one of them. */
+/** Parses sizes. Returns null if the task rejects one of these. */
 export function parseSizes(
   { task }: Ladder,
   typed: Readonly<Record<string, string>>,
@@ -190,8 +199,8 @@ export function sizeOf(form: RunForm, ladder: Ladder): Sizes | null {
 }
 
 /**
- * Returns the choices of an option that at least one rung accepts; all choices if no rung restricts
- * them.
+ * Returns the choices of an option that at least one rung accepts. If no rung restricts the option,
+ * returns all choices.
  */
 export function optionChoices({ task, rungs }: Ladder, option: string): string[] {
   const taken = new Set(rungs.flatMap(({ header }) => header.options[option] ?? []))
@@ -199,14 +208,14 @@ export function optionChoices({ task, rungs }: Ladder, option: string): string[]
   return taken.size === 0 ? all : all.filter((choice) => taken.has(choice))
 }
 
-/** Parses a scalar; null if it is not a number of the given type. */
+/** Parses a scalar. Returns null if it is not a number of the given type. */
 export function parseScalar(text: string, dtype: string): number | null {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) return null
   return dtype.startsWith('i') && !Number.isInteger(value) ? null : value
 }
 
-/** Returns the requested scalars and options; null if one is invalid. */
+/** Returns the requested scalars and options. Returns null if one is invalid. */
 function parseValues(
   { task }: Ladder,
   values: Readonly<Record<string, string>>,
@@ -254,7 +263,9 @@ export function formFault(form: RunForm, ladder: Ladder): FormFault | null {
   return null
 }
 
-/** Returns the request. A replay has no size or parameters, because the recording fixes both. */
+/**
+ * Returns the run request. A replay has no size or parameters, because the recording fixes both.
+ */
 export function runRequest(form: RunForm, ladder: Ladder): CallInput<'run.start'> {
   // Name the reference explicitly so that it also becomes a row of the session.
   const rungs = ladder.rungs

@@ -42,7 +42,7 @@ describe('extents', () => {
 })
 
 describe('a request', () => {
-  it('asks for the whole ladder at its first size by default', () => {
+  it('contains the whole ladder at its first size by default', () => {
     const request = runRequest(fresh(), ladder)
     expect(request).toEqual({
       ladder: 'gemm-fp32',
@@ -54,14 +54,14 @@ describe('a request', () => {
     expect(RunRequest.safeParse(request).success).toBe(true)
   })
 
-  it('names the reference beside the chosen rungs', () => {
+  it('includes the reference in addition to the chosen rungs', () => {
     expect(runRequest({ ...fresh(), rungs: ['02_tile'] }, ladder).rungs).toEqual([
       '00_ref',
       '02_tile',
     ])
   })
 
-  it('takes a custom size and a parameter that a chosen rung allows', () => {
+  it('contains a custom size and a parameter that a chosen rung allows', () => {
     const form = {
       ...fresh(),
       size: customSize,
@@ -75,7 +75,7 @@ describe('a request', () => {
     expect(runRequest({ ...form, rungs: ['03_wide'] }, ladder).params).toEqual({})
   })
 
-  it('asks a recording for neither size nor parameters', () => {
+  it('to replay a recording contains neither a size nor parameters', () => {
     const request = runRequest({ ...fresh('recorded:h200'), params: { BM: '32' } }, ladder)
     expect(request).toEqual({ ladder: 'gemm-fp32', target: 'recorded:h200', profile: 'card' })
   })
@@ -84,7 +84,7 @@ describe('a request', () => {
 describe('scalars and options', () => {
   const form = { ...fresh(), values: { alpha: '0.5', beta: '', dtype: 'f32', gone: '1' } }
 
-  it('are asked for where they were given, beside the size', () => {
+  it('are sent with the size if the user set them', () => {
     expect(runRequest(form, ladder).at).toEqual({
       m: 4096,
       n: 4096,
@@ -94,7 +94,7 @@ describe('scalars and options', () => {
     })
   })
 
-  it('keep a run from being started where they are no numbers', () => {
+  it('prevent a run if they are not numbers', () => {
     expect(formFault({ ...form, values: { alpha: 'x' } }, ladder)).toBe('badValue')
   })
 
@@ -109,13 +109,13 @@ describe('scalars and options', () => {
   })
 })
 
-it('the form of a run names a folder in place of the ladder’s id', () => {
+it('the run form sends a folder instead of the ladder’s id', () => {
   const form = freshForm(ladder, 'local', '/home/me/softmax')
   expect(runRequest(form, ladder).ladder).toBe('/home/me/softmax')
 })
 
-describe('faults', () => {
-  it('are named before a run is started', () => {
+describe('form errors', () => {
+  it('are reported before a run starts', () => {
     expect(formFault(fresh(), ladder)).toBeNull()
     expect(formFault(fresh(''), ladder)).toBe('noTarget')
     expect(formFault({ ...fresh(), rungs: [] }, ladder)).toBe('noRungs')
@@ -124,7 +124,7 @@ describe('faults', () => {
   })
 })
 
-it('the form of a run offers each value that one of the chosen rungs allows', () => {
+it('the run form offers each value that one of the chosen rungs allows', () => {
   expect(parameterChoices(ladder, ['02_tile', '03_wide'])).toEqual([
     { name: 'BM', allowed: [32, 64, 128], rungs: ['02_tile', '03_wide'] },
   ])
@@ -149,8 +149,8 @@ const summary = (ref: string, kind: SessionSummary['kind'], size: number): Sessi
 })
 const at4096 = { m: 4096, n: 4096, k: 4096 }
 
-describe('what profiling will cost, before a run', () => {
-  it('is taken from this machine’s newest session of the ladder and size, else from a recording', () => {
+describe('the estimated cost of profiling', () => {
+  it('is based on this machine’s newest session of the ladder and size, or else on a recording', () => {
     const all = [
       summary('recorded:a', 'recorded', 4096),
       summary('small', 'live', 1024),
@@ -164,7 +164,7 @@ describe('what profiling will cost, before a run', () => {
     expect(timesFrom(all, 'gemm-fp32', null)).toBeUndefined()
   })
 
-  it('is more for a deeper level, and nothing without a profile', () => {
+  it('increases with the profile level, and is nothing without a profile', () => {
     const seconds = (['card', 'standard', 'deep'] as const).map(
       (level) => estimate(session, level, rungs, null)!.seconds,
     )
@@ -173,7 +173,7 @@ describe('what profiling will cost, before a run', () => {
     expect(estimate(session, 'none', rungs, null)).toBeNull()
   })
 
-  it('leaves out what is above the limit', () => {
+  it('omits rungs above the limit', () => {
     const plan = estimate(session, 'deep', rungs, 10)!
     expect(plan.rungs.filter(({ skipped }) => skipped).map(({ id }) => id)).toEqual(['01_naive'])
   })
@@ -191,7 +191,7 @@ describe('what profiling will cost, before a run', () => {
     expect(parseSeconds(text)).toBe(value)
   })
 
-  it('goes with the request, and only where something is profiled on this machine', () => {
+  it('sends its limit only if rungs are profiled on this machine', () => {
     const form = { ...freshForm(ladder, 'local'), profileLimit: '12' }
     expect(runRequest(form, ladder)).toMatchObject({ profileLimitSeconds: 12 })
     expect(runRequest({ ...form, profileLimit: '' }, ladder)).not.toHaveProperty(
@@ -203,8 +203,8 @@ describe('what profiling will cost, before a run', () => {
   })
 })
 
-describe('the ways of timing and the state of L2', () => {
-  it('go with the request where launches are timed, and only if they differ from the default', () => {
+describe('the timing modes and the L2 state', () => {
+  it('are sent if launches are timed and they differ from the default', () => {
     const form = freshForm(ladder, 'local')
     expect(form).toMatchObject({ timing: 'single', cacheState: 'cold' })
     const usual = runRequest(form, ladder)
@@ -226,7 +226,7 @@ const key = { hostname: '10.0.0.7', user: 'ada', port: '22', fingerprint: 'ssh-e
 const fields = { name: ' titan ', host: ' ada@titan ', slurm: false, partition: 'gpu' }
 
 describe('the form that adds a machine', () => {
-  it('trusts the key that was shown, and no key that ssh knows', () => {
+  it('confirms the key that it showed, unless ssh already knows the key', () => {
     const titan = { name: 'titan', host: 'ada@titan', slurm: null }
     expect(machineRequest(fields, { ...key, known: false })).toEqual({
       ...titan,
@@ -235,13 +235,13 @@ describe('the form that adds a machine', () => {
     expect(machineRequest(fields, { ...key, known: true })).toEqual({ ...titan, fingerprint: null })
   })
 
-  it('asks for Slurm with its partition, or with the site’s default', () => {
+  it('requests Slurm with its partition, or with the default partition of the site', () => {
     const slurm = (partition: string) =>
       machineRequest({ ...fields, slurm: true, partition }, { ...key, known: true }).slurm
     expect([slurm(' gpu '), slurm('')]).toEqual([{ partition: 'gpu' }, {}])
   })
 
-  it('says why a machine is not reached', () => {
+  it('shows why a machine cannot be reached', () => {
     expect(stateOf({ error: null })).toEqual({ state: 'ok' })
     const error = { kind: 'missing' as const, message: 'titan does not answer.' }
     expect(stateOf({ error })).toEqual({ state: 'unreachable', why: 'titan does not answer.' })
@@ -262,7 +262,7 @@ async function replayed(recording: string, ladder: string) {
   return { fastest: fastest!, metrics, ratios, before }
 }
 
-it('a run of a memory-bound task is shown by bytes per second and their share of DRAM', async () => {
+it('a run of a memory-bound task shows bytes per second and their share of DRAM bandwidth', async () => {
   const { fastest, metrics, ratios, before } = await replayed('layer-norm-h200', 'layer-norm')
   expect(rateText(fastest)).toMatch(/ [TG]B\/s$/)
   expect(shareText(fastest)).toMatch(/^\d+\.\d %$/)
@@ -271,13 +271,13 @@ it('a run of a memory-bound task is shown by bytes per second and their share of
   expect(ratios).toBe(false)
 })
 
-it('the counter that its profile level does not collect has no column', async () => {
+it('a counter that the profile level does not collect has no column', async () => {
   const { metrics, before } = await replayed('reduction-h200-4194304', 'reduction')
   expect(before.metrics).toContain('dramUtilization')
   expect(metrics).toEqual(['achievedOccupancy', 'sharedLoads'])
 })
 
-it('a run that arithmetic bounds is shown by operations per second', async () => {
+it('a run of a compute-bound task shows operations per second', async () => {
   const { fastest, metrics, ratios } = await replayed('gemm-tensor-h200-8192', 'gemm-tensor')
   expect(rateText(fastest)).toMatch(/ TFLOP\/s$/)
   expect(metrics).not.toContain('dramUtilization')
@@ -285,7 +285,7 @@ it('a run that arithmetic bounds is shown by operations per second', async () =>
   expect(ratios).toBe(true)
 })
 
-it('a run on an emulated GPU is not told of as built and not run', () => {
+it('a run on an emulated GPU is not described as built only', () => {
   const told = (target: string) => placeWords(parseTarget(target)!)
   expect(told('emulated')).toEqual({ how: 'emulatedOn', gpu: 'H200' })
   expect(told('emulated:h100')).toMatchObject({ how: 'emulatedOn' })

@@ -57,7 +57,7 @@ const sampled = code(
 )
 
 describe('heat', () => {
-  it('is of what was collected, the largest stall first, and of nothing else', () => {
+  it('lists only collected counters, with the largest stall first', () => {
     expect(collectedHeat([profile(sampled)])).toEqual([
       'samples',
       'stall:wait',
@@ -69,7 +69,7 @@ describe('heat', () => {
     expect(valueOf(code({ text: 'EXIT' })[0]!, 'stall:mio')).toBeNull()
   })
 
-  it('is a share of the kernel, of each instruction and of each line of the file', () => {
+  it('is an instruction’s or a line’s share of the kernel’s total', () => {
     expect(heatShares(sampled, 'samples')).toEqual([0.3, 0.1, 0.6, 0])
     expect(heatShares(sampled, 'executed')).toBeNull()
     const lines = lineHeat(codeByLine(sampled, 'k.cu'), heatShares(sampled, 'samples')!)
@@ -81,7 +81,7 @@ describe('heat', () => {
 })
 
 describe('lines and instructions', () => {
-  it('lead to each other, also through inlined code', () => {
+  it('link to each other, even through inlined code', () => {
     expect(codeByLine(sampled, 'k.cu').get(4)).toEqual([1, 2])
     expect(lineIn(sampled[2]!, 'k.cu')).toBe(4)
     expect(lineIn(sampled[2]!, 'common.cuh')).toBe(9)
@@ -99,7 +99,7 @@ describe('lines and instructions', () => {
     expect(findCode(sampled, shownCode(sampled, null), '  ')).toEqual([])
   })
 
-  it('have arrows and live registers without any counter', () => {
+  it('have arrows and live registers even without counters', () => {
     const { arrows, peak, live } = kernelCode(
       kernel(code({ text: 'MOV R0, RZ' }, { text: 'STS [R0], R0' }, { text: '@P0 BRA 0x10' })),
     )

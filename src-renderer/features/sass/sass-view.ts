@@ -12,12 +12,12 @@ import {
 import { liveRegisters, type Live } from '../../../src-main/domain/sass/live-registers'
 import { bandCount, type LineBands } from '../../ui/code-bands'
 
-/** Machine code data of a rung. Each part can be missing. */
+/** The data of a rung's machine code. Each part can be missing. */
 export interface MachineRung {
   text: string | null
   file: string
   deep: DeepProfile | null
-  /** Registers per thread for each kernel in launch order; null if unknown. */
+  /** Registers per thread for each kernel in launch order. A value is null if unknown. */
   registers: readonly (number | null)[]
 }
 
@@ -29,14 +29,14 @@ export const counters = [
 type Counter = (typeof counters)[number]
 
 /**
- * What the heat shows: predicted cycles, a counter, or one stall reason's share of samples or
- * predicted cycles.
+ * The quantity that the heat shows: predicted cycles, a counter, or one stall reason's share of
+ * samples or predicted cycles.
  */
 export type HeatBy = 'cycles' | Counter | `stall:${string}`
 
 const isCounter = (heat: string): heat is Counter => counters.some((counter) => counter === heat)
 
-/** Returns null if the value was not collected. */
+/** Returns an instruction's value, or null if it was not collected. */
 export function valueOf(
   { stalls, predicted, ...work }: Work & Pick<Instruction, 'predicted'>,
   heat: HeatBy,
@@ -45,12 +45,14 @@ export function valueOf(
   if (isCounter(heat)) return work[heat]
   const reason = heat.slice('stall:'.length)
   if (!predicted) return stalls && (stalls[reason] ?? 0)
-  // Cycles of all warps: the cycles of one instruction times its number of issues.
+  // For all warps, multiply the cycles of one instruction by the number of times it was issued.
   const waits: Readonly<Record<string, number>> = predicted.stalls
   return (waits[reason] ?? 0) * (work.executed ?? 0)
 }
 
-/** Returns the counters that are not all zero, with the most sampled stall reasons first. */
+/**
+ * Returns the counters that are not all zero. The stall reasons with the most samples come first.
+ */
 export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
   const all = profiles.flatMap(({ kernels }) => kernels.flatMap(({ instructions }) => instructions))
   const stalls = new Map<string, number>()
@@ -64,7 +66,10 @@ export function collectedHeat(profiles: readonly DeepProfile[]): HeatBy[] {
   ]
 }
 
-/** Returns each instruction's share of the kernel's total, 0 to 1; null if the total is zero. */
+/**
+ * Returns each instruction's share of the kernel's total, from 0 to 1. Returns null if the total is
+ * zero.
+ */
 export function heatShares(code: readonly Instruction[], heat: HeatBy | null): number[] | null {
   const values = heat === null ? [] : code.map((one) => valueOf(one, heat) ?? 0)
   const total = values.reduce((sum, value) => sum + value, 0)
@@ -80,7 +85,7 @@ const placesOf = ({ file, line, inlinedFrom = [] }: Instruction): Place[] => [
 export const lineIn = (instruction: Instruction, file: string): number | undefined =>
   placesOf(instruction).find((place) => place.file === file)?.line
 
-/** Returns the indices of the instructions of each line of a file. */
+/** Returns the indices of the instructions that belong to each line of a file. */
 export function codeByLine(code: readonly Instruction[], file: string): Map<number, number[]> {
   const found = new Map<number, number[]>()
   for (const [index, instruction] of code.entries())
@@ -91,7 +96,10 @@ export function codeByLine(code: readonly Instruction[], file: string): Map<numb
   return found
 }
 
-/** Returns a color for each line of a file that has machine code. Neighboring lines differ. */
+/**
+ * Returns a color for each line of a file that has machine code. Neighboring lines have different
+ * colors.
+ */
 export function bandsOf({ kernels }: DeepProfile, file: string): LineBands {
   const lines = new Set(
     kernels.flatMap(({ instructions }) => [...codeByLine(instructions, file).keys()]),
@@ -110,7 +118,9 @@ export function lineHeat(
   return new Map(sums.filter(([, share]) => share > 0).sort((x, y) => y[1] - x[1]))
 }
 
-/** Returns opcodes without modifiers and their number of instructions, most frequent first. */
+/**
+ * Returns the opcodes without modifiers and how many instructions have each, most frequent first.
+ */
 export function families(code: readonly Instruction[]): [string, number][] {
   const counts = new Map<string, number>()
   for (const { opcode } of code) {
@@ -120,7 +130,10 @@ export function families(code: readonly Instruction[]): [string, number][] {
   return [...counts].sort((x, y) => y[1] - x[1] || (x[0] < y[0] ? -1 : 1))
 }
 
-/** Returns the indices of the instructions in an opcode family; all indices if it is null. */
+/**
+ * Returns the indices of the instructions in an opcode family. If the family is null, returns all
+ * indices.
+ */
 export const shownCode = (code: readonly Instruction[], family: string | null): number[] =>
   code.flatMap(({ opcode }, index) =>
     family === null || opcodeFamily(opcode) === family ? [index] : [],
@@ -133,13 +146,15 @@ export function findCode(code: readonly Instruction[], shown: readonly number[],
     : shown.filter((index) => code[index]!.text.toLowerCase().includes(wanted))
 }
 
-/** Columns for arrows. If more overlap, the outermost ones share the last column. */
+/**
+ * Number of columns for arrows. If more arrows overlap, the outermost ones share the last column.
+ */
 export const arrowColumns = 5
 
 export interface KernelCode {
   code: readonly Instruction[]
   live: readonly Live[] | null
-  /** The largest number of live general registers; null if it cannot be determined. */
+  /** The largest number of live general registers, or null if it cannot be determined. */
   peak: number | null
   arrows: readonly Arrow[]
 }
@@ -157,8 +172,8 @@ function analyze({ instructions: code }: DeepKernel): KernelCode {
 const analyzed = new WeakMap<DeepKernel, KernelCode>()
 
 /**
- * Computed once per kernel. For a long kernel, register liveness takes longer than the rest of the
- * view.
+ * Returns a kernel's code, analyzed once per kernel. For a long kernel, register liveness takes
+ * longer than the rest of the view.
  */
 export function kernelCode(kernel: DeepKernel): KernelCode {
   const known = analyzed.get(kernel) ?? analyze(kernel)

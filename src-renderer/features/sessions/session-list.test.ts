@@ -65,8 +65,8 @@ describe('a search', () => {
   })
 })
 
-describe('the pair that two sessions open with', () => {
-  it('is the fastest rung that both timed', () => {
+describe('the rungs that a comparison of two sessions opens with', () => {
+  it('are the fastest rung that was timed in both', () => {
     const a = session([rung('00_ref', 1), rung('01_naive', 9), rung('02_tile', 5)])
     const b = session([
       rung('00_ref', 1),
@@ -77,17 +77,17 @@ describe('the pair that two sessions open with', () => {
     expect(pairAcross(a, b)).toEqual(['02_tile', '02_tile'])
   })
 
-  it('is each one’s fastest where they share none', () => {
+  it('are the fastest rung of each session if no rung is shared', () => {
     const a = session([rung('x', 9), rung('y', 5)])
     expect(pairAcross(a, session([rung('z', 3)]))).toEqual(['y', 'z'])
   })
 
-  it('is each one’s last where nothing was timed', () => {
+  it('are the last rung of each session if nothing was timed', () => {
     const a = session([rung('k0', null), rung('k1', null)])
     expect(pairAcross(a, a)).toEqual(['k1', 'k1'])
   })
 
-  it('is none where one has no rungs', () => {
+  it('are missing if a session has no rungs', () => {
     expect(pairAcross(session([]), session([rung('z', 3)]))).toBeNull()
   })
 })

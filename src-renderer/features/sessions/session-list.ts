@@ -1,5 +1,6 @@
 /**
- * The session list: titles, search, and the rungs with which a comparison of two sessions opens.
+ * The session list: titles, search, and the pair of rungs that a comparison of two sessions opens
+ * with.
  */
 import { t } from '../../ui/words'
 import type { SessionSummary } from '../../../src-main/contract/index'
@@ -9,8 +10,8 @@ import { can, gpuOfTarget } from '../../../src-main/domain/targets/targets'
 import { problemText } from '../../ui/format'
 
 /**
- * Returns the user's name for the session, or else its ladder and problem. An unreadable folder
- * only has its own name.
+ * Returns the user's name for the session. Without one, returns its ladder and problem. For an
+ * unreadable folder, returns the folder's name.
  */
 export function sessionTitle(item: SessionSummary): string {
   if (item.title !== null) return item.title
@@ -21,8 +22,9 @@ export function sessionTitle(item: SessionSummary): string {
 }
 
 /**
- * Returns the GPU that measured the session, or else the GPU it was emulated or built for; null if
- * neither is known.
+ * Returns a function that returns the GPU of a session. The GPU is the one that measured the
+ * session, or else the one that it was emulated or built for. The result is null if neither is
+ * known.
  */
 export function useGpuWords(): (
   item: Pick<SessionSummary, 'deviceName' | 'target'>,
@@ -61,9 +63,9 @@ const timed = (session: Session): RungResult[] =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)
 
 /**
- * Returns the pair of rungs that a comparison opens with: the fastest rung timed in both, or else
- * each session's fastest, or else each session's last. For programs, it is the kernel pair that
- * changed most. Returns null if a session has no rungs.
+ * Returns the pair of rungs that a comparison opens with. The pair is the fastest rung timed in
+ * both, or else each session's fastest, or else each session's last. For programs, the pair is the
+ * kernel pair that changed most. Returns null if a session has no rungs.
  */
 export function pairAcross(a: Session, b: Session): [string, string] | null {
   if (![a, b].every(({ target }) => can(target).knowsRun)) {

@@ -1,5 +1,6 @@
 /**
- * Imports files and opens the result: the ladder of a single session, or else the list with errors.
+ * Imports files and opens the result. A single session opens in the ladder. Several sessions open
+ * in the list, which also shows errors.
  */
 import { useRouter } from 'vue-router'
 import { useSessionManagement } from '../../stores/session-management'
@@ -10,7 +11,7 @@ export function useImport(): (files: readonly File[]) => Promise<void> {
   return async (files) => {
     if (files.length === 0) return
     const started = management.importFiles(files)
-    // Importing a file takes a while, and this screen shows the progress.
+    // Importing a file takes some time. The sessions screen shows the progress.
     await router.push({ name: 'sessions' })
     const [first, ...more] = await started
     if (files.length === 1 && first !== undefined && more.length === 0)

@@ -5,8 +5,8 @@ import { message } from '../../../src-main/domain/messages/message'
 import type { Session } from '../../../src-main/domain/session/session'
 
 /**
- * Like the check in reports, but the ladders can differ. Two rungs that solve the same problem are
- * comparable whatever ladder they are in.
+ * Returns whether two sessions can be compared. Unlike in reports, their ladders can differ. Two
+ * rungs that solve the same problem are comparable, whatever their ladders.
  */
 export function guardOf(a: Session, b: Session): Comparability {
   const { refusals, warnings } = comparability(a, { ...b, ladder: a.ladder })
@@ -19,7 +19,7 @@ export function guardOf(a: Session, b: Session): Comparability {
   }
 }
 
-/** Returns figures without verdicts, for sessions that must not be compared. */
+/** Returns the figures without verdicts, for sessions that must not be compared. */
 export const withoutVerdicts = (comparison: RungComparison): RungComparison => ({
   ...comparison,
   time: { ...comparison.time, speedup: null, noise: null, verdict: 'unknown' },

@@ -19,8 +19,8 @@ const what = ({ ladder, problem, deviceName }: SessionSummary): string =>
   ].join('\n')
 
 /**
- * Returns the session with the highest level that is at least `level` and above the session's own;
- * the newest if there are several.
+ * Returns the session with the highest level that is at least `level` and above the session's own
+ * level. If there are several, returns the newest.
  */
 export function deeperSession(
   list: readonly SessionSummary[],

@@ -1,4 +1,7 @@
-/** Finds measured times for a predicted session, by rung: the same problem on the same GPU. */
+/**
+ * Finds the measured times of each rung for a predicted session. The times are for the same problem
+ * on the same GPU.
+ */
 import { computed, watch, type ComputedRef } from 'vue'
 import { sameSizes } from '../../../src-main/domain/task/problem'
 import type { PredictedTime } from '../../../src-main/domain/session/predicted'
@@ -17,15 +20,15 @@ export interface MeasuredBeside {
 }
 
 /**
- * Uses the newest measured session of that ladder, problem, and GPU, including recordings. A report
- * has no other sessions.
+ * Returns the measured times from the newest measured session of the same ladder, problem, and GPU.
+ * Recordings are included. A report has no other sessions.
  */
 export function useMeasuredBeside(
   session: () => Session,
 ): ComputedRef<ReadonlyMap<string, MeasuredBeside>> {
   const sessions = useSessionsStore()
   const app = useAppStore()
-  /** A report has no other sessions. */
+  /** Whether other sessions can be requested. A report has none. */
   const asks = computed(
     () =>
       session().prediction !== undefined &&

@@ -4,7 +4,7 @@ import { metricDefinition, metricDefinitions } from '../../../src-main/domain/me
 
 export type MetricGroupId = MetricGroup | 'other'
 
-/** Returns the given ids in the registry's groups and order, with unknown ids last. */
+/** Returns the given ids in the registry's groups and order. Unknown ids come last. */
 export function groupMetrics(
   ids: readonly string[],
 ): { id: MetricGroupId; metrics: readonly string[] }[] {

@@ -1,13 +1,21 @@
-/** Filters the rungs that tables and charts show. They keep their numbers from the whole ladder. */
+/**
+ * Filters the rungs that tables and charts show. Shown rungs keep their numbers from the whole
+ * ladder.
+ */
 import { withRungs } from '../../../src-main/domain/report/frozen-report'
 import type { RungResult, Session } from '../../../src-main/domain/session/session'
 import { inEnglish } from '../../../src-main/domain/text/english'
 import { rungNumbers } from '../../ui/format'
 
-/** The whole session behind each filtered one. Rungs keep their numbers from the whole ladder. */
+/**
+ * Maps each filtered session to its whole session. Rungs keep their numbers from the whole session.
+ */
 const wholes = new WeakMap<Session, Session>()
 
-/** Returns a session with only these rungs, or the session itself if that is all of them. */
+/**
+ * Returns a session with only these rungs. If the list contains all rungs, returns the session
+ * itself.
+ */
 export function narrowed(session: Session, ids: readonly string[]): Session {
   if (session.rungs.every(({ id }) => ids.includes(id))) return session
   const narrow = withRungs(session, ids)
@@ -15,9 +23,7 @@ export function narrowed(session: Session, ids: readonly string[]): Session {
   return narrow
 }
 
-/**
- * Returns the session that a filtered one was made from. A rung may build on one that is not shown.
- */
+/** Returns the whole session of a filtered one. A rung may build on a rung that is not shown. */
 export const wholeOf = (session: Session): Session => wholes.get(session) ?? session
 
 export function numberOf(session: Session, rung: RungResult): string {
@@ -31,8 +37,8 @@ interface Numbered {
 }
 
 /**
- * Returns a function that tests whether a row matches a search; null if the search is empty. A
- * number matches rows of that number, if any. Otherwise, a row matches if its names and
+ * Returns a function that tests whether a row matches a search. Returns null if the search is
+ * empty. A number matches rows with that number, if any. Otherwise, a row matches if its names and
  * descriptions contain all words.
  */
 export function foundBy(
@@ -59,6 +65,6 @@ export function foundRungs(session: Session, search: string): readonly RungResul
   return isFound ? rows.filter(isFound).map(({ rung }) => rung) : session.rungs
 }
 
-/** Returns the picked rungs in ladder order, so that b is the later one. */
+/** Returns the picked rungs in ladder order, so that b comes after a. */
 export const inLadderOrder = (session: Session, picked: readonly string[]): string[] =>
   session.rungs.filter(({ id }) => picked.includes(id)).map(({ id }) => id)

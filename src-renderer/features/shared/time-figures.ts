@@ -5,10 +5,7 @@ import type { CacheState, RungResult } from '../../../src-main/domain/session/se
 import { message } from '../../../src-main/domain/messages/message'
 import { useStatement } from '../../ui/statement'
 
-/**
- * Returns the rung's time. For a kernel that was timed only by ncu, it is the total of all its
- * launches.
- */
+/** Returns the rung's time. If only ncu timed a kernel, returns the total of all its launches. */
 export function timeFigure({ timing, profiledTime }: RungResult): MetricValue | null {
   const ms = timing?.medianMs ?? profiledTime?.totalMs
   return ms === undefined ? null : { value: ms, unit: 'ms', evidence: 'measured' }
@@ -28,12 +25,12 @@ export const ratioFigure = (rung: RungResult): MetricValue | null =>
     evidence: rung.timing.ratioToReference === null ? 'unavailable' : 'derived',
   }
 
-/** Returns the time of a program's kernels under ncu. */
+/** Returns the total time of a program's kernels under ncu. */
 export function gpuTimeFigure({ profiledTime }: RungResult): MetricValue | null {
   return profiledTime ? { value: profiledTime.totalMs, unit: 'ms', evidence: 'measured' } : null
 }
 
-/** Returns text such as `L2 cold`. */
+/** Returns a function that formats an L2 state, for example as `L2 cold`. */
 export function useCacheText() {
   const { text } = useStatement()
   return (state: CacheState): string =>

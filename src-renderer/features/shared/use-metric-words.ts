@@ -1,5 +1,5 @@
 /**
- * A metric's label and meaning in the current language. The registry has the English texts; the
+ * A metric's label and meaning in the current language. The registry has the English texts. The
  * other locales have theirs under `metrics.<id>`.
  */
 import { wordsAt } from '../../ui/words'
@@ -12,9 +12,9 @@ export function useMetricWords() {
   }
   const metricLabel = (id: string): string => word(id, 'label') ?? id
   return {
-    /** Returns the id itself if the registry does not know it. */
+    /** Returns a metric's label, or the id itself if the registry does not know the metric. */
     metricLabel,
-    /** Shortens `Stalled: barrier` to `barrier`, for contexts that imply the rest. */
+    /** Shortens `Stalled: barrier` to `barrier`, for places where the context implies the rest. */
     kindLabel: (id: string): string => metricLabel(id).replace(/^[^:：]*[:：]\s*/, ''),
     metricMeaning: (id: string): string | undefined => word(id, 'meaning'),
   }

@@ -1,4 +1,4 @@
-/** Explains where a figure comes from. Every tooltip about a number is made here. */
+/** Explains the origin of a figure. All tooltips about numbers are built here. */
 import { t } from '../../ui/words'
 import { metricDefinition, type MetricValue } from '../../../src-main/domain/metrics/metrics'
 import type { RungResult, Session, Timing } from '../../../src-main/domain/session/session'
@@ -94,7 +94,7 @@ export function useProvenance() {
     }
   }
 
-  /** Returns the conditions that a reader must know to judge a time. */
+  /** Returns the measurement conditions that a reader needs to judge a time. */
   function conditionLines(timing: Timing): string[] {
     const { emptyMs, late, includesHost, gpu } = timing
     const own = ownGpuMs(timing)
@@ -137,7 +137,7 @@ export function useProvenance() {
   const besideLines = (ms: number | null): string[] =>
     ms === null ? [] : [t('provenance.referenceToo', { ms: figureText(ms, 'ms') })]
 
-  /** Explains the time of a program's kernels. */
+  /** Returns a tooltip that explains the kernel time of a program. */
   function gpuTimeTip({ profile, profiledTime }: RungResult): TipContent {
     if (!profiledTime) return { lines: [t('ladder.program.noGpu')] }
     const { launches } = profiledTime
@@ -156,7 +156,7 @@ export function useProvenance() {
         }
       : { lines: [rung.reason ? text(rung.reason) : t('provenance.noTime')] }
 
-  /** Explains the main figure of a session's table. */
+  /** Returns a tooltip that explains the main figure of a session's table. */
   function rateTip(session: Session, rung: RungResult): TipContent {
     const lead = leadOf(session)
     if (lead.of === 'operations') return throughputTip(rung)

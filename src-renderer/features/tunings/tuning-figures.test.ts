@@ -1,4 +1,4 @@
-/** The ranking of a real sweep: 286 points on two H200s. */
+/** Tests the ranking of a real sweep: 286 points on two H200s. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { heightsOf } from '../../charts/parallel-chart'
@@ -11,8 +11,8 @@ const file = new URL('../../../test/captures/tune-h200.json', import.meta.url)
 const { report } = KeptTuning.parse(JSON.parse(readFileSync(file, 'utf8')))
 const names = report.space.axes.map(({ name }) => name)
 
-describe('a sweep on screen', () => {
-  it('has the rung’s own values among those timed again, by their time', () => {
+describe('the tuning screen', () => {
+  it('lists the rung’s own values among the finalists, sorted by time', () => {
     const again = timedInTurn(report)
     expect(again.map(({ own }) => own)).toEqual([false, false, false, false, false, true])
     expect(sameValues(again[0]!.params, report.winner, names)).toBe(true)
@@ -25,14 +25,14 @@ describe('a sweep on screen', () => {
     expect(timesAsFast(again.at(-1)!)).toBeNull()
   })
 
-  it('draws a bar for each time, none for a point without', () => {
+  it('draws one bar per time, and no bar for a point without a time', () => {
     const slowest = Math.max(...report.rows.map(({ medianMs }) => medianMs ?? 0))
     const bars = report.rows.map((row) => barOf(row, slowest))
     expect(bars.filter((bar) => bar === null)).toHaveLength(12)
     expect(Math.max(...bars.map((bar) => bar?.share ?? 0))).toBe(1)
   })
 
-  it('places each point on every axis, the fastest at the end of the times', () => {
+  it('places each point on every axis, with the fastest at the end of the time axis', () => {
     const points = report.rows.flatMap(({ params, medianMs }) =>
       medianMs === null ? [] : [{ params, ms: medianMs }],
     )
@@ -50,7 +50,7 @@ describe('a sweep on screen', () => {
     expect(heights[low!]![0]).toBeLessThan(heights[high!]![0]!)
   })
 
-  it('says the winner as options of run', () => {
+  it('formats the winner as options of the run command', () => {
     expect(paramWords(report)).toMatch(
       /^--param 08_warp_tile\.BM=128 --param 08_warp_tile\.BN=128 /,
     )
@@ -58,6 +58,6 @@ describe('a sweep on screen', () => {
   })
 })
 
-it('the UI has a word for every strategy of a sweep', () => {
+it('the UI has a word for every sweep strategy', () => {
   expect(Object.keys(en.tunings.strategies)).toEqual([...strategyNames])
 })

@@ -1,12 +1,12 @@
-/** Prepares a sweep's ranking for the screen. */
+/** Prepares a sweep's ranking for display. */
 import type { Finalist, TuneRow } from '../../../src-main/domain/tune/report'
 import type { KeptTuning } from '../../../src-main/domain/tune/kept-tuning'
 
 type Report = KeptTuning['report']
 
 /**
- * Returns the width of a row's bar and whisker relative to the slowest row shown; null for a row
- * without a time.
+ * Returns the width of a row's bar and whisker relative to the slowest row shown. Returns null for
+ * a row without a time.
  */
 export function barOf(
   { medianMs, spread }: Pick<TuneRow, 'medianMs' | 'spread'>,
@@ -18,15 +18,15 @@ export function barOf(
 }
 
 /**
- * Returns the speedup over the rung's own values, with its confidence interval; null without a
- * paired measurement.
+ * Returns the speedup over the rung's own values, with its confidence interval. Returns null
+ * without a paired measurement.
  */
 export const timesAsFast = ({
   ratio,
 }: Pick<Finalist, 'ratio'>): { times: number; low: number; high: number } | null =>
   ratio && { times: 1 / ratio.ratio, low: 1 / ratio.high, high: 1 / ratio.low }
 
-/** Returns `--param RUNG.BM=128 …` for `run`. */
+/** Returns the winner as options of `run`: `--param RUNG.BM=128 …`. */
 export const paramWords = ({ rung, space, winner }: Report): string =>
   winner === null
     ? ''
@@ -38,7 +38,7 @@ export const sameValues = (
   names: readonly string[],
 ): boolean => a !== null && b !== null && names.every((name) => a[name] === b[name])
 
-/** Returns the finalists including the rung's own values, fastest first. */
+/** Returns the finalists and the rung's own values, fastest first. */
 export const timedInTurn = ({ finalists, baseline }: Report) =>
   [
     ...finalists.map((one) => ({ ...one, own: false })),
