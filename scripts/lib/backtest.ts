@@ -350,8 +350,8 @@ export function backtestParts(
   )
   const summary = [
     scores,
-    `Of ${steps.length} recorded steps ${left} are left out, because the rung before them has too few counters. ${groups.onPurpose.length} more are slower on purpose and count in no row; the move that they made was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
-    `ncu's rules at the ${rules.steps} steps with a deep profile: one of the first three points to the move in ${rules.first}. Of the ${rules.estimated} with an estimate the gain was at most the estimate in ${rules.atMost}, and at least half of it in ${rules.atLeastHalf}.`,
+    `${left} of ${steps.length} recorded steps are left out because the previous rung has too few counters. Another ${groups.onPurpose.length} steps are slower on purpose and count in no row. Their move was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
+    `${rules.steps} steps have a deep profile with ncu's rules. One of the first three rules points to the move in ${rules.first} of them. ${rules.estimated} rules have an estimate: the gain was at most the estimate in ${rules.atMost} steps, and at least half of it in ${rules.atLeastHalf}.`,
   ].join('\n\n')
   return [
     [backtestPath, summary],

@@ -70,7 +70,7 @@ function sweepSentence() {
   const [one] = found(/^one, built: .* in ([\d.]+) s/m)
   const [times] = found(/^one GPU takes ([\d.]+) times/m)
   const [winner, own, gain] = found(/: ([\d.]+) ms against ([\d.]+) ms, ([\d.]+) times as fast/)
-  return `${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s against ${one} s on one, ${times} times as long. The winner takes ${winner} ms where the rung's own values take ${own} ms, ${gain} times as fast ([the sweeps](../../${printed}#sweeps)).`
+  return `A sweep of ${points} points of \`08_warp_tile\` at 4096³ took ${both} s on two H200s and ${one} s on one, ${times} times as long. The winner takes ${winner} ms. With default values the rung takes ${own} ms, so the winner is ${gain} times as fast ([the sweeps](../../${printed}#sweeps)).`
 }
 
 /**

@@ -75,10 +75,10 @@ export function bitsPart(rows: readonly FormFlips[]): string {
   const count = (value: number): string => value.toLocaleString('en-US')
   const runs = rows.reduce((sum, row) => sum + row.runs, 0)
   return [
-    `Bits ${firstBit} to ${lastBit} of ${count(rows.length)} forms that nvcc emits for sm_90 were flipped one at a time: ${count(refused)} forms are refused as they are,`,
-    `and of the ${count(executed * (lastBit - firstBit + 1))} bits of the others ${count(all)} were accepted and changed nothing in the tried states (${count(runs)} executions). These are:`,
+    `Bits ${firstBit} to ${lastBit} of ${count(rows.length)} forms that nvcc emits for sm_90 were flipped one at a time. The emulator refuses ${count(refused)} forms even without a flip.`,
+    `The other forms have ${count(executed * (lastBit - firstBit + 1))} bits. The emulator accepted ${count(all)} flipped bits whose flips changed nothing in the tried states (${count(runs)} executions):`,
     '',
-    '| bits | at | forms | flips | why they have no effect |',
+    '| bits | at | forms | flips | reason |',
     '| --- | --- | --: | --: | --- |',
     ...[...found]
       .filter(([, { bits }]) => bits.length > 0)

@@ -62,6 +62,6 @@ export function publishedTable(rows: readonly PredictedRow[]): string {
       ]),
     ),
     ...(told.length < rows.length ? ['A dash marks a rung that the emulator refuses.'] : []),
-    `Of ${told.length} published steps the mean error is ${percent(mean)} and the median ${percent(median)}; ${right} of ${pairs} pairs that differ by more than 5 % are in order, and ${inside} are in the range.`,
+    `The mean error of ${told.length} published steps is ${percent(mean)}, and the median ${percent(median)}. ${right} of ${pairs} pairs that differ by more than 5 % are in order. ${inside} steps are in the range.`,
   ].join('\n\n')
 }

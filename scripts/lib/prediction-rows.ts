@@ -168,11 +168,7 @@ export function orderOf(
 }
 
 /** Rungs whose top two stall reasons are the same set, where those within 5 % of all stalls are a tie. */
-export function stallsAgree(rows: readonly PredictedRow[]): {
-  rungs: number
-  agree: number
-  recordings: string[]
-} {
+export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agree: number } {
   const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))
   const agree = compared.filter(({ measured, predicted }) => {
     const all = measured.reduce((sum, { warps }) => sum + warps, 0)
@@ -182,8 +178,7 @@ export function stallsAgree(rows: readonly PredictedRow[]): {
     )
     return predicted.slice(0, 2).every(({ reason }) => allowed.has(reason))
   }).length
-  const recordings = new Set(rows.flatMap(({ stalls, recording }) => (stalls ? [recording] : [])))
-  return { rungs: compared.length, agree, recordings: [...recordings] }
+  return { rungs: compared.length, agree }
 }
 
 export const percent = (share: number): string => `${(100 * share).toFixed(1)} %`

@@ -67,7 +67,7 @@ export function accuracyTables(rows: readonly PredictedRow[]): string {
         .filter(([, own]) => own.length > 0)
         .map(([name, own]) => line(name, own)),
     ),
-    `Pairs are of one recording and differ by more than 5 %; of those that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in order. The two largest stall reasons are the measured ones in ${stalls.agree} of ${stalls.rungs} rungs, of ${stalls.recordings.join(', ')}; the other recordings have no stall reasons or were not compared with this version.`,
+    `A pair has two rungs of one recording whose times differ by more than 5 %. Among pairs that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in order. The two largest stall reasons match the measured ones in ${stalls.agree} of the ${stalls.rungs} rungs with recorded stall reasons.`,
     mdTable(
       columns(['Recording', ...head.slice(1)]),
       byRecording

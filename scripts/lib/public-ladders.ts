@@ -178,7 +178,7 @@ export function kernelsPart({ kernels }: PublicCapture): string {
     kernels.flatMap(({ kernel, tries: own }) => own.map((step) => stepRow(`\`${kernel}\``, step))),
   )
   return [
-    `${faster} of ${tries.length} tries made the kernel at least 2 % faster. The gain was in the range in ${held}, above it in ${above}, and below it in ${tries.length - held - above}.`,
+    `${faster} of ${tries.length} tries made the kernel at least 2 % faster. The gain was inside the range in ${held} tries, above it in ${above}, and below it in ${tries.length - held - above}.`,
     summary,
     `<details>\n<summary>Every try</summary>\n\n${table}\n\n</details>`,
   ].join('\n\n')

@@ -77,7 +77,7 @@ function section(metric, { counters, explain }) {
       : derived
         ? `From ${derived.from.map((one) => link(one)).join(', ')}. ${explain(derived.how)}`
         : ncu.map((name) => `- \`${name}\`: ${chipsOf(name, counters)}`).join('\n'),
-    ...(structural ? [`Labs are judged by ${link(structural)} where it was collected.`] : []),
+    ...(structural ? [`Labs use ${link(structural)} instead if it was collected.`] : []),
   ].join('\n\n')
 }
 

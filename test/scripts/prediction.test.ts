@@ -43,10 +43,10 @@ describe('predictions of recorded rungs', () => {
     )
   })
 
-  it('without tensor cores have errors of at most 10 % on average and 6 % in the median', () => {
+  it('without tensor cores have errors of at most 10 % on average and 7.5 % in the median', () => {
     const own = rows.filter(({ predicted }) => predicted && predicted.class !== 'tensor')
     expect(figuresOf(own).mean).toBeLessThanOrEqual(0.1)
-    expect(figuresOf(own).median).toBeLessThanOrEqual(0.06)
+    expect(figuresOf(own).median).toBeLessThanOrEqual(0.075)
   })
 
   it('order 95 of 100 pairs of one recording that differ by more than 5 %', () => {
