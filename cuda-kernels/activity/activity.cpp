@@ -1,9 +1,9 @@
-// A library that CUDA loads into a program (CUDA_INJECTION64_PATH) and that times its launches through CUPTI's activity
-// records. Kernels run as the program launches them, beside each other too, which ncu does not allow.
+// A library that CUDA loads into a program (CUDA_INJECTION64_PATH). The library times the program's launches through
+// CUPTI activity records. Kernels run as the program launches them, even concurrently, which ncu does not allow.
 //
-// For each launch it appends a line to the file that KERNEL_LADDER_ACTIVITY names: device, grid, block, start and duration
-// in nanoseconds, and the kernel's name, separated by tabs. The other lines are "no-cupti"; "more" after
-// KERNEL_LADDER_LAUNCHES launches of a process, of which no more are written; and "lost" after records that CUPTI lost.
+// Appends a line per launch to the file in KERNEL_LADDER_ACTIVITY: device, grid, block, start and duration in
+// nanoseconds, and kernel name, separated by tabs. Other lines are "no-cupti", "more" and "lost". "more" means that the
+// process has written KERNEL_LADDER_LAUNCHES launches and writes no others. "lost" means that CUPTI lost records.
 #include "cupti.hpp"
 
 #include <cxxabi.h>
@@ -19,7 +19,7 @@ namespace {
 
 int file = -1;
 
-// In one call, so that processes that write to the same file do not mix their lines.
+// Writes all lines with one call, so processes that share the file do not mix their lines.
 bool write(const std::string& lines) {
   return lines.empty() || ::write(file, lines.data(), lines.size()) == ssize_t(lines.size());
 }
@@ -57,7 +57,7 @@ void completeBuffer(CUcontext context, uint32_t stream, uint8_t* buffer, size_t,
   }
   size_t lost = 0;
   if (Cupti::get()->droppedRecords(context, stream, &lost) == CUPTI_SUCCESS && lost > 0) lines += "lost\n";
-  // On a full disk nothing more is written.
+  // Stops writing after an error, such as a full disk.
   if (!write(lines)) room = 0;
   std::free(buffer);
 }
@@ -69,7 +69,7 @@ bool start() {
   if (!cupti || cupti->registerBuffers(requestBuffer, completeBuffer) != CUPTI_SUCCESS ||
       cupti->enable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) != CUPTI_SUCCESS)
     return false;
-  // A program that never ends is killed; what it had finished is known up to the last flush.
+  // A program that never ends is killed; flushes keep its earlier launches.
   cupti->flushPeriod(500);
   std::atexit(flush);
   return true;

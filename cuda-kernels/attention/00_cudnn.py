@@ -25,7 +25,7 @@ class Place:
         self.pool = torch.cuda.MemPool(self.allocator)
 
     def allocate(self, size, _device, stream):
-        # PyTorch keeps what it got for each stream, and asks again only when that is taken.
+        # PyTorch keeps the block of each stream and allocates again only if that block is in use.
         if size == self.result.nbytes and stream not in self.streams:
             self.streams.add(stream)
             return self.result.data_ptr()
@@ -45,10 +45,10 @@ def kl_launch(task):
         places[task.o.data_ptr()] = Place(task.o)
     place = places[task.o.data_ptr()]
     q, k, v = (one.unsqueeze(0) for one in (task.q, task.k, task.v))
-    # Formed step by step where the backend has no kernel: cuDNN has none for a single token.
+    # MATH is the fallback for cases without a backend kernel. cuDNN has no kernel for a single token.
     backends = [SDPBackend.FLASH_ATTENTION if task.FLASH else SDPBackend.CUDNN_ATTENTION, SDPBackend.MATH]
     with torch.no_grad(), torch.cuda.use_mem_pool(place.pool), sdpa_kernel(backends, set_priority=True):
         o = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=task.causal != 0)
-    # Results of less than PyTorch reserves at a time lie elsewhere.
+    # PyTorch places results smaller than its reservation size in other memory.
     if o.data_ptr() != task.o.data_ptr():
         task.o.copy_(o[0])

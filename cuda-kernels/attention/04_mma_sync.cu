@@ -11,14 +11,14 @@
 
 constexpr int kWarpTiles = 2, kRows = WARPS * kWarpTiles * 16, kThreads = WARPS * 32;
 constexpr int kLine = kHead * 2, kBytesQ = kRows * kLine, kTile = KEYS * kLine;
-constexpr int kSharedBytes = kBytesQ + 4 * kTile;  // q, and two tiles each of k and v
+constexpr int kSharedBytes = kBytesQ + 4 * kTile;  // holds q, and two tiles each of k and v
 constexpr int kBlocksPerSm = WARPS == 4 ? 2 : 1;
 
-// Where 16 bytes lie in a tile. The position within 128 bytes is XORed with the row: eight rows of one column, which
-// ldmatrix reads at once, then lie in different banks.
+// Returns the position of 16 bytes in a tile. The position within 128 bytes is XORed with the row. The eight rows of a
+// column, which ldmatrix reads at once, are then in different banks.
 __device__ inline uint32_t place(int row, int eight) { return row * kLine + ((eight ^ (row & 7)) << 4); }
 
-// Starts copying kCount tokens of a head from `token` on; zeros beyond the last one.
+// Starts copying kCount tokens of a head from `token`, with zeros beyond the last token.
 template <int kCount>
 __device__ inline void copyTile(uint32_t to, const KlElement* head, int token, int tokens) {
   constexpr int kEights = kHead / 8, kStep = kThreads / kEights;
@@ -35,7 +35,7 @@ __device__ inline void copyTile(uint32_t to, const KlElement* head, int token, i
 
 __device__ inline void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 
-// All threads have left what they read before, and all copies but those of the last group have arrived.
+// Waits until all copies except the last group have arrived and all threads are done with the previous tile.
 __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group 1;" ::: "memory");
   __syncthreads();
@@ -67,13 +67,13 @@ attend(const KlElement* __restrict__ q, const KlElement* __restrict__ k, const K
        KlElement* __restrict__ o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char shared[];
   const uint32_t qTile = klSharedAddress(shared), kTiles = qTile + kBytesQ, vTiles = kTiles + 2 * kTile;
-  // The rows that see the most keys come first.
+  // Rows that see the most keys are processed first.
   const int row0 = (gridDim.x - 1 - blockIdx.x) * kRows;
   const int lane = threadIdx.x % 32, warpRow = threadIdx.x / 32 * kWarpTiles * 16;
   const long long head = (long long)blockIdx.y * tokens * kHead;
   q += head, k += head, v += head, o += head;
 
-  // The last tile of keys comes first: it is cut by the end, and by the diagonal.
+  // The last tile of keys comes first, because the end of the keys or the diagonal cuts through it.
   const int blocks = ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, KEYS);
   copyTile<kRows>(qTile, q, row0, tokens);
   copyTile<KEYS>(kTiles, k, (blocks - 1) * KEYS, tokens);

@@ -33,7 +33,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
   }
   __syncthreads();
 
-  // The last tile of keys comes first: it alone is cut by the end, and by the diagonal.
+  // The last tile of keys comes first. The end of the keys and the diagonal cut through no other tile.
   const auto fetch = [&](int step) {
     if (step >= blocks || threadIdx.x != 0) return;
     const int s = step % STAGES, key0 = (blocks - 1 - step) * kKeys;
@@ -68,7 +68,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     klValues<kKeys>(o, weight, v);
     klWgmmaWait<0>();
     klSettled(o);
-    __syncthreads();  // everyone has left this stage
+    __syncthreads();  // both warpgroups are done with this stage
     fetch(step + STAGES);
   }
   klStoreRows<kRows>(o, rows, q + group * kWarpgroupRows * 128, &oMap, row0 + group * kWarpgroupRows, head, 1 + group);

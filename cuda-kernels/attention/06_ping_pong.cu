@@ -13,13 +13,13 @@
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes, kSharedBytes = klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
 
-// The compiler would have a warp wait for the tensor cores before it computes what does not depend on them, and so leave
-// them idle. It moves nothing across this, which depends on what was computed: sums of weights are never negative.
+// The compiler would move independent work after the wait for the tensor cores and leave them idle. The compiler moves
+// nothing across this instruction, which depends on that work. Sums of weights are never negative, so it never sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
 }
 
-// A warpgroup's 64 rows, from `row0` on, over all tiles of keys. `scored` is called when q has been read for the last time.
+// Processes a warpgroup's 64 rows from `row0` over all tiles of keys. Calls `scored` after the last read of q.
 template <int kKeys, int kStages, bool kTakeTurns, typename Scored>
 __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q, KlTileRing<kKeys, kStages>& k,
                                 KlTileRing<kKeys, kStages>& v, KlTurn<kTakeTurns> turn, int tiles, int row0, int tokens,
@@ -93,7 +93,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
     }
   } else {
     klRegistersUp<240>();
-    // The shuffle tells the compiler that it is the same for all threads of a warp.
+    // The shuffle tells the compiler that `group` is equal in all threads of a warp.
     const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, ownRow = row0 + group * kWarpgroupRows;
     const uint32_t ownQ = q + group * kWarpgroupRows * 128;
     const KlTurn<TURNS> turn(group);

@@ -10,14 +10,14 @@
 #include "attention_turns.cuh"
 
 constexpr int kKeyBytes = KlTileRing<KEYS, STAGES>::kBytes;
-// Results leave through memory of their own where there is room for it, else through that of q.
+// Results are stored through separate memory if there is room, otherwise through the memory of q.
 constexpr bool kStaged = 2 * klTileBytes(kRows) + 2 * kKeyBytes <= 225 * 1024;
 constexpr int kSharedBytes = (kStaged ? 2 : 1) * klTileBytes(kRows) + 2 * kKeyBytes + 1024;
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * KEYS * 512 bytes must fit beside 32 KiB into the 227 KiB of a block");
 
-// The tiles of rows of a block, one after the other. With a causal mask those of all heads that see the most keys come
-// first; without one, a head is done before the next, so that its keys and values stay in L2. Rounds go back and forth over
-// the blocks.
+// The row tiles of a block, in order. With a causal mask, the tiles of all heads that see the most keys come first.
+// Without one, each head is finished before the next, so its keys and values stay in L2. Rounds alternate direction
+// over the blocks.
 struct Tiles {
   int perHead, heads, causal, round = 0;
   int row0 = 0, head = 0;
@@ -27,17 +27,17 @@ struct Tiles {
     ++round;
     row0 = (causal ? perHead - 1 - tile / heads : tile % perHead) * kRows;
     head = causal ? tile % heads : tile / perHead;
-    return tile < perHead * heads;  // the last round may leave some out
+    return tile < perHead * heads;  // the last round may have fewer tiles than blocks
   }
 };
 
-// The compiler would have a warp wait for the tensor cores before it computes what does not depend on them, and so leave
-// them idle. It moves nothing across this, which depends on what was computed: sums of weights are never negative.
+// The compiler would move independent work after the wait for the tensor cores and leave them idle. The compiler moves
+// nothing across this instruction, which depends on that work. Sums of weights are never negative, so it never sleeps.
 __device__ inline void klComputedBeforeWait(const KlRows& rows) {
   if (__any_sync(~0u, rows.sum[0] < 0 || rows.sum[1] < 0)) asm volatile("nanosleep.u32 1;");
 }
 
-// A warpgroup's 64 rows, from `row0` on, over all tiles of keys. `scored` is called when q has been read for the last time.
+// Processes a warpgroup's 64 rows from `row0` over all tiles of keys. Calls `scored` after the last read of q.
 template <int kKeys, int kStages, bool kTakeTurns, typename Scored>
 __device__ inline void klAttend(float (&o)[kHead / 2], KlRows& rows, uint32_t q, KlTileRing<kKeys, kStages>& k,
                                 KlTileRing<kKeys, kStages>& v, KlTurn<kTakeTurns> turn, int tiles, int row0, int tokens,
@@ -115,7 +115,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
       }
   } else {
     klRegistersUp<240>();
-    // The shuffle tells the compiler that it is the same for all threads of a warp.
+    // The shuffle tells the compiler that `group` is equal in all threads of a warp.
     const int group = __shfl_sync(~0u, threadIdx.x / 128, 0) - 1, own = group * kWarpgroupRows * 128;
     const KlTurn<TURNS> turn(group);
     const auto releaseQ = [&] {
@@ -129,7 +129,7 @@ attend(const __grid_constant__ CUtensorMap qMap, const __grid_constant__ CUtenso
       klAttend(o, rows, q + own, k, v, turn, klTilesOfKeys<KEYS>(tile.row0, tokens, causal), ownRow, tokens, causal, scale, [&] {
         if (kStaged) releaseQ();
       });
-      klAwaitStore();  // of the tile before
+      klAwaitStore();  // waits for the previous tile's store
       klWarpgroupSync(1 + group);
       klStoreRows<kRows>(o, rows, staging + own, &oMap, ownRow, tile.head, 1 + group);
       if (!kStaged) {

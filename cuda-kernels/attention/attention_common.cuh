@@ -1,4 +1,4 @@
-// What the rungs of attention/ share: elements, which keys a row sees, and what a rung refuses.
+// Helpers for the rungs of attention/: elements, the keys that a row sees, and the check of HEAD.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -11,43 +11,43 @@ using KlElement = __nv_bfloat16;
 
 inline const KlElement* klElements(const void* data) { return static_cast<const KlElement*>(data); }
 
-// One past the last key that a row sees: its own with a causal mask, else the last one.
+// Returns the end of the keys that a row sees: row + 1 with a causal mask, otherwise the number of tokens.
 __host__ __device__ inline long long klKeys(long long tokens, int causal, long long row) {
   return causal && row + 1 < tokens ? row + 1 : tokens;
 }
 
-// What a score is multiplied by, so that a power of two takes the place of e: log2(e) / sqrt(HEAD).
+// Returns the factor of a score for exponentials to base 2 instead of e: log2(e) / sqrt(HEAD).
 inline float klScoreScale(const KlTask* p) { return float(1.4426950408889634 / sqrt(double(p->HEAD))); }
 
-// 2^x, and 0 below 2^-126: exp2f() would take three more instructions to keep such a result.
+// Returns 2^x, or 0 below 2^-126. exp2f() would take three more instructions to keep such small results.
 __device__ inline float klPowerOfTwo(float x) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
 }
 
-// What weights are relative to. Where a row has seen nothing but -infinity it is 0: the difference of two infinities
-// would be NaN, and such weights are 0 however they are scaled.
+// Returns the score that weights are relative to. The result is 0 for a row with only -infinity so far: the difference
+// of two infinities would be NaN, and such weights are 0 with any scale.
 __device__ inline float klShift(float largest) { return largest == -INFINITY ? 0 : largest; }
 
-// Two neighbors of a result as one word, the first in its low half.
+// Packs two adjacent elements of a result into one word, the first in the low half.
 __device__ inline uint32_t klPack(float first, float second) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(first, second);
   return *reinterpret_cast<const uint32_t*>(&pair);
 }
 
-// Eight elements at an address of a multiple of 16.
+// Loads eight elements from a 16-byte aligned address.
 __device__ inline void klLoadEight(float (&to)[8], const KlElement* from) {
   const uint4 words = *reinterpret_cast<const uint4*>(from);
   const uint32_t word[4] = {words.x, words.y, words.z, words.w};
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {  // an element is the upper half of a float
+  for (int i = 0; i < 4; ++i) {  // a bf16 element is the upper half of a float
     to[2 * i] = __uint_as_float(word[i] << 16);
     to[2 * i + 1] = __uint_as_float(word[i] & 0xffff0000);
   }
 }
 
-// What the tensor-core rungs are built for.
+// The head size that the tensor-core rungs support.
 constexpr int kHead = 128;
 
 inline const char* klRequireHead(const KlTask* p) {
@@ -56,10 +56,10 @@ inline const char* klRequireHead(const KlTask* p) {
 
 // ---- Softmax ---------------------------------------------------------------------------------
 
-// Of a product on tensor cores, in each group of 8 columns, a thread has two neighbors in row lane / 4 of its warp's 16 rows, and two in the row 8
-// further down.
+// The layout of a tensor-core product: in each group of 8 columns, a thread has two adjacent elements in row lane / 4
+// of its warp's 16 rows, and two more in the row 8 rows below.
 
-// -infinity for keys that a row does not see. Of the thread's scores the first is of `row` and of `key`.
+// Sets the scores of keys that a row does not see to -infinity. The thread's first score belongs to `row` and `key`.
 template <int kScores>
 __device__ inline void klMask(float (&score)[kScores], int row, int key, int tokens, int causal) {
 #pragma unroll
@@ -73,16 +73,16 @@ __device__ inline void klMask(float (&score)[kScores], int row, int key, int tok
   }
 }
 
-// The two rows of a thread, a quarter of whose columns it has: the largest score so far, and the sum of its own weights.
+// The softmax state of a thread's two rows: the largest score so far, and the sum of this thread's weights.
 struct KlRows {
   float largest[2] = {-INFINITY, -INFINITY}, sum[2] = {0, 0};
 
-  // Turns scores into weights relative to the largest score so far; `factor` is what earlier weights shrink by.
+  // Turns scores into weights relative to the largest score so far. `factor` is the factor for earlier weights.
   template <int kScores>
   __device__ void add(float (&score)[kScores], float scale, float (&factor)[2]) {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      // Two chains of maxima and of sums, each half as long.
+      // Uses two chains of maxima and of sums, each half as long.
       float above[2] = {largest[half], score[half * 2]};
 #pragma unroll
       for (int j = 0; j < kScores / 4; ++j)
@@ -107,7 +107,7 @@ struct KlRows {
     }
   }
 
-  // What the sums of a row are multiplied by at the end.
+  // Returns the factor for the sums of a row at the end.
   __device__ float last(int half) const {
     float all = sum[half];
     all += __shfl_xor_sync(~0u, all, 1);
@@ -121,7 +121,7 @@ __device__ inline void klRescale(float (&d)[kHead / 2], const float (&factor)[2]
   for (int i = 0; i < kHead / 2; ++i) d[i] *= factor[i / 2 % 2];
 }
 
-// Sums of a product lie in registers as the left operand of the next one does.
+// Rounds weights to bf16. Sums of one product have the register layout of the next product's left operand.
 template <int kScores>
 __device__ inline void klRound(uint32_t (&weight)[kScores / 2], const float (&score)[kScores]) {
 #pragma unroll

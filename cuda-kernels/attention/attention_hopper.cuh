@@ -1,17 +1,17 @@
-// What the rungs of attention/ for Hopper share: tiles of one head by the copy engine, the two products of a
-// warpgroup's 64 rows with a tile of keys, and the softmax between them, which never leaves registers.
+// Helpers for the Hopper rungs of attention/: tiles of one head through the copy engine, the two products of a
+// warpgroup's 64 rows with a tile of keys, and the softmax between the products, which stays in registers.
 #pragma once
 
 #include "attention_common.cuh"
 #include "kl_hopper.cuh"
 
-constexpr int kBoxes = kHead / kTmaCols;  // a row of a tile is two boxes of 128 bytes wide
+constexpr int kBoxes = kHead / kTmaCols;  // a row of a tile is two boxes of 128 bytes
 constexpr int kWarpgroupRows = 64;
 
 // ---- Tiles -----------------------------------------------------------------------------------
 
 // Describes q, k, v or o as boxes of boxRows tokens by 64 elements of one head. Tokens beyond the last one are read as
-// zeros and not written, so that no tile reaches into the next head.
+// zeros and not written, so no tile reaches into the next head.
 inline cudaError_t klHeadMap(CUtensorMap* map, const void* data, const KlTask* p, int boxRows) {
   const auto encode = klTensorMapEncoder();
   if (!encode) return cudaErrorNotSupported;
@@ -24,10 +24,10 @@ inline cudaError_t klHeadMap(CUtensorMap* map, const void* data, const KlTask* p
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Bytes of a tile in shared memory: its boxes one after the other.
+// Returns the bytes of a tile in shared memory: its boxes, one after the other.
 __host__ __device__ constexpr int klTileBytes(int rows) { return rows * kHead * int(sizeof(KlElement)); }
 
-// Copies the tile of kRows tokens from `token` on; its bytes count toward the barrier.
+// Copies the tile of kRows tokens from `token`. The bytes of the copy count toward the barrier.
 template <int kRows>
 __device__ inline void klLoadTile(uint32_t to, const CUtensorMap* map, int token, int head, uint64_t* barrier) {
 #pragma unroll
@@ -49,7 +49,7 @@ __device__ inline void klLoadTile(uint32_t to, const CUtensorMap* map, int token
 #define KL_SUMS_80(i) KL_SUMS_64(i), KL_SUMS_8(i + 64), KL_SUMS_8(i + 72)
 #define KL_SUMS_88(i) KL_SUMS_80(i), KL_SUMS_8(i + 80)
 
-// Both operands in shared memory, both contiguous along what is summed over.
+// Multiplies two operands in shared memory that are both contiguous along the summed dimension.
 #define KL_SCORES(N, NAMES, SUMS, A, B, ADD)                                          \
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, " ADD ", 0;\n"                       \
                "wgmma.mma_async.sync.aligned.m64n" N "k16.f32.bf16.bf16 {" NAMES "}, " \
@@ -75,21 +75,21 @@ __device__ inline void klScoresStep(float (&d)[88], uint64_t a, uint64_t b) {
 }
 #undef KL_SCORES
 
-// Enqueues score = q kᵀ for the 64 rows at `q` of a tile of kRows rows, and a tile of 2 * kScores keys; one group.
+// Enqueues score = q kᵀ as one group, for the 64 rows at `q` of a tile of kRows rows and a tile of 2 * kScores keys.
 template <int kRows, int kScores>
 __device__ inline void klScores(float (&score)[kScores], uint32_t q, uint32_t k) {
   const uint64_t a = klDescriptorA(q), b = klDescriptorA(k);
   klWgmmaFence();
   klScoresStep<0>(score, a, b);
 #pragma unroll
-  for (int d = 1; d < kHead / 16; ++d) {  // 16 elements are 32 bytes of a row of a box, in units of 16
+  for (int d = 1; d < kHead / 16; ++d) {  // 16 elements are 32 bytes of a box row; the unit is 16 bytes
     const int box = d / 4, within = d % 4 * 2;
     klScoresStep<1>(score, a + box * kRows * 8 + within, b + box * kScores * 2 * 8 + within);
   }
   klWgmmaCommit();
 }
 
-// Enqueues o += weights * v, the weights of kKeys keys from registers; one group.
+// Enqueues o += weights * v as one group, with the weights of kKeys keys in registers.
 template <int kKeys>
 __device__ inline void klValues(float (&d)[kHead / 2], const uint32_t (&weight)[kKeys / 4], uint32_t v) {
   const uint64_t b = klDescriptorB<kKeys>(v);
@@ -105,7 +105,7 @@ __device__ inline void klValues(float (&d)[kHead / 2], const uint32_t (&weight)[
   klWgmmaCommit();
 }
 
-// Keeps the compiler from using registers of a product before it has been waited for.
+// Keeps the compiler from using the registers of a product before the product is complete.
 template <int kCount>
 __device__ inline void klSettled(float (&d)[kCount]) {
 #pragma unroll
@@ -114,8 +114,8 @@ __device__ inline void klSettled(float (&d)[kCount]) {
 
 // ---- The result ------------------------------------------------------------------------------
 
-// Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory, and the copy engine, which
-// may still be reading it at the end. `barrier` is a named barrier of the warpgroup's own.
+// Stores a warpgroup's 64 rows through its part of a tile of kRows rows in shared memory and the copy engine. The
+// engine may still read the tile afterwards. `barrier` is a named barrier for this warpgroup only.
 template <int kRows>
 __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& rows, uint32_t staging, const CUtensorMap* map,
                                    int token, int head, int barrier) {
@@ -144,7 +144,7 @@ __device__ inline void klStoreRows(const float (&d)[kHead / 2], const KlRows& ro
   }
 }
 
-// Until the copy engine has read what a warpgroup's first thread last gave it to store.
+// Waits until the copy engine has read the data of the last store by the warpgroup's first thread.
 __device__ inline void klAwaitStore() {
   if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
 }

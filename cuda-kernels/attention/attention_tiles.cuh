@@ -1,22 +1,22 @@
-// What the rungs of attention/ on CUDA cores share: 64 rows of a head against tiles of 64 keys, in FP32 in shared memory.
+// Helpers for the CUDA-core rungs of attention/: 64 rows of a head and tiles of 64 keys, in FP32 in shared memory.
 #pragma once
 
 #include "attention_common.cuh"
 
-constexpr int kTile = 64, kThreads = 256, kAcross = 16;      // 16 x 16 threads, each with 4 x 4 scores
+constexpr int kTile = 64, kThreads = 256, kAcross = 16;      // 16 x 16 threads with 4 x 4 scores each
 constexpr int kOwn = kTile / kAcross, kOwnElements = kHead / kAcross;
-// Lines are longer than what they hold: threads read 16 bytes each from neighboring lines, and store words to two.
+// Lines are padded, because threads read 16 bytes from adjacent lines and store words to two lines.
 constexpr int kLine = kHead + 4, kWeightLine = kTile + 16;
 constexpr int kTilesBytes = (3 * kTile * kLine + kTile * kWeightLine) * int(sizeof(float));
 
-// A thread has rows y, y + 16, … of the block, keys x, x + 16, … of a tile, and of a result four elements from 4x on
-// and four from 64 + 4x on.
+// The tiles of a block. A thread has rows y, y + 16, … of the block and keys x, x + 16, … of a tile. In each result
+// row, it has four elements from 4x and four from 64 + 4x.
 struct Tiles {
   const KlTask& p;
   float *const q, *const k, *const v, *const weight;
   const int x = threadIdx.x % kAcross, y = threadIdx.x / kAcross, row0 = blockIdx.x * kTile;
   const long long head = (long long)blockIdx.y * p.TOKENS;
-  const int keys;  // that some row of the block sees
+  const int keys;  // number of keys that at least one row of the block sees
 
   __device__ Tiles(const KlTask& task, float* shared)
       : p(task), q(shared), k(q + kTile * kLine), v(k + kTile * kLine), weight(v + kTile * kLine),
@@ -24,7 +24,7 @@ struct Tiles {
     load(q, p.q, row0);
   }
 
-  // A tile of tokens from `token` on, zeros beyond the last one.
+  // Loads a tile of tokens from `token`, with zeros beyond the last token.
   __device__ void load(float* to, const void* from, int token) const {
     for (int i = threadIdx.x; i < kTile * kHead / 8; i += kThreads) {
       const int row = i / (kHead / 8), element = i % (kHead / 8) * 8;
@@ -34,14 +34,14 @@ struct Tiles {
       const float4 low = make_float4(eight[0], eight[1], eight[2], eight[3]);
       const float4 high = make_float4(eight[4], eight[5], eight[6], eight[7]);
       auto* line = reinterpret_cast<float4*>(to + row * kLine + element);
-      // Of eight neighbors four begin with their second half: together they write to all 32 banks.
+      // Four of eight adjacent threads store their second half first, so the eight threads write to all 32 banks.
       const bool second = threadIdx.x / 4 % 2;
       line[second] = second ? high : low;
       line[!second] = second ? low : high;
     }
   }
 
-  // Scores of a thread's rows and keys in the unit of powers of two; -infinity for keys that a row does not see.
+  // Computes a thread's scores, scaled for powers of two. Keys that a row does not see get -infinity.
   __device__ void scores(float (&score)[kOwn][kOwn], int key0, float scale) const {
     __syncthreads();
     load(k, p.k, key0);
@@ -73,7 +73,7 @@ struct Tiles {
     }
   }
 
-  // Of one row, whose scores sixteen neighboring threads have.
+  // Returns the largest score of a row, which sixteen adjacent threads share.
   __device__ static float largestOf(const float (&score)[kOwn]) {
     float top = score[0];
 #pragma unroll
@@ -88,7 +88,7 @@ struct Tiles {
     return sum;
   }
 
-  // o += weights * v for a tile of keys.
+  // Adds weights * v to o for a tile of keys.
   __device__ void addValues(float (&o)[kOwn][kOwnElements], const float (&weights)[kOwn][kOwn], int key0) const {
 #pragma unroll
     for (int r = 0; r < kOwn; ++r)
@@ -113,7 +113,7 @@ struct Tiles {
         }
       }
     }
-    __syncthreads();  // weights and v are written again
+    __syncthreads();  // weights and v are overwritten next
   }
 
   __device__ void store(const float (&o)[kOwn][kOwnElements], const float (&sum)[kOwn]) const {
@@ -133,7 +133,7 @@ struct Tiles {
   }
 };
 
-// The launch of a rung over these tiles.
+// Defines kl_unsupported and kl_launch of a rung over these tiles.
 #define KL_TILES_LAUNCH(kernel)                                                                            \
   extern "C" const char* kl_unsupported(const KlTask* p, int) { return klRequireHead(p); }                \
   extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {                                \

@@ -1,4 +1,4 @@
-// What the warp-specialized rungs of attention/ share: how a producer and two consumers go through the keys of a tile of
+// Helpers for the warp-specialized rungs of attention/: a producer and two consumers process the keys of a tile of
 // rows.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 constexpr int kRows = 128, kConsumers = kRows / kWarpgroupRows, kThreads = (1 + kConsumers) * 128;
 
-// A stage after another, over and over; the parity of its barriers changes with each round.
+// The current stage of a ring. The parity of the stage's barriers changes with each round.
 template <int kStages>
 struct KlStage {
   int index = 0;
@@ -16,7 +16,7 @@ struct KlStage {
   }
 };
 
-// Turns when a tile has arrived, and when both consumers are done with it.
+// Barriers of a ring: `full` completes when a tile has arrived, `empty` when both consumers are done with the tile.
 template <int kStages>
 struct KlTileBarriers {
   uint64_t full[kStages], empty[kStages];
@@ -24,12 +24,12 @@ struct KlTileBarriers {
   __device__ void init() {
     for (int s = 0; s < kStages; ++s) {
       klBarrierInit(&full[s], 1);
-      klBarrierInit(&empty[s], kConsumers * 4);  // each warp of the consumers arrives
+      klBarrierInit(&empty[s], kConsumers * 4);  // each consumer warp arrives
     }
   }
 };
 
-// kStages tiles of k or of v, as the producer or a consumer sees them.
+// A ring of kStages tiles of k or v, as seen by the producer or a consumer.
 template <int kKeys, int kStages>
 struct KlTileRing {
   static constexpr int kBytes = kStages * klTileBytes(kKeys);
@@ -55,12 +55,12 @@ struct KlTileRing {
   }
 };
 
-// Two warpgroups in turn: each waits until the other has passed the turn on.
+// Alternates two warpgroups. Each one waits until the other passes the turn.
 template <bool kTakeTurns>
 struct KlTurn {
   int group;
   __device__ explicit KlTurn(int group) : group(group) {
-    if (group == 1) pass();  // the first one begins
+    if (group == 1) pass();  // the first warpgroup begins
   }
   __device__ void take() const {
     if (kTakeTurns) asm volatile("bar.sync %0, 256;" ::"r"(3 + group) : "memory");
@@ -70,13 +70,13 @@ struct KlTurn {
   }
 };
 
-// Tiles of keys that a tile of rows goes through, the last one first: it is cut by the end, and by the diagonal.
+// Returns the number of key tiles for a tile of rows. The last tile, cut by the end or the diagonal, comes first.
 template <int kKeys>
 __device__ inline int klTilesOfKeys(int row0, int tokens, int causal) {
   return ceilDiv(causal ? min(tokens, row0 + kRows) : tokens, kKeys);
 }
 
-// Fetches all of them. Keys are a tile ahead of values, as those who wait for them are.
+// Fetches all tiles of keys and values. Keys are one tile ahead of values, because consumers need them earlier.
 template <int kKeys, int kStages>
 __device__ inline void klFetchKeys(KlTileRing<kKeys, kStages>& k, KlTileRing<kKeys, kStages>& v, const CUtensorMap* kMap,
                                    const CUtensorMap* vMap, int tiles, int head) {

@@ -1,5 +1,5 @@
-// Reference for the rungs of attention/: in FP64. The scale of an element has what rounding the result and rounding
-// each weight by itself can do to it: |o|, and the root of the sum of the weighted values' squares.
+// Reference for the rungs of attention/, in FP64. The error scale of an element covers rounding the result, |o|, and
+// rounding each weight: the root of the sum of the squared weighted values.
 #include "kl_reference.h"
 
 #include <cuda_bf16.h>
@@ -15,13 +15,13 @@ __host__ __device__ double load(const void* data, long long i) {
 
 __host__ __device__ long long keysOf(const KlReference& p, long long row) { return p.causal ? row + 1 : p.TOKENS; }
 
-// One block per kRows rows of a head. Weights are relative to the largest score, which a first pass finds. A block writes
-// 128 elements of each row of the result; further ones are other blocks' (grid.z).
+// Computes kRows rows of a head per block. Weights are relative to the largest score, which a first pass finds. A block
+// writes 128 elements of each row of the result. Other blocks (grid.z) write the remaining elements.
 __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
   extern __shared__ double shared[];
-  double* const q = shared;                      // kRows x HEAD
-  double* const k = q + kRows * p.HEAD;          // kKeys x (HEAD + 1)
-  double* const weight = k + kKeys * (p.HEAD + 1);  // kRows x kKeys
+  double* const q = shared;                      // kRows x HEAD elements
+  double* const k = q + kRows * p.HEAD;          // kKeys x (HEAD + 1) elements
+  double* const weight = k + kKeys * (p.HEAD + 1);  // kRows x kKeys elements
   __shared__ double largest[kRows], sum[kRows];
 
   const long long row0 = (long long)blockIdx.x * kRows, base = (long long)blockIdx.y * p.TOKENS;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
     q[i] = i / head < rows ? load(p.q, (base + row0) * head + i) * scale : 0;
   if (threadIdx.x < kRows) largest[threadIdx.x] = -INFINITY, sum[threadIdx.x] = 0;
 
-  // A thread has one key of each of four rows in both passes.
+  // In both passes, a thread has one key of each of four rows.
   const int key = threadIdx.x % kKeys, firstRow = threadIdx.x / kKeys;
   constexpr int kOwn = kRows * kKeys / kThreads, kStep = kThreads / kKeys;
   const auto scores = [&](long long key0, double (&score)[kOwn]) {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) attention(KlReference p) {
       for (int i = 0; i < kKeys; ++i) largest[threadIdx.x] = fmax(largest[threadIdx.x], weight[threadIdx.x * kKeys + i]);
   }
 
-  // Elements of the result: two groups of threads, each with half of the rows and one element of these.
+  // Elements of the result: two groups of threads, each with half of the rows and one element per row.
   constexpr int kWide = 128, kParts = kThreads / kWide, kSums = kRows / kParts;
   const int element = blockIdx.z * kWide + threadIdx.x % kWide, part = threadIdx.x / kWide;
   double o[kSums] = {}, squares[kSums] = {};
@@ -103,7 +103,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// The same on the host, for the emulated GPU.
+// Computes the same result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long head = p->HEAD;
   const double scale = 1 / sqrt(double(head));

@@ -1,4 +1,5 @@
-// Atomics in global memory: the latency of one that returns a value, and the rate of all SMs by number of addresses.
+// Atomics in global memory: the latency of one that returns a value, and the rate of all SMs for various address
+// counts.
 #pragma once
 
 #include "measure.cuh"
@@ -19,7 +20,8 @@ __global__ void chaseAtomic(int turns, uint32_t* counter, Stamp* stamps, uint32_
 enum class Atomic { RedInt, RedFloat, AtomInt };
 enum class Spread { Random, Rows };
 
-// The first `lanes` lanes of each warp add 1 at a random one of `addresses` words (a power of two), or each warp at 32 words in a row.
+// Random: the first `lanes` lanes of each warp add 1 to random words; `addresses` (a power of two) is the number of
+// words. Rows: each warp adds 1 to 32 consecutive words.
 template <Atomic kWhat, Spread kSpread>
 __global__ void __launch_bounds__(256) addMany(uint32_t* words, uint32_t addresses, int lanes, int turns, uint32_t* sink) {
   if (int(threadIdx.x % 32) >= lanes) return;

@@ -1,4 +1,4 @@
-// Barriers: BAR.SYNC by warps, mbarrier, cp.async, and bulk copies (TMA) of small tiles from L2.
+// Barriers: BAR.SYNC for different warp counts, mbarrier, cp.async, and bulk copies (TMA) of small tiles from L2.
 #pragma once
 
 #include "measure.cuh"
@@ -32,7 +32,7 @@ __device__ __forceinline__ void initBarrier(uint32_t barrier, int arrivals) {
   FROM_80(asm volatile("mbarrier.init.shared.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory"));
 }
 
-// Spins until the phase of this parity is over.
+// Spins until the phase with this parity has completed.
 __device__ __forceinline__ void waitBarrier(uint32_t barrier, uint32_t parity) {
   uint32_t done = 1;
   do {
@@ -48,7 +48,8 @@ __device__ __forceinline__ void waitBarrier(uint32_t barrier, uint32_t parity) {
 
 enum class Mbarrier { Arrive, TryWait, ArriveAndWait };
 
-// One thread. An arrival returns a state whose low bits are 0: the next address waits for it.
+// Times mbarrier operations of one thread. An arrival returns a state whose low bits are 0. The next address depends on
+// that state, so the operations form a chain.
 template <Mbarrier kWhat, int kSteps>
 __global__ void timeMbarrier(int turns, uint32_t zero, Stamp* stamps, uint32_t* sink) {
   __shared__ uint64_t barrier[2];
@@ -83,7 +84,7 @@ __global__ void timeMbarrier(int turns, uint32_t zero, Stamp* stamps, uint32_t* 
   keepStamp(stamps, start, end);
 }
 
-// One thread copies `bytes` from L2 and waits for them.
+// Times one thread that copies `bytes` from L2 and waits for the copy.
 __global__ void timeBulkCopy(int turns, int bytes, const void* from, Stamp* stamps) {
   __shared__ __align__(128) unsigned char tile[32768];
   __shared__ uint64_t barrier;
@@ -104,7 +105,7 @@ __global__ void timeBulkCopy(int turns, int bytes, const void* from, Stamp* stam
   keepStamp(stamps, start, end);
 }
 
-// One thread copies a box of 64 16-bit columns and `rows` rows with a tensor map and waits for it.
+// Times one thread that copies a box of `rows` rows and 64 16-bit columns with a tensor map and waits for the copy.
 __global__ void timeTensorCopy(int turns, int rows, const __grid_constant__ CUtensorMap map, Stamp* stamps) {
   __shared__ __align__(1024) unsigned char tile[16384];
   __shared__ uint64_t barrier;
@@ -121,7 +122,7 @@ __global__ void timeTensorCopy(int turns, int rows, const __grid_constant__ CUte
   keepStamp(stamps, start, end);
 }
 
-// One warp copies 16 bytes per lane with cp.async (past L1) and waits for them.
+// Times one warp that copies 16 bytes per lane with cp.async (bypassing L1) and waits for the copies.
 __global__ void timeAsyncCopy(int turns, const uint4* from, Stamp* stamps) {
   __shared__ uint4 tile[32];
   const uint32_t to = sharedAddress(tile + threadIdx.x);

@@ -1,4 +1,4 @@
-// Pointer chasing: rings of addresses in memory, and the kernels that follow them.
+// Pointer chasing: rings of addresses in memory, and kernels that follow them.
 #pragma once
 
 #include "launch.cuh"
@@ -6,7 +6,7 @@
 
 #include <numeric>
 
-// A ring through every `stride` bytes of the first `bytes`, in random order; a word of 8 bytes per stop.
+// Fills the first `bytes` with a ring that visits every `stride` bytes in random order. Each stop is an 8-byte pointer.
 inline void makeRing(const Buffer<uint64_t>& buffer, size_t bytes, size_t stride) {
   const size_t stops = bytes / stride;
   std::vector<uint32_t> order(stops);
@@ -28,7 +28,7 @@ __device__ __forceinline__ uint64_t loadPointer(uint64_t at) {
   return next;
 }
 
-// One thread follows the ring: `warm` stops untimed, then `steps` (a multiple of 32).
+// Follows the ring with one thread: `warm` untimed stops, then `steps` timed stops (a multiple of 32).
 template <Through kThrough>
 __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stamps, uint64_t* sink) {
   uint64_t at = uint64_t(ring);
@@ -42,7 +42,7 @@ __global__ void chaseRing(const uint64_t* ring, int warm, int steps, Stamp* stam
   keepStamp(stamps, start, clock64());
 }
 
-// Cycles per stop of a ring of `bytes` that has been walked once before.
+// Returns the cycles per stop of a ring of `bytes`, after an untimed first walk.
 template <Through kThrough>
 Value warmChase(size_t bytes, size_t stride) {
   Buffer<uint64_t> buffer(bytes / 8);
@@ -58,7 +58,7 @@ inline void benchChase(const Gpu& gpu) {
   Line("latency.l1").number("bytes", 8).value("cycles", warmChase<Through::L1>(8 << 10, 32));
   Line("latency.l2").number("bytes", 8).value("cycles", warmChase<Through::L2>(1 << 20, 128));
 
-  // Unloaded DRAM: lines that a sweep has removed from L2.
+  // DRAM latency without other traffic: a sweep has evicted the lines from L2.
   const size_t span = std::min(gpu.allowance() / 2, size_t(256) << 20);
   Buffer<uint64_t> buffer(span / 8);
   makeRing(buffer, span, 4096 + 128);
@@ -69,7 +69,7 @@ inline void benchChase(const Gpu& gpu) {
                                                     chaseRing<Through::L2><<<1, 1>>>(buffer.get(), 0, kSteps, stamps, nullptr);
                                                   }, 5), kSteps));
 
-  // L1 ends where the latency rises.
+  // L1 capacity: the latency rises once the ring no longer fits.
   for (size_t kib = 16; kib <= 288; kib += kib < 96 ? 16 : 8)
     Line("l1.capacity").number("bytes", double(kib << 10)).value("cycles", warmChase<Through::L1>(kib << 10, 128));
 }

@@ -1,5 +1,5 @@
-// The SM clock under load: cycles over nanoseconds of a kernel that keeps every SM busy, for long enough that the
-// power cap shows.
+// The SM clock under load: cycles divided by nanoseconds of a kernel that keeps every SM busy. The kernel runs long
+// enough to reach the power cap.
 #pragma once
 
 #include "measure.cuh"
@@ -9,8 +9,8 @@ struct ClockSample {
   unsigned long long nanoseconds;
 };
 
-// Every block runs `work` for `milliseconds` and keeps what its clocks say. All its warps stop together: warpgroup
-// instructions need that.
+// Runs `work` in every block for `milliseconds` and stores the elapsed cycles and nanoseconds. All warps of a block
+// stop together, because warpgroup instructions require it.
 template <typename Work>
 __device__ void sampleClock(Work work, unsigned milliseconds, ClockSample* samples) {
   const unsigned long long begin = globalTimer();
@@ -45,9 +45,10 @@ __global__ void __launch_bounds__(512) fp32Load(float factor, unsigned milliseco
   if (total == -1.0f) *sink = total;
 }
 
-constexpr unsigned kClockMs = 100;  // per launch
+constexpr unsigned kClockMs = 100;  // duration of each launch
 
-// `launch(samples)` keeps all SMs busy for kClockMs with `blocks` blocks. The second half of the launches counts.
+// Measures the clock while `launch(samples)` keeps all SMs busy for kClockMs with `blocks` blocks. Only the second half
+// of the launches counts.
 template <typename Launch>
 void benchClockUnder(const char* load, int blocks, int launches, Launch launch) {
   Buffer<ClockSample> samples(blocks);

@@ -1,11 +1,11 @@
-// DRAM: bandwidth of reads, writes and copies, partly written sectors, and latency under load.
+// DRAM: bandwidth of reads, writes and copies, partially written sectors, and latency under load.
 #pragma once
 
 #include "chase.cuh"
 #include "l2.cuh"
 #include "measure.cuh"
 
-// Writes 16 bytes at every `stride` bytes.
+// Writes 16 of every `stride` bytes.
 __global__ void writeEvery(unsigned char* data, size_t bytes, size_t stride) {
   const uint4 value = {1, 2, 3, 4};
   for (size_t at = (size_t(blockIdx.x) * blockDim.x + threadIdx.x) * stride; at < bytes; at += size_t(gridDim.x) * blockDim.x * stride)
@@ -16,13 +16,14 @@ __global__ void copyAll(const uint4* from, uint4* to, size_t units) {
   for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < units; i += size_t(gridDim.x) * blockDim.x) to[i] = from[i];
 }
 
-// Block 0 follows the ring; the others read the buffer until it is done. `counts`: bytes that each block read.
+// Block 0 follows the ring while the other blocks read the buffer. The other blocks stop when block 0 is done. `counts`
+// receives the bytes that each block read.
 __global__ void __launch_bounds__(kL2Threads) chaseUnderLoad(const uint64_t* ring, int steps, const unsigned char* data, size_t bytes,
                                                              volatile int* stop, unsigned long long* counts, Stamp* stamps,
                                                              unsigned long long* nanoseconds, uint32_t* sink) {
   if (blockIdx.x == 0) {
     if (threadIdx.x > 0) return;
-    // The readers need a moment until they load DRAM.
+    // Waits 50 microseconds, until the readers load DRAM.
     for (const unsigned long long begin = globalTimer(); globalTimer() - begin < 50000;) continue;
     const unsigned long long begin = globalTimer();
     uint64_t at = uint64_t(ring);
@@ -41,7 +42,7 @@ __global__ void __launch_bounds__(kL2Threads) chaseUnderLoad(const uint64_t* rin
   const size_t first = at;
   const unsigned long long begin = globalTimer();
   while (!*stop) {
-    for (int turn = 0; turn < 8; ++turn) {  // few looks at one address
+    for (int turn = 0; turn < 8; ++turn) {  // polls the stop flag rarely
       if (at + 3 * step >= bytes) at = first;
       uint32_t words[4];
 #pragma unroll

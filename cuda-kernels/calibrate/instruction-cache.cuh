@@ -1,4 +1,4 @@
-// The instruction cache: cold straight code by length, and loops by size.
+// The instruction cache: cold straight-line code by length, and loops by size.
 #pragma once
 
 #include "launch.cuh"
@@ -37,7 +37,8 @@ __global__ void __launch_bounds__(1024) loopCode(int turns, float y, Stamp* stam
 
 constexpr int kColdKib = 32;
 
-// One warp walks through 32 KiB of code twice and keeps its clock after each KiB. Each kCopy is code of its own.
+// One warp executes 32 KiB of straight-line code twice and records the clock after each KiB. Each kCopy is separate
+// code.
 template <int kCopy>
 __global__ void coldCode(float y, long long* clocks, float* sink) {
   float x[8];
@@ -68,7 +69,7 @@ void benchLoopCode() {
   }
 }
 
-// Cycles after each KiB of two walks: the first and the second of each launch.
+// Cycles after each KiB of two passes: the first and the second pass of each launch.
 struct Walks {
   std::vector<std::vector<double>> cold{kColdKib}, warm{kColdKib};
   void add(const std::vector<long long>& clocks) {
@@ -106,8 +107,8 @@ inline void benchInstructionCache(const Gpu& gpu) {
   for (const bool fromL2 : {true, false}) {
     Walks walks;
     for (int i = 0; i < 9; ++i) {
-      coldCode<0><<<1, 32>>>(0.5f, clocks.get(), nullptr);  // its code is in L2 then
-      // and no longer in the instruction caches.
+      coldCode<0><<<1, 32>>>(0.5f, clocks.get(), nullptr);  // brings the code into L2
+      // Evicts the code from the instruction caches.
       loopCode<256><<<4 * gpu.sms(), 32>>>(3, 0.5f, nullptr, nullptr);
       loopCode<192><<<4 * gpu.sms(), 32>>>(3, 0.5f, nullptr, nullptr);
       if (!fromL2) flush();

@@ -1,5 +1,5 @@
-// L2: bytes and requests per cycle of one SM and of all, by sectors per request, for private lines and for lines that
-// all SMs read; stores; and where L2 ends.
+// L2: bytes and requests per cycle, for one SM and for all SMs, by sectors per request. Covers reads of private lines,
+// reads of lines that all SMs share, stores, and the L2 capacity.
 #pragma once
 
 #include "measure.cuh"
@@ -14,8 +14,8 @@ __device__ __forceinline__ uint32_t loadPastL1(const unsigned char* at) {
   return a;
 }
 
-// Each warp instruction reads 512 bytes as requests of kSectors sectors: 16 / kSectors lines. A block walks over
-// `lines` lines (a power of two) that begin at its share of the buffer.
+// Reads or writes lines. Each warp instruction accesses 512 bytes as requests of kSectors sectors, in 16 / kSectors
+// lines. A block cycles through `lines` lines (a power of two), starting at its share of the buffer.
 template <int kSectors, bool kStore>
 __global__ void __launch_bounds__(kL2Threads) walkLines(unsigned char* data, uint32_t lines, uint32_t linesPerBlock,
                                                         uint32_t turn0, int turns, Stamp* stamps, uint32_t* sink) {
@@ -41,8 +41,8 @@ __global__ void __launch_bounds__(kL2Threads) walkLines(unsigned char* data, uin
 
 struct Walk {
   double milliseconds;
-  Value cycles;       // of a block, the longest
-  double typical = 0;  // the median
+  Value cycles;       // cycles of the slowest block
+  double typical = 0;  // cycles of the median block
 };
 
 template <int kSectors, bool kStore>
@@ -83,7 +83,7 @@ void benchWalk(const Buffer<unsigned char>& data, int blocks, uint32_t lines, bo
       .number("gbs", warps * 512 / 1e6 / (longer.milliseconds - shorter.milliseconds));
 }
 
-// All SMs read `bytes` again and again.
+// Reads `bytes` repeatedly with all SMs.
 __global__ void __launch_bounds__(kL2Threads) sweepAgain(const unsigned char* data, size_t bytes, int turns, uint32_t* sink) {
   const size_t step = size_t(gridDim.x) * blockDim.x * 16;
   uint32_t sum = 0;
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(kL2Threads) sweepAgain(const unsigned char* da
 
 inline void benchL2(const Gpu& gpu) {
   const int sms = gpu.sms();
-  // Private lines fill a third of L2 at most.
+  // Private lines fill at most a third of L2.
   uint32_t lines = 1024;
   while (lines > 64 && size_t(lines) * 128 * sms > size_t(gpu.properties.l2CacheSize) / 3) lines /= 2;
   Buffer<unsigned char> data(std::max(size_t(lines) * 128 * sms, size_t(8192) * 128));

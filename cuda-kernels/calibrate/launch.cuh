@@ -1,5 +1,5 @@
-// What a launch costs: an empty kernel by grid and block size, cold and warm, the next kernel in the stream, and the
-// time between two blocks on one SM.
+// Launch costs: an empty kernel by grid and block size, cold and warm, the gap to the next kernel in the stream, and
+// the gap between two blocks on one SM.
 #pragma once
 
 #include "measure.cuh"
@@ -8,7 +8,7 @@
 
 __global__ void emptyKernel() {}
 
-// Reads a buffer larger than L2, so that L2 and the caches of code and constants hold nothing else.
+// Reads a buffer larger than L2, which evicts everything else from L2 and from the code and constant caches.
 __global__ void sweepMemory(const uint4* data, size_t units, uint32_t* sink) {
   uint32_t sum = 0;
   for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < units; i += size_t(gridDim.x) * blockDim.x)
@@ -35,7 +35,7 @@ struct BlockStamp {
   uint32_t sm;
 };
 
-// Each block keeps its SM's clock when it starts and `wait` cycles later.
+// Stores the SM clock of each block at its start and at least `wait` cycles later.
 __global__ void stampBlocks(int wait, BlockStamp* stamps) {
   const long long start = clock64();
   while (clock64() - start < wait) continue;
@@ -51,7 +51,8 @@ inline std::map<uint32_t, std::vector<BlockStamp>> bySm(const std::vector<BlockS
   return sms;
 }
 
-// From the last clock of a block to the first of the one that takes its place, with `shared` bytes per block.
+// Measures the cycles between the end of a block and the start of the block that replaces it. Each block uses `shared`
+// bytes of shared memory.
 inline void benchBlockTurn(const Gpu& gpu, int threads, int shared) {
   check(cudaFuncSetAttribute(stampBlocks, cudaFuncAttributeMaxDynamicSharedMemorySize, shared), "shared memory");
   int resident = 0;
@@ -73,7 +74,7 @@ inline void benchBlockTurn(const Gpu& gpu, int threads, int shared) {
   Line("block.turn").number("threads", threads).number("sharedBytes", shared).number("resident", resident).value("cycles", valueOf(gaps));
 }
 
-// From the last clock of a kernel's blocks on an SM to the first one of the next kernel's there.
+// Measures the cycles on an SM between the last block of a kernel and the first block of the next kernel.
 inline void benchKernelTurn(const Gpu& gpu) {
   const int blocks = gpu.sms();
   Buffer<BlockStamp> first(blocks), second(blocks);

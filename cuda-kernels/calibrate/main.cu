@@ -1,5 +1,5 @@
 // Measures the parameters of the timing model on the first visible GPU and prints one JSON object per line.
-//   kl-calibrate [GROUP…]      groups: see below; all by default
+//   kl-calibrate [GROUP…]      groups: see below; default: all
 #include "atomics.cuh"
 #include "barriers.cuh"
 #include "chase.cuh"
@@ -24,7 +24,7 @@ struct Group {
   void (*run)(const Gpu&);
 };
 
-// The first one is the clock: it also wakes the GPU up.
+// The clock group runs first because it also wakes up the GPU.
 static const Group groups[] = {
     {"clock", benchClock},         {"pipes", benchPipes},           {"shared", benchShared},
     {"special", benchSpecial},     {"queue", benchQueue}, {"barriers", benchBarriers},     {"chase", benchChase},

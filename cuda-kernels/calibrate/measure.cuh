@@ -1,5 +1,5 @@
-// What every benchmark shares: CUDA errors, buffers, one JSON line per measurement, medians, and the cycles that
-// a block's warps took.
+// Helpers for all benchmarks: CUDA errors, buffers, one JSON line per measurement, medians, and the cycles of a block's
+// warps.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,9 +24,9 @@ struct Gpu {
   cudaDeviceProp properties;
   int clockKHz;
   int sms() const { return properties.multiProcessorCount; }
-  // 90 for compute capability 9.0.
+  // Returns 90 for compute capability 9.0.
   int capability() const { return properties.major * 10 + properties.minor; }
-  // The largest buffer that a benchmark may allocate: a quarter of the free memory.
+  // Returns the largest buffer size that a benchmark may allocate: a quarter of the free memory.
   size_t allowance() const {
     size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
@@ -64,7 +64,7 @@ class Buffer {
   T* data_ = nullptr;
 };
 
-// A measured value: the median of its repetitions and half the width of their middle 80 %.
+// A measured value: the median of its repetitions, and half the width of their middle 80 %.
 struct Value {
   double median = 0, spread = 0;
 };
@@ -76,7 +76,7 @@ inline Value valueOf(std::vector<double> samples) {
   return {samples[samples.size() / 2], (samples[last - cut] - samples[cut]) / 2};
 }
 
-// One JSON object on one line.
+// One measurement, printed as a JSON object on its own line.
 class Line {
  public:
   explicit Line(const std::string& benchmark) : body_("{\"benchmark\":\"" + benchmark + "\"") {}
@@ -94,7 +94,7 @@ class Line {
   }
 
  private:
-  // Whole numbers in full, others with six digits. JSON has no NaN and no infinity.
+  // Returns integers in full and other numbers with six digits. NaN and infinities become null.
   static std::string digits(double value) {
     char text[40];
     if (!std::isfinite(value)) return "null";
@@ -108,7 +108,7 @@ class Line {
   std::string body_;
 };
 
-// First and last clock of each warp of a launch.
+// The first and last clock value of a warp.
 struct Stamp {
   long long start, end;
 };
@@ -119,7 +119,7 @@ __device__ inline void keepStamp(Stamp* stamps, long long start, long long end) 
   if (threadIdx.x % 32 == 0) stamps[threadIdx.x / 32] = {start, end};
 }
 
-// Cycles from the first start to the last end among the warps of one block.
+// Returns the cycles from the first start to the last end among the warps of one block.
 inline double cyclesOf(const std::vector<Stamp>& stamps, int warps) {
   long long start = stamps[0].start, end = stamps[0].end;
   for (int w = 1; w < warps; ++w) {
@@ -129,7 +129,7 @@ inline double cyclesOf(const std::vector<Stamp>& stamps, int warps) {
   return double(end - start);
 }
 
-// Launches a kernel of one block a few times and returns its cycles; the first launch only fills the caches.
+// Launches a one-block kernel several times and returns its cycles. The first launch only fills the caches.
 template <typename Launch>
 Value blockCycles(int warps, Launch launch, int repetitions = 9) {
   Buffer<Stamp> stamps(kMostWarps);
@@ -145,7 +145,7 @@ Value blockCycles(int warps, Launch launch, int repetitions = 9) {
 
 inline Value perStep(Value cycles, double steps) { return {cycles.median / steps, cycles.spread / steps}; }
 
-// (long - short) / steps: what a step costs without the fixed part that both have.
+// Returns (longer - shorter) / steps: the cost of one step without the fixed part of both measurements.
 inline Value slope(Value longer, Value shorter, double steps) {
   return {(longer.median - shorter.median) / steps, (longer.spread + shorter.spread) / steps};
 }
@@ -156,12 +156,12 @@ __device__ inline unsigned long long globalTimer() {
   return now;
 }
 
-// Keeps the stream busy until the host has enqueued what follows, so that no time of the host is measured.
+// Keeps the stream busy until the host has enqueued the timed work, so host time is not measured.
 __global__ void holdStream(unsigned microseconds) {
   for (const unsigned long long begin = globalTimer(); globalTimer() - begin < microseconds * 1000ull;) continue;
 }
 
-// Milliseconds between two events around a launch.
+// Measures the milliseconds between two events around a launch.
 class EventTimer {
  public:
   EventTimer() {
@@ -204,7 +204,7 @@ __device__ inline uint32_t smNumber() {
   return sm;
 }
 
-// Pseudo-random bits from a counter.
+// Returns pseudorandom bits from a counter.
 __host__ __device__ inline uint32_t mixBits(uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352du;

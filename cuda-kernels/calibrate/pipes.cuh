@@ -1,10 +1,10 @@
-// The interval of each opcode on a sub-core (all four busy, four warps each), and its latency in a dependent chain.
-// The difference of two lengths of straight code leaves neither loop nor launch in it.
+// The interval of each opcode on a sub-core (all four sub-cores busy, four warps each), and its latency in a dependent
+// chain. The difference between two code lengths excludes loop and launch overhead.
 #pragma once
 
 #include "measure.cuh"
 
-// One instruction `x = op(x, y, z)`. `opcode` is what `cuobjdump -sass` must show.
+// Defines one instruction `x = op(x, y, z)`. `opcode` is the name that `cuobjdump -sass` must show.
 #define OPERATION(Name, T, SASS, ...)                                              \
   struct Name {                                                                    \
     using Type = T;                                                                \
@@ -42,7 +42,7 @@ OPERATION(Compare, uint32_t, "ISETP",
           asm volatile("{.reg .pred p; setp.ne.u32 p, %0, %1; selp.u32 %0, %1, %2, p;}" : "+r"(x) : "r"(y), "r"(z)))
 OPERATION(Prmt, uint32_t, "PRMT", asm volatile("prmt.b32 %0, %0, %1, %2;" : "+r"(x) : "r"(y), "r"(z)))
 
-constexpr int kIndependent = 8;  // chains per warp when the interval is measured
+constexpr int kIndependent = 8;  // chains per warp in the interval measurement
 
 template <typename Op, int kChains, int kSteps>
 __global__ void __launch_bounds__(1024) repeatOp(int turns, uint32_t seed, Stamp* stamps, uint32_t* sink) {
@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(1024) repeatOp(int turns, uint32_t seed, Stamp
 
 constexpr int kShortCode = 48, kLongCode = 144, kTurns = 64;
 
-// Cycles per instruction of one sub-core with `warps` warps on each, every warp with kChains chains.
+// Returns the cycles per instruction of one sub-core with `warps` warps. Each warp has kChains independent chains.
 template <typename Op, int kChains>
 Value cyclesPerOp(int warps) {
   const auto run = [&](auto kernel) {

@@ -1,12 +1,12 @@
-// How many memory instructions a sub-core can issue before it stops.
+// The number of memory instructions that a sub-core can issue before it stalls.
 #pragma once
 
 #include "measure.cuh"
 
 constexpr int kQueueSteps = 64;
 
-// Each warp issues loads of shared memory that take 32 cycles each, since all lanes use one bank; or loads from global memory, each of
-// a line of its own. The clock of the first warp after each load shows where it stops.
+// Fills the queue with loads. A shared-memory load takes 32 cycles, because all lanes use one bank. A global load reads
+// a separate line. The clock of the first warp after each load shows when the queue is full.
 template <bool kShared>
 __global__ void fillQueue(int stride, const unsigned char* data, long long* clocks, uint32_t* sink) {
   __shared__ uint32_t words[1024];

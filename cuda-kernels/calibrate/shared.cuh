@@ -1,9 +1,9 @@
-// Shared memory: latency and interval by width, bank conflicts, LDSM, and atomics.
+// Shared memory: latency and interval by access width, bank conflicts, LDSM, and atomics.
 #pragma once
 
 #include "measure.cuh"
 
-// Loads kWords words per lane; the first word is the address of the next load.
+// Loads kWords words per lane and returns the first word, the address of the next load.
 template <int kWords>
 __device__ __forceinline__ uint32_t loadShared(uint32_t at) {
   uint32_t a, b, c, d;
@@ -48,8 +48,8 @@ struct CasShared {
   }
 };
 
-// Every 32-bit word of a row holds the address of the row that its lane asks for, so that a lane stays where it is.
-// `stride` bytes lie between two lanes' addresses; `lanes` lanes take part.
+// Chases pointers in shared memory. Each word holds its own address, so every lane reads the same place repeatedly. The
+// addresses of adjacent lanes are `stride` bytes apart; `lanes` lanes take part.
 template <typename Op, int kSteps>
 __global__ void chaseShared(int turns, int stride, int lanes, bool matrix, Stamp* stamps, uint32_t* sink) {
   extern __shared__ __align__(128) uint32_t words[];
@@ -91,7 +91,7 @@ inline void benchShared(const Gpu&) {
   Line("latency.shared").number("bytes", 8).number("ways", 1).value("cycles", sharedCycles<LoadWords<2>>(1, 8, 32));
   Line("latency.shared").number("bytes", 16).number("ways", 1).value("cycles", sharedCycles<LoadWords<4>>(1, 16, 32));
   Line("latency.ldsm").number("matrices", 4).value("cycles", sharedCycles<LoadLdsm>(1, 16, 32, true));
-  // 32 warps hide the latency: cycles of the SM per warp instruction.
+  // 32 warps hide the latency, so these are SM cycles per warp instruction.
   Line("interval.shared").number("bytes", 4).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<1>>(32, 4, 32), 32));
   Line("interval.shared").number("bytes", 8).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<2>>(32, 8, 32), 32));
   Line("interval.shared").number("bytes", 16).number("ways", 1).value("cycles", perWarp(sharedCycles<LoadWords<4>>(32, 16, 32), 32));

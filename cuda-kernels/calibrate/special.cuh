@@ -5,8 +5,8 @@
 
 #include "pipes.cuh"
 
-// A special register has no input that would make a chain: the clock is read before and after an instruction that needs
-// the result. SHFL, whose latency is known from a chain, says what the rest of a step costs.
+// Reads the clock before and after an instruction that needs the result, because a special register has no input to
+// form a chain. SHFL has a known latency, so its step measures the overhead of the other instructions.
 template <bool kSpecial>
 __global__ void readSpecial(long long* clocks, uint32_t* sink) {
   long long stamps[17];
@@ -42,7 +42,7 @@ void benchReadSpecial(const char* what) {
 
 // ---- Branches --------------------------------------------------------------------------------
 
-// A loop of kBody dependent FADDs that is not unrolled: its time over that of the FADDs is the branch.
+// A loop of kBody dependent FADDs that is not unrolled. The time beyond the FADDs is the cost of the branch.
 template <int kBody>
 __global__ void __launch_bounds__(1024) loopBody(int turns, float add, Stamp* stamps, float* sink) {
   float x = float(threadIdx.x);
@@ -70,8 +70,8 @@ void benchLoops(int warps) {
   (Line("loop").number("warps", warps).number("body", kBodies).value("cycles", loopCycles<kBodies>(warps)), ...);
 }
 
-// A loop with or without four branches that are never taken. Each has a predicate and a place of its own, or the compiler
-// would leave it out.
+// A loop with or without four branches that are never taken. Each branch has its own predicate and target; otherwise,
+// the compiler would remove it.
 template <bool kBranches>
 __global__ void __launch_bounds__(1024) loopBranches(int turns, uint32_t never, float add, uint32_t* places, Stamp* stamps, float* sink) {
   float x = float(threadIdx.x);
@@ -98,8 +98,8 @@ __global__ void __launch_bounds__(1024) loopBranches(int turns, uint32_t never, 
   keepStamp(stamps, start, end);
 }
 
-// Per step UIADD3, whose operands are the same in all lanes, and LOP3, which uses it. Of more than 24 steps the
-// compiler makes IADDs.
+// Each step is a UIADD3, whose operands are equal in all lanes, and a LOP3 that uses its result. With more than 24
+// steps, the compiler emits IADDs instead.
 template <int kSteps>
 __global__ void __launch_bounds__(1024) repeatUniform(int turns, int add, Stamp* stamps, uint32_t* results) {
   uint32_t x = threadIdx.x;
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(1024) repeatUniform(int turns, int add, Stamp*
   keepStamp(stamps, start, end);
 }
 
-// Cycles of a sub-core per step, by the difference of two lengths.
+// Returns the cycles of a sub-core per step, from the difference of two lengths.
 inline Value uniformCycles(int warps) {
   constexpr int kTurns = 96;
   Buffer<uint32_t> results(1024);
@@ -139,7 +139,7 @@ inline Value branchCycles(bool with, int warps) {
 constexpr int kConstantWords = 12 << 10;
 __constant__ uint32_t constantRing[kConstantWords];
 
-// Follows the ring of word offsets in constant memory; the first walk is timed by stop, then `steps` together.
+// Follows a ring of word offsets in constant memory. Times each stop of the first walk, then `steps` stops together.
 __global__ void chaseConstant(int stops, int steps, Stamp* stamps, int* firsts, uint32_t* sink) {
   uint32_t at = 0;
   for (int i = 0; i < stops; ++i) {
@@ -173,7 +173,7 @@ inline void benchConstant(int bytes, int stride) {
   Line("latency.constant.first").number("bytes", bytes).number("stride", stride).value("cycles", valueOf(misses));
 }
 
-// Warp loads of constants at `addresses` distinct places.
+// Times warp loads of constants at `addresses` distinct addresses.
 template <int kSteps>
 __global__ void __launch_bounds__(1024) constantLanes(int turns, int addresses, Stamp* stamps, uint32_t* sink) {
   uint32_t at = threadIdx.x % 32 % addresses * 4;
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(1024) constantLanes(int turns, int addresses, 
   for (int turn = 0; turn < turns; ++turn)
 #pragma unroll
     for (int step = 0; step < kSteps; ++step) {
-      // All words are 0: the next address is the same.
+      // All words are 0, so the address stays the same.
       at += constantRing[at];
     }
   if (at + sum == 0xffffffffu) *sink = at;
@@ -210,7 +210,7 @@ inline void benchSpecial(const Gpu&) {
     const auto run = [&](auto kernel) {
       return blockCycles(32, [&](Stamp* stamps) { kernel<<<1, 1024>>>(16, addresses, stamps, nullptr); });
     };
-    // Cycles of the SM per warp instruction.
+    // SM cycles per warp instruction.
     Line("interval.constant").number("addresses", addresses).value("cycles", slope(run(constantLanes<48>), run(constantLanes<16>), 32.0 * 16 * 32));
   }
 }

@@ -1,10 +1,10 @@
-// mma.sync: the interval of each shape on a sub-core, its latency in a chain of accumulators, and the clock under it.
+// mma.sync: the interval of each shape on a sub-core, the latency in a chain of accumulators, and the clock under load.
 #pragma once
 
 #include "clock.cuh"
 #include "measure.cuh"
 
-// d += a * b, with as many registers as the shape has.
+// Defines one instruction `d += a * b`, with as many registers as its shape needs.
 #define MMA(Name, SASS, MACS, Sum, SUMS, A, B, LEAST, ...)                           \
   struct Name {                                                                      \
     using Type = Sum;                                                                \
@@ -53,7 +53,7 @@ MMA(Dmma884, "DMMA.884", 256, double, 2, 1, 1, 80,
                           : "+d"(d[0]), "+d"(d[1])
                           : "d"(f[0]), "d"(f[1]))))
 
-// Finite random operands: halves of a few units, so that the clock and the power are those of real data.
+// Returns random finite operands of small magnitude, so clock and power match those of real data.
 __device__ inline uint32_t randomHalves(uint32_t seed) { return (mixBits(seed) & 0x83ff83ffu) | 0x38003800u; }
 
 template <typename Op, int kChains, int kSteps>
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(1024) timeMma(int turns, uint32_t seed, Stamp*
   __syncthreads();
   const long long start = clock64();
   repeatMma<Op, kChains, kSteps>(turns, d, a, b, f);
-  // The sums are needed before the end is: a matrix product is not over when it has been issued.
+  // Reads the sums before the final clock, because an issued matrix product is not yet complete.
   typename Op::Type total = d[0][0];
   for (int c = 1; c < kChains; ++c) total = total + d[c][0];
   if (total == typename Op::Type(12345)) *sink = 1;

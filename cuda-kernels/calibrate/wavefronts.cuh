@@ -1,4 +1,4 @@
-// L1: cycles of an SM per global load that hits, by stride, by lines and banks, and at random.
+// L1: SM cycles per global load that hits, for strided, multi-line, bank-conflict and random patterns.
 #pragma once
 
 #include "measure.cuh"
@@ -14,8 +14,8 @@ __device__ __forceinline__ uint32_t loadWord(const unsigned char* at) {
   return a;
 }
 
-// Four patterns of lanes in turn, in bytes, within 64 KiB that L1 holds. `zero` is 0, which the compiler does not know: it
-// would take loads of the same place out of the loop.
+// Cycles through four patterns of lane offsets, in bytes, within 64 KiB that L1 holds. `zero` is 0, but the compiler
+// does not know it; otherwise it would hoist loads of the same address out of the loop.
 template <int kSteps, typename Word>
 __global__ void __launch_bounds__(512) loadPattern(int turns, size_t zero, const uint32_t* offsets, const unsigned char* data,
                                                    Stamp* stamps, uint32_t* sink) {
@@ -57,7 +57,7 @@ Value patternCycles(const std::vector<uint32_t>& offsets) {
   return slope(run(48), run(16), 32.0 * kSteps * kPatternWarps);
 }
 
-// The 32-byte sectors, lines, and words in one bank of a pattern, for the reader of the line.
+// Prints the cycles of a pattern with its sectors of 32 bytes, its lines, and its words per bank.
 inline void printPattern(const char* name, int argument, const std::vector<uint32_t>& offsets, int bytes, Value cycles) {
   double lines = 0, sectors = 0, banks = 0;
   for (int p = 0; p < 4; ++p) {
@@ -93,16 +93,16 @@ inline void benchWavefronts(const Gpu&) {
                  bytes == 4 ? patternCycles<uint32_t>(at) : bytes == 8 ? patternCycles<uint2>(at) : patternCycles<uint4>(at));
   };
   for (const int bytes : {4, 8, 16}) {
-    // Lanes `stride` words of their own size apart.
+    // Lanes `stride` elements apart.
     for (const uint32_t stride : {0, 1, 2, 4, 8, 16, 32})
       if (stride * bytes <= 512) bench("stride", stride, bytes, [&](uint32_t p, uint32_t lane) { return lane * stride * bytes + p * 4096; });
     for (const uint32_t kib : {1, 4, 16})
       bench("random", kib, bytes, [&](uint32_t p, uint32_t lane) { return mixBits(p * 32 + lane + 1) % (kib * 1024); });
   }
-  // Every lane in a bank of its own, in `lines` lines: only tags can cost.
+  // Every lane uses its own bank, across `lines` lines, so only tag lookups can add cycles.
   for (const uint32_t lines : {2, 4, 8, 16, 32})
     bench("lines", lines, 4, [&](uint32_t p, uint32_t lane) { return lane % lines * 128 + lane * 4 + p * 4096; });
-  // `ways` words of each used bank, in as many lines.
+  // Each used bank serves `ways` words, in as many lines.
   for (const uint32_t ways : {2, 4, 8, 16, 32})
     bench("bank", ways, 4, [&](uint32_t p, uint32_t lane) { return lane % ways * 128 + lane / ways * 4 + p * 4096; });
 }

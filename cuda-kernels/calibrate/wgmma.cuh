@@ -1,5 +1,5 @@
-// WGMMA (sm_90a): cycles per instruction by N with one and two warpgroups, the shortest issue and wait, and the clock
-// with all tensor cores busy.
+// WGMMA (sm_90a): cycles per instruction by N with one and two warpgroups, the shortest issue-and-wait time, and the
+// clock with all tensor cores busy.
 #pragma once
 
 #include "clock.cuh"
@@ -36,10 +36,10 @@ WGMMA(Fp8N64, "e4m3", "fp8", 64, 32, KL_NAMES_32, KL_SUMS_32(0), 32, "%32", "%33
 WGMMA(Fp8N128, "e4m3", "fp8", 128, 32, KL_NAMES_64, KL_SUMS_64(0), 64, "%64", "%65", "")
 WGMMA(Fp8N256, "e4m3", "fp8", 256, 32, KL_NAMES_128, KL_SUMS_128(0), 128, "%128", "%129", "")
 
-// A and B: 64 and 256 rows of 128 bytes, swizzled. All warpgroups use the same, so that descriptors are uniform.
+// A and B: 64 and 256 rows of 128 bytes, swizzled. All warpgroups use the same operands, so descriptors are uniform.
 constexpr int kTileA = 64 * 128, kTileB = 256 * 128, kWgmmaShared = kTileA + kTileB + 1024;
 
-// Random operands of a few units in 16 bits, or any FP8 that is not NaN.
+// Fills the operands with small random 16-bit values, or with any FP8 values except NaN.
 __device__ inline void fillOperands(unsigned char* shared) {
   uint32_t* words = reinterpret_cast<uint32_t*>(shared);
   for (unsigned i = threadIdx.x; i < kWgmmaShared / 4; i += blockDim.x) words[i] = (mixBits(i) & 0xbbffbbffu);
@@ -50,7 +50,7 @@ __device__ inline void fillOperands(unsigned char* shared) {
 }
 
 struct Operands {
-  uint64_t a, b;  // descriptors
+  uint64_t a, b;  // matrix descriptors
 };
 
 __device__ __forceinline__ Operands operandsIn(const unsigned char* shared) {
@@ -58,7 +58,7 @@ __device__ __forceinline__ Operands operandsIn(const unsigned char* shared) {
   return {klDescriptorA(base), klDescriptorA(base + kTileA)};
 }
 
-// Keeps the compiler from leaving the products out.
+// Uses the sums, so the compiler cannot remove the products.
 template <int kSums>
 __device__ __forceinline__ void keepSums(const float (&d)[kSums], float* sink) {
   float total = 0;
@@ -66,7 +66,7 @@ __device__ __forceinline__ void keepSums(const float (&d)[kSums], float* sink) {
   if (total == -1.0f) *sink = total;
 }
 
-// `count` products in one group, then a wait for all: `turns` times.
+// Repeats `turns` times: kCount products in one group, then a wait for the group.
 template <typename Op, int kCount>
 __device__ __forceinline__ void repeatWgmma(int turns, float (&d)[Op::sums], uint64_t a, uint64_t b) {
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL

@@ -18,7 +18,7 @@ gemm(int m, int n, int k, float scale, const signed char* __restrict__ a, const 
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warpRow = warp / 2 * 64 + lane / 4, warpCol = warp % 2 * 64 + lane / 4;
 
-  int sum[4][8][4] = {};  // 64 x 64 sums of a warp, in tiles of 16 x 8
+  int sum[4][8][4] = {};  // 64 x 64 sums per warp, in tiles of 16 x 8
   for (int depth = 0; depth < k; depth += kMmaDepth) {
     klCopyTile(aTile, a, row0, m, depth, k);
     klCopyTile(bTile, b, col0, n, depth, k);

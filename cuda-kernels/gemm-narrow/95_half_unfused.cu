@@ -22,7 +22,7 @@ gemm(int m, int n, int k, const Input* __restrict__ a, const Input* __restrict__
     if (row + i < m) klStoreFour(sums + (long long)(row + i) * n + col, sum[i], n - col, n % 4 == 0);
 }
 
-// Four neighbors of memory per thread: rows do not matter here.
+// Each thread converts four adjacent elements, regardless of row boundaries.
 __global__ void __launch_bounds__(256)
 narrow(long long count, float scale, const Sum* __restrict__ sums, Result* __restrict__ c) {
   const long long at = ((long long)blockIdx.x * 256 + threadIdx.x) * 4;

@@ -1,5 +1,5 @@
-// Shared by the rungs of gemm-narrow: conversions to a narrow type, a tile of sums per block, and the second kernel of the rungs that
-// convert in a pass of their own.
+// Helpers for the rungs of gemm-narrow: conversions to a narrow type, a tile of sums per block, and the second kernel
+// of the rungs that convert separately.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,18 +7,18 @@
 
 #include <cuda_fp16.h>
 
-// An INT32 sum as INT8: scaled, rounded to nearest even, and saturated.
+// Converts an INT32 sum to INT8: scaled, rounded to nearest even, and saturated.
 __device__ inline signed char klNarrow(int sum, float scale) {
   const float scaled = rintf(scale * float(sum));
   return static_cast<signed char>(fminf(fmaxf(scaled, -128.0f), 127.0f));
 }
 
-// An FP32 sum as FP16, saturated: beyond the largest number it would become infinite.
+// Converts an FP32 sum to FP16, saturated. Larger numbers would become infinite.
 __device__ inline __half klNarrow(float sum, float scale) {
   return __float2half_rn(fminf(fmaxf(scale * sum, -65504.0f), 65504.0f));
 }
 
-// The type of the sums and of the results that belong to a type of the inputs.
+// The types of the sums and results for an input type.
 template <typename T>
 struct KlNarrow;
 template <>
@@ -34,8 +34,8 @@ struct KlNarrow<float> {
 
 // ---- A tile of sums ----------------------------------------------------------------------------
 
-// A block of 16 x 16 threads computes 64 x 64 sums, a thread 4 x 4 of them. Shared memory holds 16 words along K of 64 rows of A and of B:
-// 16 elements of FP32, or 64 of INT8.
+// A block of 16 x 16 threads computes 64 x 64 sums, 4 x 4 per thread. Shared memory holds 16 words along K for 64 rows
+// of A and of B: 16 elements of FP32, or 64 of INT8.
 constexpr int kTile = 64, kWords = 16, kSide = 16, kThreads = kSide * kSide;
 
 __device__ inline int klMultiplyAdd(uint32_t a, uint32_t b, int sum) { return __dp4a(int(a), int(b), sum); }
@@ -43,7 +43,7 @@ __device__ inline float klMultiplyAdd(uint32_t a, uint32_t b, float sum) {
   return fmaf(__uint_as_float(a), __uint_as_float(b), sum);
 }
 
-// A word of a row of `k` elements, zero beyond its end. Rows of whole words are read as words.
+// Returns a word of a row of `k` elements, with zeros beyond the end. Rows of whole words are read as words.
 template <typename T>
 __device__ inline uint32_t klWord(const T* row, int at, int k) {
   constexpr int kPerWord = 4 / sizeof(T);
@@ -55,7 +55,7 @@ __device__ inline uint32_t klWord(const T* row, int at, int k) {
   return word;
 }
 
-// sum[i][j] is that of row row0 + 4 * (threadIdx.x / 16) + i and column col0 + 4 * (threadIdx.x % 16) + j.
+// Computes sums. sum[i][j] has row row0 + 4 * (threadIdx.x / 16) + i and column col0 + 4 * (threadIdx.x % 16) + j.
 template <typename T>
 __device__ inline void klTileSums(int m, int n, int k, int row0, int col0, const T* a, const T* b,
                                   typename KlNarrow<T>::Sum (&sum)[4][4]) {
@@ -85,7 +85,7 @@ __device__ inline void klTileSums(int m, int n, int k, int row0, int col0, const
   }
 }
 
-// Four neighbors of a row in one store where a row of the result is a multiple of four elements.
+// Four adjacent elements of a row, stored at once if the row length is a multiple of four.
 template <typename R>
 struct alignas(4 * sizeof(R)) KlFour {
   R of[4];

@@ -1,13 +1,13 @@
-// Tiles of bytes for mma.sync: 128 rows of A and of B, 64 bytes along K, by four warps of 64 x 64 sums each.
+// Byte tiles for mma.sync: 128 rows of A and of B, 64 bytes along K, for four warps with 64 x 64 sums each.
 #pragma once
 
 #include "narrow_common.cuh"
 
 constexpr int kMmaTile = 128, kMmaDepth = 64, kMmaThreads = 128;
-// Of a row of the tile, in words: four of padding, with which the eight rows of a fragment lie in different banks.
+// Row length of the tile, in words. Four words of padding put the eight rows of a fragment in different banks.
 constexpr int kMmaStride = kMmaDepth / 4 + 4;
 
-// Zeros beyond the matrix. Rows of a multiple of 16 bytes are copied 16 bytes at a time, others word by word.
+// Copies a tile, with zeros beyond the matrix. Rows of a multiple of 16 bytes are copied 16 bytes at a time.
 __device__ inline void klCopyTile(uint32_t (&tile)[kMmaTile][kMmaStride], const signed char* from, int row0, int rows,
                                   int depth, int k) {
   const int col = threadIdx.x % 4 * 16;
@@ -23,7 +23,7 @@ __device__ inline void klCopyTile(uint32_t (&tile)[kMmaTile][kMmaStride], const 
   }
 }
 
-// Two neighbors of a row, in one store where rows have an even number of elements.
+// Stores two adjacent elements of a row, at once if rows have an even number of elements.
 __device__ inline void klStorePair(signed char* to, char2 pair, int colsLeft, bool even) {
   if (even && colsLeft >= 2) {
     *reinterpret_cast<char2*>(to) = pair;
@@ -33,7 +33,7 @@ __device__ inline void klStorePair(signed char* to, char2 pair, int colsLeft, bo
   if (colsLeft >= 2) to[1] = pair.y;
 }
 
-// d += a * b: 16 x 32 by 32 x 8 bytes. A lane has of A words along K of rows lane / 4 and lane / 4 + 8, and of B of column lane / 4.
+// Computes d += a * b: 16 x 32 by 32 x 8 bytes. A lane has A in rows lane / 4 and lane / 4 + 8, B in column lane / 4.
 __device__ inline void klMma(int (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2]) {
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"

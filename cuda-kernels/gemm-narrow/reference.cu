@@ -1,5 +1,5 @@
-// What the rungs of gemm-narrow/ are checked against: INT32 sums scaled, rounded and saturated in FP32, which is exact, or sums in FP64
-// with a tolerance for FP16.
+// The expected result for the rungs of gemm-narrow/. For INT8: INT32 sums, scaled, rounded and saturated in FP32, which
+// is exact. For FP16: sums in FP64 with a tolerance.
 #include "kl_reference.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ __global__ void rows(KlReference p, long long first, long long end) {
 
 }  // namespace
 
-// In launches short enough for a GPU that also drives a display.
+// Splits the work into launches short enough for a GPU that also drives a display.
 extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
   const long long all = p->m * p->n, chunk = 1 + (1LL << 33) / p->k;
   for (long long first = 0; first < all; first += chunk) {
@@ -51,7 +51,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// The same on the host, for the emulated GPU.
+// Computes the same result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   for (long long row = 0; row < p->m; ++row)
     for (long long col = 0; col < p->n; ++col) element(*p, row, col);

@@ -4,7 +4,7 @@
 // @param   FAST 1 {0,1}
 // @dtype   bf16 e4m3
 
-// The library is opened at run time: a machine can have nvcc and no cuBLAS.
+// The library is opened at run time, because a machine may have nvcc but not cuBLAS.
 #include "nt_common.cuh"
 
 #include <dlfcn.h>
@@ -38,7 +38,7 @@ struct CublasLt {
   Status (*propose)(Opaque, Opaque, Opaque, Opaque, Opaque, Opaque, Opaque, int, Heuristic*, int*) = nullptr;
   Status (*multiply)(Opaque, Opaque, const void*, const void*, Opaque, const void*, Opaque, const void*, const void*, Opaque,
                      void*, Opaque, const void*, void*, size_t, cudaStream_t) = nullptr;
-  std::string missing;  // why the library cannot be used; empty when it can
+  std::string missing;  // why the library cannot be used; empty if it can
 
   CublasLt() {
     void* library = open();
@@ -75,7 +75,7 @@ CublasLt& cublasLt() {
   return instance;
 }
 
-// What is made once for a problem: a launch is one call.
+// The descriptors and algorithm for a problem, created once, so a launch is one call.
 struct Prepared {
   Opaque handle = nullptr, operation = nullptr, first = nullptr, second = nullptr, result = nullptr;
   Heuristic chosen{};
@@ -83,7 +83,7 @@ struct Prepared {
   int dtype = -1;
 };
 
-// cuBLAS is column-major: there our A is k x m, our B is k x n, and our C is its transpose, n x m. So B goes first, transposed.
+// cuBLAS is column-major: it sees A as k x m, B as k x n, and C as its transpose, n x m. B is passed first, transposed.
 Status prepare(const CublasLt& blas, const KlGemmNt* p, Prepared& to) {
   if (to.m == p->m && to.n == p->n && to.k == p->k && to.dtype == p->dtype) return 0;
   const int type = p->dtype == KL_E4M3 ? kTypeE4m3 : kTypeBf16;

@@ -10,12 +10,12 @@
 
 #include "nt_common.cuh"
 
-constexpr int kRowBytes = 128;                 // of K in a stage
-constexpr int kWarpRows = 64, kWarpCols = 64;  // of C, in the registers of a warp
+constexpr int kRowBytes = 128;                 // bytes of K per stage
+constexpr int kWarpRows = 64, kWarpCols = 64;  // the part of C in a warp's registers
 constexpr int kParts = kWarpRows / 16;
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
 constexpr int kBytesA = BM * kRowBytes, kStageBytes = (BM + BN) * kRowBytes, kSharedBytes = STAGES * kStageBytes;
-constexpr int kRowsAtOnce = kThreads / 8;  // that all threads copy, eight of them a row
+constexpr int kRowsAtOnce = kThreads / 8;  // rows that all threads copy at once, with eight threads per row
 
 static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
 static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM and BN must be multiples of 64: the tile of a warp");
@@ -24,8 +24,8 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Whether the target multiplies this type at all. If it does not, the kernel is compiled empty; kl_unsupported() keeps it from
-// being launched.
+// Whether the target can multiply this type. If not, the kernel is compiled empty, and kl_unsupported() prevents its
+// launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 890
 template <typename T>
 constexpr bool kMultiplies = !kIsE4m3<T>;
@@ -34,11 +34,11 @@ template <typename T>
 constexpr bool kMultiplies = true;
 #endif
 
-// Where 16 bytes lie in a tile. The position within 128 bytes is XORed with the row: the eight rows that ldmatrix reads at once
-// then lie in different banks.
+// Returns the position of 16 bytes in a tile. The position within 128 bytes is XORed with the row, so the eight rows
+// that ldmatrix reads at once are in different banks.
 __device__ inline uint32_t place(int row, int sixteen) { return row * kRowBytes + ((sixteen ^ (row & 7)) << 4); }
 
-// Starts copying 16 bytes into shared memory; zeros if `inside` is false.
+// Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
@@ -56,7 +56,7 @@ __device__ inline void loadMatrices(uint32_t (&part)[4], uint32_t from) {
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                   \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
 
-// 32 bytes of K: 16 elements of 16 bits, or 32 of 8. A register holds the same four bytes of a row in either case.
+// Multiplies 32 bytes of K (16 elements of 16 bits, or 32 of 8). A register holds four bytes of a row.
 template <typename T>
 __device__ inline void multiply(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsE4m3<T>) KL_MMA("m16n8k32", "e4m3");
@@ -77,12 +77,12 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
     const int steps = (k + kDepth - 1) / kDepth;
 
-    // A thread copies the same sixteen bytes of rows that are kRowsAtOnce apart, of A and of B.
+    // A thread copies the same 16 bytes of rows that are kRowsAtOnce apart, for A and B.
     const int copyRow = threadIdx.x / 8, copyCol = threadIdx.x % 8 * kSixteen;
     const uint32_t copyTo = stages + place(copyRow, threadIdx.x % 8);
     const T* const aFrom = a + (long long)(row0 + copyRow) * k + copyCol;
     const T* const bFrom = b + (long long)(col0 + copyRow) * k + copyCol;
-    const int rowsOfA = m - row0 - copyRow, rowsOfB = n - col0 - copyRow;  // from copyRow on
+    const int rowsOfA = m - row0 - copyRow, rowsOfB = n - col0 - copyRow;  // number of rows from copyRow
     const auto copyStage = [&](int step) {
       const int depth = step * kDepth;
       const uint32_t to = copyTo + step % STAGES * kStageBytes;
@@ -101,8 +101,8 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
     };
 
     float sum[kParts][kWarpCols / 8][4] = {};
-    // Fragments are loaded a step ahead. Hopper has no product of FP8 fragments: the compiler makes two of FP16 of each, and that takes
-    // the registers of a second set of fragments.
+    // Fragments are loaded one step ahead. Hopper has no product of FP8 fragments, so the compiler converts each one
+    // into two FP16 fragments, which need the registers of the second set.
     constexpr bool kAhead = !kIsE4m3<T>;
     uint32_t aPart[1 + kAhead][kParts][4], bPart[1 + kAhead][kWarpCols / 16][4];
     const auto loadA = [&](int buffer, uint32_t stage, int d, int i) {
@@ -112,7 +112,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
       loadMatrices(bPart[buffer][i],
                    stage + kBytesA + place(warpCol + i * 16 + lane / 16 * 8 + lane % 8, d * 2 + lane / 8 % 2));
     };
-    // The next stage must have arrived, for every thread. After that nobody reads this one, and the next round may overwrite it.
+    // Waits until the next stage has arrived for every thread. This stage is then free to be overwritten.
     const auto nextStageArrives = [] {
       asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
       __syncthreads();
@@ -139,7 +139,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
 #pragma unroll
         for (int i = 0; i < kParts; ++i) {
           if constexpr (kAhead) {
-            // Loads between the products, so that neither keeps the other waiting. After the last step they load what nobody uses.
+            // Loads alternate with products, so neither waits for the other. After the last step, the loads are unused.
             const uint32_t from = d == kSteps - 1 ? nextStage : stage;
             loadA((d + 1) % 2, from, (d + 1) % kSteps, i), loadB((d + 1) % 2, from, (d + 1) % kSteps, i);
           } else {
@@ -149,7 +149,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
           for (int j = 0; j < kWarpCols / 8; ++j)
             multiply<T>(sum[i][j], aPart[now][i], bPart[now][j / 2][j % 2 * 2], bPart[now][j / 2][j % 2 * 2 + 1]);
         }
-        if (d == 0) copyStage(step + STAGES - 1);  // the stage that this overwrites was left at the end of the step before
+        if (d == 0) copyStage(step + STAGES - 1);  // the overwritten stage was finished at the end of the previous step
       }
       if (!kAhead) nextStageArrives();
     }
@@ -163,7 +163,7 @@ gemm(int m, int n, int k, float scale, const T* __restrict__ a, const T* __restr
         __nv_bfloat16* line = c + (long long)row * n;
 #pragma unroll
         for (int j = 0; j < kWarpCols / 8; ++j) {
-          const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even: both columns, or neither
+          const int col = col0 + warpCol + j * 8 + lane % 4 * 2;  // n is even: both columns or neither are inside
           if (col < n)
             *reinterpret_cast<uint32_t*>(line + col) = klPair(scale * sum[i][j][half * 2], scale * sum[i][j][half * 2 + 1]);
         }
@@ -184,7 +184,7 @@ extern "C" const char* kl_unsupported(const KlGemmNt* p, int sm) {
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // Asynchronous copies of 16 bytes need aligned rows; other shapes take the slow kernel.
+    // Asynchronous copies of 16 bytes need aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =

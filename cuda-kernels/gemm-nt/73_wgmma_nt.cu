@@ -22,7 +22,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
             float scale, __nv_bfloat16* __restrict__ c) {
   constexpr int kDepth = kStageDepth<T>;
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];  // turns when a stage has arrived
+  __shared__ uint64_t full[STAGES];  // completes a phase when a stage has arrived
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u;
   const int row0 = klGridRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
@@ -59,7 +59,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

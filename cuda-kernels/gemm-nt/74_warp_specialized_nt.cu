@@ -27,7 +27,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (threadIdx.x == 0) {
     klTmaPrefetch(&aMap);
     klTmaPrefetch(&bMap);
-    initStages(full, empty, kConsumers * 4);  // each warp that multiplies arrives
+    initStages(full, empty, kConsumers * 4);  // each consumer warp arrives
   }
   __syncthreads();
 
@@ -68,7 +68,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         klBarrierWait(&full[s], phase);
         const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
         klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
-        klWgmmaWait<1>();  // this stage's products stay in flight; those of the stage before are done
+        klWgmmaWait<1>();  // this stage's products stay in flight; the previous stage's products are done
         if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
         advance();
       }

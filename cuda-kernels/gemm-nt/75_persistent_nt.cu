@@ -30,7 +30,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (threadIdx.x == 0) {
     klTmaPrefetch(&aMap);
     klTmaPrefetch(&bMap);
-    initStages(full, empty, kConsumers * 4);  // each warp that multiplies arrives
+    initStages(full, empty, kConsumers * 4);  // each consumer warp arrives
   }
   __syncthreads();
 
@@ -38,7 +38,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     klRegistersDown<40>();
     if (threadIdx.x == 0) {
       int s = 0, phase = 0;
-      // Back and forth along K: a tile starts with the columns that the one before it ends with, which are in L2.
+      // Alternates the direction along K: a tile starts with the columns that ended the previous tile and are in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -72,7 +72,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         klBarrierWait(&full[s], phase);
         const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
         klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
-        klWgmmaWait<1>();  // this stage's products stay in flight; those of the stage before are done
+        klWgmmaWait<1>();  // this stage's products stay in flight; the previous stage's products are done
         if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
         advance();
       }

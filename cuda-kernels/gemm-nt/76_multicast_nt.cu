@@ -33,7 +33,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (threadIdx.x == 0) {
     klTmaPrefetch(&aMap);
     klTmaPrefetch(&bMap);
-    initStages(full, empty, kRows * kConsumers * 4);  // each warp that multiplies arrives, in every block
+    initStages(full, empty, kRows * kConsumers * 4);  // each consumer warp of every block arrives
   }
   klClusterSync();
 
@@ -42,7 +42,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     if (threadIdx.x == 0) {
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Back and forth along K: a tile starts with the columns that the one before it ends with, which are in L2.
+      // Alternates the direction along K: a tile starts with the columns that ended the previous tile and are in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -50,7 +50,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         const int row0 = (row * kRows + cluster.row) * BM, col0 = (col + cluster.col) * BN;
         for (int i = 0; i < steps; ++i) {
           const int depth = (back ? steps - 1 - i : i) * kDepth;
-          // All blocks must have left the stage: the tile of B that lands in each comes from all of them.
+          // All blocks must be done with the stage, because every block sends a part of each block's tile of B.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
           klBarrierExpect(&full[s], Plan::stageBytes);
@@ -77,7 +77,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         klBarrierWait(&full[s], phase);
         const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
         klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
-        klWgmmaWait<1>();  // this stage's products stay in flight; those of the stage before are done
+        klWgmmaWait<1>();  // this stage's products stay in flight; the previous stage's products are done
         if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
         advance();
       }
@@ -90,8 +90,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       klStoreNt(sum, c, row0, col0, m, n, scale);
     }
   }
-  __syncwarp();     // the threads that copied are late
-  klClusterSync();  // a block stays until the other has sent it all it will send
+  __syncwarp();     // the threads that issued copies arrive late
+  klClusterSync();  // a block stays until the other block has sent all its data
 }
 
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {

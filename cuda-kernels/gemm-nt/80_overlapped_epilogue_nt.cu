@@ -37,7 +37,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     klTmaPrefetch(&aMap);
     klTmaPrefetch(&bMap);
     klTmaPrefetch(&cMap);
-    initStages(full, empty, kRows * kConsumers * 4);  // each warp that multiplies arrives, in every block
+    initStages(full, empty, kRows * kConsumers * 4);  // each consumer warp of every block arrives
   }
   klClusterSync();
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
@@ -48,7 +48,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       asm volatile("griddepcontrol.wait;" ::: "memory");
       const uint16_t column = cluster.column();
       int s = 0, phase = 0;
-      // Back and forth along K: a tile starts with the columns that the one before it ends with, which are in L2.
+      // Alternates the direction along K: a tile starts with the columns that ended the previous tile and are in L2.
       bool back = false;
       for (int tile = first; tile < order.count(); tile += stride, back = !back) {
         int row, col;
@@ -56,7 +56,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         const int row0 = (row * kRows + cluster.row) * BM, col0 = (col + cluster.col) * BN;
         for (int i = 0; i < steps; ++i) {
           const int depth = (back ? steps - 1 - i : i) * kDepth;
-          // All blocks must have left the stage: the tile of B that lands in each comes from all of them.
+          // All blocks must be done with the stage, because every block sends a part of each block's tile of B.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * Plan::stageBytes, bTile = aTile + Plan::bytesA;
           klBarrierExpect(&full[s], Plan::stageBytes);
@@ -80,13 +80,13 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       klWgmmaNtStage<T>(sum, aTile + group * 64 * kRowBytes, bTile, step != 0);
     };
     const auto finishStage = [&](int step) {
-      klWgmmaWait<1>();  // this stage's products stay in flight; those of the stage before are done
+      klWgmmaWait<1>();  // this stage's products stay in flight; the previous stage's products are done
       if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
       if (++s == kStages) s = 0, phase ^= 1;
     };
 
-    // A tile's results as BF16, stored under products of the next tile: they leave while the tensor cores have work, and not
-    // all at the moment at which every SM ends a tile.
+    // A tile's results as BF16, stored during products of the next tile. The tensor cores then have work during the
+    // stores, and the SMs do not all store at the same time.
     constexpr int kParts = BN / 64;
     uint32_t held[BN / 4];
     bool holding = false;
@@ -127,8 +127,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     for (int part = 0; part < kParts; ++part) store(part);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // the threads that copied are late
-  klClusterSync();  // a block stays until the other has sent it all it will send
+  __syncwarp();     // the threads that issued copies arrive late
+  klClusterSync();  // a block stays until the other block has sent all its data
 }
 
 extern "C" cudaError_t kl_launch(const KlGemmNt* p, cudaStream_t stream) {

@@ -1,4 +1,4 @@
-// Shared by the rungs of gemm-nt: the types, pairs of results, and a kernel for the shapes that a rung's fast path cannot take.
+// Helpers for the rungs of gemm-nt: types, pairs of results, and a slow path for all other shapes.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -13,23 +13,23 @@
 template <typename T>
 constexpr bool kIsE4m3 = std::is_same<T, __nv_fp8_e4m3>::value;
 
-// Calls `launch` with a value of the input type, which only conveys the type.
+// Calls `launch` with a value of the input type. The value only conveys the type.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemmNt* p, Launch launch) {
   if (p->dtype == KL_E4M3) return launch(__nv_fp8_e4m3());
   return launch(__nv_bfloat16());
 }
 
-// What 128-bit copies of A, B and C need: every row starts at a multiple of 16 bytes.
+// Returns whether every row of A, B and C starts at a multiple of 16 bytes, as 128-bit copies require.
 inline bool klRowsAligned(const KlGemmNt* p) {
   const int bytes = p->dtype == KL_E4M3 ? 1 : 2;
   return p->k * bytes % 16 == 0 && p->n % 8 == 0 && klAligned16(p->a) && klAligned16(p->b) && klAligned16(p->c);
 }
 
-// The two scales, each of a whole matrix: C is their product times A * B^T.
+// Returns the product of the two matrix scales: C is this product times A * B^T.
 inline float klScale(const KlGemmNt* p) { return p->scale_a * p->scale_b; }
 
-// Two neighbors of C, rounded to BF16, as they lie in memory.
+// Packs two adjacent elements of C, rounded to BF16, in memory order.
 __device__ inline uint32_t klPair(float low, float high) {
   const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
   return reinterpret_cast<const uint32_t&>(pair);
@@ -37,8 +37,8 @@ __device__ inline uint32_t klPair(float low, float high) {
 
 // ---- Any shape -------------------------------------------------------------------------------
 
-// The slow path of the rungs whose copies move 16 bytes or more at a time: no row needs an alignment. A block computes
-// 64 x 64 elements with FP32 FMAs, a thread 4 x 4 of them.
+// The slow path of the rungs that copy at least 16 bytes at a time. The slow path needs no row alignment. A block
+// computes 64 x 64 elements with FP32 FMAs, 4 x 4 per thread.
 constexpr int kAnyTile = 64, kAnyDepth = 16, kAnySide = 16;
 
 template <typename T>

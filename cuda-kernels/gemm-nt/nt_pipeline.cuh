@@ -1,24 +1,24 @@
-// Around the kernels of the warp-specialized rungs, in which one thread copies and two warpgroups multiply 64 x BN each: their
-// shared memory, copies to several blocks, results through the copy engine, and the launch.
+// Helpers for warp-specialized kernels, in which one thread copies and two warpgroups multiply 64 x BN each: shared
+// memory, copies to several blocks, results through the copy engine, and the launch.
 #pragma once
 
 #include "nt_wgmma.cuh"
 
 #include <algorithm>
 
-// What the launch has to know of a rung, which derives from this and overrides what it changes.
+// The launch options of a rung. A rung derives from this struct and overrides the values that it changes.
 struct NtDesign {
-  static constexpr int kWidest = 256;         // columns of a tile where there is work enough: 256 or 128
-  static constexpr bool kPersistent = false;  // blocks stay for tile after tile
-  static constexpr int kClusterRows = 1;      // blocks, one below the other, that fetch their tile of B together
-  static constexpr int kBuffers = 0;          // of 64 x 64 results a warpgroup, read by the copy engine; 0: stored from registers
-  static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this one end
+  static constexpr int kWidest = 256;         // columns of a tile if there is enough work: 256 or 128
+  static constexpr bool kPersistent = false;  // blocks compute several tiles in turn
+  static constexpr int kClusterRows = 1;      // blocks in a column that fetch their tile of B together
+  static constexpr int kBuffers = 0;          // result buffers of 64 x 64 per warpgroup; 0 stores from registers
+  static constexpr bool kEarlyLaunch = false; // the next kernel may start when the first blocks of this kernel end
 };
 
 constexpr int BM = 128, kConsumers = 2, kThreads = (1 + kConsumers) * 128;
 constexpr int kBufferBytes = 64 * kRowBytes;  // 64 rows of 64 results in BF16
 
-// How the shared memory of a block is used for tiles of 128 x BN.
+// The shared memory of a block for tiles of 128 x BN.
 template <class Design, int BN>
 struct NtPlan {
   static constexpr int bytesA = BM * kRowBytes, bytesB = BN * kRowBytes, stageBytes = bytesA + bytesB;
@@ -33,22 +33,22 @@ __device__ inline void storeMatrices(uint32_t to, uint32_t a, uint32_t b, uint32
                : "memory");
 }
 
-constexpr int kPartPairs = 16;  // of a thread: 64 columns of a warpgroup's 64 rows
+constexpr int kPartPairs = 16;  // pairs per thread: 64 columns of a warpgroup's 64 rows
 
-// Packs a part of a warpgroup's sums as they lie in C: pairs of neighbors.
+// Packs a part of a warpgroup's sums in the order of C, as pairs of adjacent elements.
 __device__ inline void packPart(uint32_t* pairs, const float* sum, float scale) {
 #pragma unroll
   for (int i = 0; i < kPartPairs; ++i) pairs[i] = klPair(scale * sum[2 * i], scale * sum[2 * i + 1]);
 }
 
-// Stores part `part` of a warpgroup's results, 64 columns of its 64 rows, through shared memory and the copy engine, in kBuffers
-// buffers in turn: one is filled while the engine reads the others.
+// Stores part `part` of a warpgroup's results, 64 columns of its 64 rows, through shared memory and the copy engine.
+// Cycles through kBuffers buffers: one is filled while the engine reads the others.
 template <int kBuffers>
 __device__ inline void storePart(const uint32_t* pairs, int part, const CUtensorMap* cMap, uint32_t staging, int group, int row0,
                                  int col0) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
   const bool leader = threadIdx.x % 128 == 0;
-  // Of four 8 x 8 matrices a lane has the address of one row: rows of the upper and the lower half, then 8 columns further.
+  // Each lane addresses one row of four 8 x 8 matrices: upper half, lower half, then both 8 columns farther.
   const int row = warp * 16 + lane / 8 % 2 * 8 + lane % 8;
   const uint32_t buffer = staging + part % kBuffers * kBufferBytes;
   if (leader) klTmaStoreWaitRead<kBuffers - 1>();
@@ -67,7 +67,7 @@ __device__ inline void storePart(const uint32_t* pairs, int part, const CUtensor
   }
 }
 
-// Copies a tile of rows from `row` on. L2 treats it as kPolicy says, one of CUTLASS's CacheHintSm90.
+// Copies a tile of rows from `row`. kPolicy is the L2 policy, a value of CUTLASS's CacheHintSm90.
 constexpr uint64_t kEvictNormally = 0x1000000000000000, kEvictLast = 0x14f0000000000000;
 template <uint64_t kPolicy = kEvictNormally>
 __device__ inline void copyTile(uint32_t tile, const CUtensorMap* map, int row, int depth, uint64_t* barrier) {
@@ -78,21 +78,21 @@ __device__ inline void copyTile(uint32_t tile, const CUtensorMap* map, int row, 
       : "memory");
 }
 
-// Where a block stands in a cluster of kRows blocks, one below the other.
+// The position of a block in a cluster whose columns have kRows blocks.
 template <int kRows>
 struct NtCluster {
   int row, col;
 
   __device__ explicit NtCluster(int rank) : row(rank % kRows), col(rank / kRows) {}
-  // The blocks of this column, a bit each.
+  // Returns a mask with one bit per block of this column.
   __device__ uint16_t column() const { return uint16_t(((1 << kRows) - 1) << col * kRows); }
-  // Whether the block of this rank copies to this one.
+  // Returns whether the block of this rank copies to this block.
   __device__ bool sharesWith(int rank) const {
     return rank % kRows == row || rank / kRows == col;
   }
 };
 
-// Copies share `share` of a tile of kTileRows rows, which kRows blocks need, to all of them.
+// Copies share `share` of a tile of kTileRows rows to all kRows blocks that need the tile.
 template <int kTileRows, int kRows, uint64_t kPolicy = kEvictNormally>
 __device__ inline void copyShare(uint32_t tile, const CUtensorMap* map, int row, int depth, uint64_t* barrier,
                                  int share, uint16_t blocks) {
@@ -105,7 +105,7 @@ __device__ inline void copyShare(uint32_t tile, const CUtensorMap* map, int row,
       : "memory");
 }
 
-// Called by one thread: `full` turns when a stage has arrived, `empty` when `warps` warps are done with it.
+// Initializes the barriers in one thread. `full` is for an arrived stage, `empty` for `warps` finished warps.
 template <int kStages>
 __device__ inline void initStages(uint64_t (&full)[kStages], uint64_t (&empty)[kStages], int warps) {
   for (int s = 0; s < kStages; ++s) {
@@ -144,7 +144,7 @@ cudaError_t launchNt(NtKernel* kernel, const KlGemmNt* p, int smCount, cudaStrea
   config.attrs = &early;
   config.numAttrs = Design::kEarlyLaunch;
   if (Design::kPersistent) {
-    // As few clusters as finish in as many rounds: all end at the same time.
+    // Launches the fewest clusters that need the same number of rounds, so all finish at the same time.
     int resident = smCount / kCluster;
     if (kCluster > 2) status = cudaOccupancyMaxActiveClusters(&resident, kernel, &config);
     if (status != cudaSuccess) return status;
@@ -153,12 +153,12 @@ cudaError_t launchNt(NtKernel* kernel, const KlGemmNt* p, int smCount, cudaStrea
   return cudaLaunchKernelEx(&config, kernel, aMap, bMap, cMap, m, n, k, klScale(p), static_cast<__nv_bfloat16*>(p->c));
 }
 
-// `kernelOf` returns the kernel for a value of the input type and a width of tiles.
+// Launches a rung. `kernelOf` returns the kernel for a value of the input type and a tile width.
 template <class Design, typename KernelOf>
 cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -167,7 +167,7 @@ cudaError_t klLaunchNt(const KlGemmNt* p, cudaStream_t stream, KernelOf kernelOf
     const auto launch = [&](auto width) {
       return launchNt<Design, T, width>(kernelOf(type, width), p, smCount, stream);
     };
-    // A matrix of few tiles would leave most of the GPU idle: then narrower ones, for as long as all of them run at once.
+    // Few tiles would leave most of the GPU idle. Narrower tiles are then used, as long as all run at once.
     const long long rows = ceilDiv(int(p->m), BM * Design::kClusterRows) * Design::kClusterRows;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launch(NtWidth<64>());
     if (Design::kWidest == 128 || rows * ceilDiv(int(p->n), 128) <= smCount) return launch(NtWidth<128>());

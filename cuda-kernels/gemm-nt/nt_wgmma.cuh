@@ -1,10 +1,10 @@
-// WGMMA over tiles of which both operands have K contiguous, as FP8 requires: 128 bytes of K a row, swizzled by the copy engine.
+// WGMMA for tiles with K contiguous in both operands, as FP8 requires. The copy engine swizzles the 128-byte rows.
 #pragma once
 
 #include "kl_hopper.cuh"
 #include "nt_common.cuh"
 
-// Of K in a row of a stage: 64 elements of 16 bits, 128 of 8.
+// Bytes of K per row of a stage: 64 elements of 16 bits, or 128 of 8 bits.
 constexpr int kRowBytes = 128;
 template <typename T>
 constexpr int kStageDepth = kRowBytes / sizeof(T);
@@ -30,8 +30,8 @@ cudaError_t klRowMap(CUtensorMap* map, const void* data, long long rows, long lo
                : SUMS                                                                                         \
                : "l"(a), "l"(b), "r"(add))
 
-// Enqueues d = a * b^T, or d += a * b^T if `add` is not 0: 64 x 2N' for N' accumulators a thread, laid out as klWgmma's, over
-// 32 bytes of K: 16 elements of 16 bits, 32 of 8.
+// Enqueues d = a * b^T, or d += a * b^T if `add` is not 0: 64 x 2N' for N' accumulators per thread, in klWgmma's
+// layout, over 32 bytes of K: 16 elements of 16 bits, or 32 of 8 bits.
 template <typename T>
 __device__ inline void klWgmmaNt(float (&d)[128], uint64_t a, uint64_t b, int add) {
   if constexpr (kIsE4m3<T>) KL_WGMMA_NT("m64n256k32", "e4m3", "", KL_NAMES_128, KL_SUMS_128(0), "%128", "%129", "%130");
@@ -50,7 +50,7 @@ __device__ inline void klWgmmaNt(float (&d)[32], uint64_t a, uint64_t b, int add
 
 #undef KL_WGMMA_NT
 
-// One stage: 64 rows of A by the rows of B, 128 bytes of K deep. `add` is 0 in the first stage of a sum. Enqueues one group.
+// Enqueues one stage as a group: 64 rows of A times the rows of B, 128 bytes of K. `add` is 0 in the first stage.
 template <typename T, int kSums>
 __device__ inline void klWgmmaNtStage(float (&sum)[kSums], uint32_t aTile, uint32_t bTile, int add) {
   const uint64_t a = klDescriptorA(aTile), b = klDescriptorA(bTile);
@@ -60,8 +60,8 @@ __device__ inline void klWgmmaNtStage(float (&sum)[kSums], uint32_t aTile, uint3
   klWgmmaCommit();
 }
 
-// Stores a warpgroup's sums where they belong: 64 rows from row0, 2 * kSums columns from col0. n is a multiple of 8, so two
-// neighboring columns are both inside or both outside. The four threads that share a row write 16 bytes of it.
+// Stores a warpgroup's sums: 64 rows from row0, 2 * kSums columns from col0. n is a multiple of 8, so two adjacent
+// columns are either both inside or both outside. The four threads that share a row write 16 bytes of the row.
 template <int kSums>
 __device__ inline void klStoreNt(const float (&sum)[kSums], __nv_bfloat16* c, int row0, int col0, int m, int n, float scale) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;

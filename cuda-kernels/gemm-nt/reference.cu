@@ -1,5 +1,5 @@
-// What the rungs of gemm-nt/ are checked against: the product in FP64, and for each element |C| + sqrt(k)*2^-14*|A||B|,
-// by which task.yaml measures its error.
+// The expected result for the rungs of gemm-nt/: the product in FP64, and |C| + sqrt(k)*2^-14*|A||B| per element, the
+// error scale in task.yaml.
 #include "kl_reference.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr int kTile = 64, kDepth = 16, kSide = 16;  // 16 x 16 threads, 4 x 4 elements of a tile each
+constexpr int kTile = 64, kDepth = 16, kSide = 16;  // 16 x 16 threads with 4 x 4 elements of a tile each
 
 __host__ __device__ float load(const void* data, int dtype, long long i) {
   if (dtype == KL_E4M3) return float(static_cast<const __nv_fp8_e4m3*>(data)[i]);
@@ -23,8 +23,8 @@ __host__ __device__ void finish(const KlReference& p, long long i, double produc
   p.c_scale[i] = fabs(c) + sqrt(double(p.k)) * ldexp(fabs(scale) * productAbs, -14);
 }
 
-// |A||B| only sets a tolerance and sums positive terms, so FP32 does; that halves the FP64 work, which is slow on
-// most GPUs.
+// FP32 suffices for |A||B|, which only sets a tolerance and sums positive terms. This halves the FP64 work, which is
+// slow on most GPUs.
 __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long long firstTile) {
   __shared__ double aTile[kDepth][kTile + 1], bTile[kDepth][kTile + 1];
   __shared__ float aAbs[kDepth][kTile + 1], bAbs[kDepth][kTile + 1];
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long
 
 }  // namespace
 
-// In launches short enough for a GPU with slow FP64 that also drives a display.
+// Splits the work into launches short enough for a GPU with slow FP64 that also drives a display.
 extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
   const auto tilesOf = [](long long size) { return (size + kTile - 1) / kTile; };
   const long long tiles = tilesOf(p->m) * tilesOf(p->n);
@@ -87,7 +87,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// The same on the host, for the emulated GPU.
+// Computes the same result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long m = p->m, n = p->n, k = p->k;
   std::vector<float> a(size_t(m * k)), b(size_t(n * k));

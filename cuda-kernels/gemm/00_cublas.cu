@@ -3,8 +3,8 @@
 // @idea    NVIDIA's own FP32 kernel, without TF32: the bar that the ladder is measured against
 // @dtype   f32
 
-// A machine can have nvcc and no cuBLAS, not even its header. So the four functions used are declared
-// here and the library is opened at run time; without it this rung is unsupported, not broken.
+// A machine may have nvcc but not cuBLAS or its header. This rung therefore declares the four functions it uses and
+// opens the library at run time. Without the library, the rung is unsupported and does not fail.
 #include "gemm_common.cuh"
 
 #include <dlfcn.h>
@@ -24,10 +24,10 @@ struct Cublas {
   Status (*sgemm)(Handle, int, int, int, int, int, const float*, const float*, int, const float*,
                   int, const float*, float*, int) = nullptr;
   Handle handle = nullptr;
-  std::string missing;  // why the library cannot be used; empty when it can
+  std::string missing;  // why the library cannot be used; empty if it can
 
   Cublas() {
-    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);  // the environment must not turn FP32 into TF32
+    setenv("NVIDIA_TF32_OVERRIDE", "0", 1);  // prevents environment settings from replacing FP32 with TF32
     void* library = open();
     if (!library) {
       missing = "cuBLAS was not found: no libcublas.so.13, .12 or .11 on the library path or under "
@@ -45,7 +45,7 @@ struct Cublas {
     for (const char* version : {"13", "12", "11"}) {
       for (const char* folder : {"", "/usr/local/cuda/lib64/",
                                  "/usr/local/cuda/targets/x86_64-linux/lib/"}) {
-        // libcublas needs libcublasLt; opened first from the same folder, it is found by its soname.
+        // libcublas needs libcublasLt. The loader finds libcublasLt by its soname if it is already open.
         dlopen((folder + std::string("libcublasLt.so.") + version).c_str(), RTLD_NOW);
         if (void* library = dlopen((folder + std::string("libcublas.so.") + version).c_str(), RTLD_NOW))
           return library;
@@ -95,8 +95,8 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   }
   if (Status status = blas.setStream(blas.handle, stream)) return toCuda(status);
 
-  // cuBLAS is column-major: there our C reads as its transpose, and Ct = Bt * At. So B goes first,
-  // m and n change places, and nothing is moved or transposed.
+  // cuBLAS is column-major, so it sees C as its transpose, and Ct = Bt * At. The call passes B first and swaps m and n.
+  // No data is moved or transposed.
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   return toCuda(blas.sgemm(blas.handle, kNoTranspose, kNoTranspose, n, m, k, &p->alpha,
                            static_cast<const float*>(p->b), n, static_cast<const float*>(p->a), k,

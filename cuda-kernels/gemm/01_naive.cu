@@ -5,7 +5,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int TILE = 32;  // 32 x 32 threads: each warp is one column of 32 rows
+constexpr int TILE = 32;  // 32 x 32 threads: each warp computes one column of 32 rows
 
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
@@ -19,7 +19,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // Neighboring threads are k elements apart in A, and read the same element of B.
+    // Neighboring threads read elements of A that are k apart, and the same element of B.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);

@@ -7,7 +7,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int TILE = 32;  // 32 x 32 threads: each warp is one row of 32 columns
+constexpr int TILE = 32;  // 32 x 32 threads: each warp computes one row of 32 columns
 
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
@@ -21,7 +21,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // Neighboring threads read neighboring elements of B, and the same element of A.
+    // Neighboring threads read neighboring elements of B and the same element of A.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);

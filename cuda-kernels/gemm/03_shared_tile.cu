@@ -24,7 +24,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = blockIdx.x * TILE + ty;
   const int col = klGridRow() * TILE + tx;
 
-  // A thread outside C still helps to copy, so it cannot return. It copies the last row or column.
+  // A thread outside C still copies tile elements, so it cannot return. Such a thread copies the last row or column.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
@@ -43,7 +43,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
 #pragma unroll
     for (int i = 0; i < BK; ++i) sum += aTile[ty][i] * bTile[i][tx];
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);

@@ -13,7 +13,7 @@
 
 constexpr int kThreads = BM / TM * BN;
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM: a thread owns TM whole rows of the tile");
 static_assert(kThreads <= 1024, "BM / TM * BN must be at most 1024: it is the threads of a block");
@@ -25,8 +25,8 @@ static_assert(BK % kRowsB == 0,
               "BK * BN must be a multiple of the BM / TM * BN threads that copy the B tile: "
               "a larger BK helps");
 
-// Eight sums and their fragments fit in 32 registers, and so a full SM of threads: nothing else
-// hides the wait for a tile here. Sixteen would spill.
+// Eight sums and their fragments fit in 32 registers, so threads can fill the SM. Only their number hides the latency
+// of a tile. Sixteen sums would spill.
 __global__ void __launch_bounds__(kThreads, TM <= 8 ? kThreadsPerSm / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -37,22 +37,22 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which elements a thread copies: neighboring threads take neighboring addresses.
+  // Elements that a thread copies. Neighboring threads copy from neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Which elements a thread computes: a warp spans 32 columns, so its reads of A are broadcasts.
+  // Elements that a thread computes. A warp spans 32 columns, so its reads of A are broadcasts.
   const int row = threadIdx.x / BN * TM, col = threadIdx.x % BN;
   float sum[TM] = {};
 
   for (int t = 0; t < k; t += BK) {
-    const bool whole = t + BK <= k;  // the same for the whole grid
+    const bool whole = t + BK <= k;  // equal in all threads of the grid
 #pragma unroll
     for (int i = 0; i < kCopiesA; ++i)
       aTile[aRow + i * kRowsA][aCol] = whole || t + aCol < k ? *aNext[i] : 0.0f;
@@ -72,7 +72,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
       for (int i = 0; i < TM; ++i) sum[i] += aTile[row + i][d] * bValue;
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (col0 + col >= n) return;

@@ -14,7 +14,7 @@
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
@@ -27,7 +27,7 @@ static_assert(kThreads % BN == 0 && BK % kRowsB == 0,
               "BK * BN must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B tile, "
               "which must cover whole rows of it: a larger BK helps");
 
-// Two blocks of 256 threads on an SM, so that one computes while the other waits for its tiles.
+// Two blocks of 256 threads per SM, so one computes while the other waits for its tiles.
 __global__ void __launch_bounds__(kThreads, kThreads == 256 ? 2 : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -38,17 +38,17 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which elements a thread copies: neighboring threads take neighboring addresses.
+  // Elements that a thread copies. Neighboring threads copy from neighboring addresses.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aNext[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Which elements a thread computes.
+  // First row and column of the elements that a thread computes.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * TN;
   float sum[TM][TN] = {};
 
@@ -80,7 +80,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   klStoreTile<false, true>(c, m, n, row0 + row, 4, col0 + col, 4, sum, alpha, beta);

@@ -10,15 +10,15 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
-// The count of shared loads hardly moves: in the previous rung, the compiler had already fused a
-// thread's neighboring reads into 128-bit ones. What moves is their bank conflicts.
+// The number of shared loads hardly changes, because in the previous rung the compiler already merged a thread's
+// adjacent reads into 128-bit loads. The bank conflicts of these loads change.
 
 #include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / (BK / 4);  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
-constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
+constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
@@ -33,7 +33,7 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// At least 512 threads on an SM, so that one block computes while another waits for its tiles.
+// At least 512 threads per SM, so one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -45,11 +45,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies.
+  // The four elements that a thread copies.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -57,9 +57,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
-  // B fall into different banks; eight columns in one piece would make every such read a two-way
+  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
+  // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
+  // use different banks. Eight consecutive columns would make each of these reads a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
@@ -102,7 +102,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   klStoreTile<kAligned, true>(c, m, n, row0 + row, 4, col0 + col, kGroupStride, sum, alpha, beta);
@@ -111,8 +111,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
-  // memory four at a time.
+  // Without alignment, the same kernel accesses global memory element by element. Shared memory is still read four
+  // elements at a time.
   const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -10,21 +10,21 @@
 // @param   TN 8 {4,8}
 // @dtype   f32
 
-// A warp stores 16 rows of A by two groups of columns. Without padding an element's bank is its row
-// modulo 32, so both groups fall into the same 16 banks: two-way conflicts. Rows of BM + 4 floats put
-// the second group, four rows further down the transposed tile, 4 * 4 = 16 banks away. Four is also
-// the least padding that keeps every row 16-byte aligned.
+// A warp stores 16 rows of A by two groups of columns. Without padding, the bank of an element is its row modulo 32, so
+// both groups use the same 16 banks: two-way conflicts. With rows of BM + 4 floats, the second group, four rows below
+// in the transposed tile, is 4 * 4 = 16 banks away. Four is also the smallest padding that keeps every row 16-byte
+// aligned.
 //
-// On an H200 ncu still counts a conflict for one in ten passes of the stores, and for one in ten thousand
-// of the loads. No addresses of a warp collide there. The stores' count all but vanishes in 09_register_prefetch, where
-// they no longer wait for the loads just before them, so it seems to be arriving loads that take the banks.
+// On an H200, ncu still counts a conflict for one in ten passes of the stores and one in ten thousand of the loads,
+// although no addresses of a warp collide. The count of the stores almost vanishes in 09_register_prefetch, where the
+// stores no longer wait for the preceding loads. Arriving loads therefore probably occupy the banks.
 
 #include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
-constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
+constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
@@ -40,7 +40,7 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// At least 512 threads on an SM, so that one block computes while another waits for its tiles.
+// At least 512 threads per SM, so one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -52,12 +52,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Two lanes share eight columns of A whatever BK is: the 32
-  // bytes of a sector, and no more rows of the transposed tile than the padding keeps apart.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector. The padding keeps
+  // the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -65,9 +65,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
-  // B fall into different banks; eight columns in one piece would make every such read a two-way
+  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
+  // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
+  // use different banks. Eight consecutive columns would make each of these reads a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
@@ -110,7 +110,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   klStoreTile<kAligned, true>(c, m, n, row0 + row, 4, col0 + col, kGroupStride, sum, alpha, beta);
@@ -119,8 +119,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
-  // memory four at a time.
+  // Without alignment, the same kernel accesses global memory element by element. Shared memory is still read four
+  // elements at a time.
   const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -11,19 +11,19 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 
-// In the previous rung, a warp's 2 x 16 threads cover 16 x 128 elements: 144 floats of A and B a step.
-// The same 2048 elements as 64 x 32 need 96, and a load reads at most 128 neighboring bytes.
-// With the lanes in the order below, a load takes two passes through shared memory, where the previous
-// rung takes two for A and four for B.
+// In the previous rung, the 2 x 16 threads of a warp cover 16 x 128 elements and read 144 floats of A and B per step.
+// The same 2048 elements as a 64 x 32 tile need 96 floats, and a load reads at most 128 contiguous bytes. With the
+// lane order below, a load takes two passes through shared memory. The previous rung takes two passes for A and four
+// for B.
 
 #include "thread_tile.cuh"
 
-constexpr int TN = 8, kLanesN = WN / TN;              // columns of a thread, lanes side by side
+constexpr int TN = 8, kLanesN = WN / TN;              // columns per thread, lanes along N
 constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
 
 static_assert(BM % WM == 0 && BN % WN == 0, "BM must be a multiple of WM, and BN of WN");
 static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
@@ -34,8 +34,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kR
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// At least 16 warps on an SM, or 8 where a thread computes 128 elements, so that one block computes
-// while another waits for its tiles.
+// At least 16 warps per SM, or 8 if a thread computes 128 elements. One block then computes while another waits for its
+// tiles.
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
@@ -50,12 +50,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Two lanes share eight columns of A whatever BK is: the 32
-  // bytes of a sector, and no more rows of the transposed tile than the padding keeps apart.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector. The padding keeps
+  // the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -63,9 +63,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
@@ -106,7 +106,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       klReadFours(bValues, &bTile[d][col], 4 * kLanesN);
       klOuterProduct<SNAKE>(sum, aValues, bValues);
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   klStoreTile<kAligned, true>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
@@ -115,8 +115,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
-  // memory four at a time.
+  // Without alignment, the same kernel accesses global memory element by element. Shared memory is still read four
+  // elements at a time.
   const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -11,18 +11,18 @@
 // @param   SNAKE 1 {0,1}
 // @dtype   f32
 
-// Two pipelines, one inside the other: of tiles (global memory to registers to the other shared
-// buffer) and of steps (shared memory to the other set of values). One barrier a tile is left: a
-// buffer is overwritten only after the barrier that follows its last read.
+// Two nested pipelines: tiles go from global memory through registers to the other shared buffer, and steps go from
+// shared memory to the other set of values. One barrier per tile remains. A buffer is overwritten only after the
+// barrier that follows its last read.
 
 #include "thread_tile.cuh"
 
-constexpr int TN = 8, kLanesN = WN / TN;              // columns of a thread, lanes side by side
+constexpr int TN = 8, kLanesN = WN / TN;              // columns per thread, lanes along N
 constexpr int kLanesM = 32 / kLanesN, TM = WM / kLanesM;
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 constexpr int kRowsA = kThreads / 2;         // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
 
 static_assert(BM % WM == 0 && BN % WN == 0, "BM must be a multiple of WM, and BN of WN");
 static_assert(BK % 8 == 0, "BK must be a multiple of 8: two threads copy eight neighbours of a row of A");
@@ -33,13 +33,13 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB >= 1 && kRowsB <= BK && BK % kR
               "BK * BN / 4 must be a multiple of the (BM / WM) * (BN / WN) * 32 threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// At least 16 warps on an SM, or 8 where a thread computes 128 elements, so that one block computes
-// while another waits for its tiles.
+// At least 16 warps per SM, or 8 if a thread computes 128 elements. One block then computes while another waits for its
+// tiles.
 constexpr int kThreadsWanted = TM * TN > 64 ? 256 : 512;
 constexpr int kBlocksWanted = kThreads < kThreadsWanted ? kThreadsWanted / kThreads : 1;
 
-// kWhole: m, n and k are multiples of the tile and every row is 16-byte aligned, so nothing needs a
-// check, which leaves registers for data in flight.
+// kWhole: m, n and k are multiples of the tile, and every row is 16-byte aligned. No checks are needed, which frees
+// registers for data in flight.
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWhole ? kBlocksWanted : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -51,8 +51,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies. Two lanes share eight columns of A whatever BK is: the 32
-  // bytes of a sector, and no more rows of the transposed tile than the padding keeps apart.
+  // The four elements that a thread copies. For any BK, two lanes copy eight columns of A, a sector. The padding keeps
+  // the eight rows of the transposed tile in different banks.
   const int aCol = threadIdx.x % 2 * 4, aRow = threadIdx.x / 2;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
@@ -64,15 +64,15 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   }
   const float* bNext = b + (long long)bRow * n + col0 + bCol;
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
   float sum[TM][TN] = {};
 
-  float4 aFour[kCopiesA], bFour[kCopiesB];  // the next tile
+  float4 aFour[kCopiesA], bFour[kCopiesB];  // holds the next tile
   const auto loadTile = [&](int t) {
 #pragma unroll
     for (int i = 0; i < kCopiesA; ++i) {
@@ -104,7 +104,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       *reinterpret_cast<float4*>(&bTile[buffer][bRow + i * kRowsB][bCol]) = bFour[i];
   };
 
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
   const auto readStep = [&](int values, int buffer, int d) {
     klReadFours(aValues[values], &aTile[buffer][d][row], 4 * kLanesM);
     klReadFours(bValues[values], &bTile[buffer][d][col], 4 * kLanesN);
@@ -117,15 +117,15 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   int buffer = 0;
   for (int t = 0; t < k; t += BK, buffer ^= 1) {
-    // After the last tile only this is skipped: the other stores and reads are then useless, but a
-    // branch would cut the unrolled steps into pieces that the compiler cannot schedule across.
+    // After the last tile, only this load is skipped. The other stores and reads are then useless, but a branch would
+    // split the unrolled steps into parts that the compiler cannot schedule across.
     if (t + BK < k) loadTile(t + BK);
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
       if (d < BK - 1) {
         readStep((d + 1) % 2, buffer, d + 1);
-        if (d == BK / 2) storeTile(buffer ^ 1);  // loaded by now, and long before the barrier
-      } else {  // every step of this tile has been read: change over to the next one
+        if (d == BK / 2) storeTile(buffer ^ 1);  // the load has finished by now, long before the barrier
+      } else {  // this tile has been read: switch to the next one
         __syncthreads();
         readStep(0, buffer ^ 1, 0);
       }

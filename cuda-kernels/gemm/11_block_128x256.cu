@@ -9,14 +9,14 @@
 // @dtype   f32
 // @requires sm_80
 
-// One block of eight warps is all that an SM holds: two warps a scheduler, and the independent FMAs of
-// a thread to hide latency with. So every load is issued long before its use: from global memory
-// STAGES - 1 tiles ahead, from shared memory a step ahead.
+// An SM holds only one block of eight warps. Each scheduler has two warps and a thread's independent FMAs to hide
+// latency. Every load is therefore issued long before its use: STAGES - 1 tiles ahead from global memory, and one step
+// ahead from shared memory.
 
 #include "async_tiles.cuh"
 
-constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // tile sizes of a block, a warp and a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
@@ -44,16 +44,16 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row;                       // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -67,11 +67,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+      if (d == BK - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -79,8 +79,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)

@@ -11,14 +11,14 @@
 // @dtype   f32
 // @requires sm_80
 
-// SPLITS 0 takes as many slices as fill the SMs once, if each is still long enough to be worth its
-// partial result. With one slice this is the previous rung. The sums are added in a fixed order: the
-// same input gives the same bits.
+// SPLITS 0 uses enough slices to fill the SMs once, if each slice is long enough to be worth its partial result. With
+// one slice, this kernel equals the previous rung. The sums are added in a fixed order, so the same input gives the
+// same bits.
 
 #include "split_k.cuh"
 
-constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // tile sizes of a block, a warp and a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
@@ -39,12 +39,12 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
-  // next tile column, blocks that run concurrently cover a compact part of C.
+  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
+  // a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -55,16 +55,16 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row;                       // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -78,11 +78,11 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+      if (d == BK - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -90,8 +90,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -107,18 +107,18 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
     }
   }
 
-  c += (long long)blockIdx.y * m * n;  // the slices of the workspace, one matrix after another
+  c += (long long)blockIdx.y * m * n;  // each slice has its own matrix in the workspace
 
   klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
-// How K is cut: a slice is a multiple of BK, and none is empty.
+// The slices of K. A slice length is a multiple of BK, and no slice is empty.
 struct Split {
   int slices, length;
 };
 
 Split splitOf(const KlGemm* p) {
-  constexpr int kShortest = 128;  // of K: below that, a slice is not worth its partial result
+  constexpr int kShortest = 128;  // of K: a shorter slice is not worth its partial result
   const int k = int(p->k);
   int slices = SPLITS;
   if (slices == 0) {
@@ -137,7 +137,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
 extern "C" size_t kl_workspace_bytes(const KlGemm* p) { return klPartialBytes(p, splitOf(p).slices); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
+  // One grid dimension suffices: any C that fits into memory has fewer than 2^31 tiles.
   const int tiles = ceilDiv(int(p->m), BM) * ceilDiv(int(p->n), BN);
   const Split split = splitOf(p);
   const bool whole = klTilesWhole<BM, BN, BK>(p) && (split.slices == 1 || klAligned16(p->workspace));

@@ -6,29 +6,29 @@
 // @dtype   f32
 // @requires sm_80
 
-// Three kernels to choose from; 4096, 1024 and the like are m = n = k, on an H200 with 132 SMs:
-// - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13: first at 2048, whose 128 blocks
-//   are one wave, and at 4096; K in slices makes up for the SMs that few or badly fitting tiles leave
-//   idle, as at 1024.
-// - Large, the same in tiles of 32: half the barriers. First at 8192, by 1 to 3%; at 2048 it loses a
-//   tenth, and at 4096 it won or lost 4% from one session on the same GPU model to the next.
-// - Square, 128 x 128 with two blocks on an SM, from rung 10: where the wider block would hang over
-//   the edge of C, or its tiles fill the SMs badly, as at 512.
-// planOf() estimates the time of each for every cut of K. The 64 x 64 block of sliced-K is not among
-// them, though it is ahead where C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
+// Chooses among three kernels. Sizes such as 4096 and 1024 mean m = n = k, on an H200 with 132 SMs:
+// - Wide, 128 x 256 in tiles of 16 along K, from rungs 11 to 13. Fastest at 2048, where 128 blocks are one wave, and at
+//   4096. Slices of K use the SMs that would otherwise be idle because there are few tiles or they fit badly, as at
+//   1024.
+// - Large, the same block in tiles of 32, with half the barriers. Fastest at 8192, by 1 to 3%. At 2048 it is a tenth
+//   slower. At 4096 it was 4% faster or slower in different sessions on the same GPU model.
+// - Square, 128 x 128 with two blocks per SM, from rung 10. Fastest where the wider block would extend beyond the edge
+//   of C or its tiles fill the SMs badly, as at 512.
+// planOf() estimates the time of each kernel for every split of K. The 64 x 64 block of sliced-K is not included,
+// although it is faster where C is small: at 512 x 1024 x 512, and at ragged sizes up to 1023.
 
 #include "split_k.cuh"
 
 #include <cmath>
 
-// What a block computes: BM x BN in warps of WM x WN and threads of TM x TN, K in tiles of BK, of which
-// STAGES are in shared memory; kBlocks of them fit an SM.
+// The shape of a block: BM x BN elements, in warps of WM x WN and threads of TM x TN. K is split into tiles of BK.
+// STAGES tiles are in shared memory, and kBlocks blocks fit on an SM.
 template <int BM_, int BN_, int WM_, int WN_, int TM_, int TN_, int BK_, int STAGES_,
           int kBlocks_>
 struct Shape {
   static constexpr int BM = BM_, BN = BN_, WM = WM_, WN = WN_, TM = TM_, TN = TN_;
   static constexpr int BK = BK_, STAGES = STAGES_, kBlocks = kBlocks_;
-  static constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+  static constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
   static constexpr int kWarpsN = BN / WN;
   static constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
   static constexpr int kStrideA = BM + 4, kStrideB = BN;
@@ -51,12 +51,12 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   using Tiles = AsyncTiles<BM, BN, BK, S::kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
-  // next tile column, blocks that run concurrently cover a compact part of C.
+  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
+  // a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -67,16 +67,16 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row;                       // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -90,11 +90,11 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+      if (d == BK - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -102,8 +102,8 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -119,24 +119,24 @@ gemm(int m, int n, int k, int kSlice, float alpha, const float* __restrict__ a,
     }
   }
 
-  c += (long long)blockIdx.y * m * n;  // the slices of the workspace, one matrix after another
+  c += (long long)blockIdx.y * m * n;  // each slice has its own matrix in the workspace
 
   klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
-// Which block shape, and how K is cut: `length` is a multiple of 16, and no slice is empty.
+// A block shape and the slices of K. `length` is a multiple of 16, and no slice is empty.
 struct Plan {
   enum { kLarge, kWide, kSquare } shape;
   int slices, length;
 };
 
-// The plan that should end first, by an estimate in cycles of an SM:
-// - a step along K takes a block's FMAs over 128 lanes, which a 128 x 256 block keeps fed a little
-//   better than two of 128 x 128;
-// - blocks run in waves of what fits the SMs at once, and the last wave costs as much as a full one,
-//   except that a Square block alone on its SM takes a little over half the time of a pair;
-// - a block begins and ends with some hundred cycles in which it computes little;
-// - K in slices costs a second launch, and the partial results' way to L2 and back.
+// Returns the plan with the shortest estimated time, in SM cycles:
+// - A step along K takes a block's FMAs divided by 128 lanes. A 128 x 256 block keeps the lanes slightly busier than
+//   two 128 x 128 blocks.
+// - Blocks run in waves that fill the SMs. The last wave costs as much as a full one, but a single Square block on an
+//   SM takes slightly more than half the time of a pair.
+// - A block computes little in its first and last few hundred cycles.
+// - Slices of K cost a second launch and the traffic of the partial results to L2 and back.
 Plan planOf(const KlGemm* p) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const int sms = klSmCount();
@@ -148,7 +148,7 @@ Plan planOf(const KlGemm* p) {
     const double tiles = double(ceilDiv(m, S::BM)) * ceilDiv(n, S::BN);
     const double stepCycles = S::BM * S::BN / 128.0 / (square ? 0.77 : 0.80);
     const double atOnce = double(sms) * S::kBlocks, alone = square ? 1.2 : 1;
-    int last = 0;  // the length last weighed
+    int last = 0;  // the previous length
     for (int slices = 1; slices <= 128; ++slices) {
       const int length = ceilDiv(ceilDiv(k, slices), 16) * 16;
       if (length == last) continue;
@@ -168,7 +168,7 @@ Plan planOf(const KlGemm* p) {
   weigh(Wide(), false);
   weigh(Square(), true);
 
-  // Large is Wide with fewer barriers and slower starts: ahead from many waves of blocks on.
+  // Large is Wide with fewer barriers but slower starts, so it is faster with many waves of blocks.
   const bool manyWaves = (long long)ceilDiv(m, Wide::BM) * ceilDiv(n, Wide::BN) >= 8LL * sms;
   if (best.shape == Plan::kWide && best.slices == 1 && manyWaves) best.shape = Plan::kLarge;
   return best;
@@ -176,7 +176,7 @@ Plan planOf(const KlGemm* p) {
 
 template <typename S>
 cudaError_t launch(const KlGemm* p, const Plan& plan, cudaStream_t stream) {
-  // One dimension of tiles: however long and thin, a C that fits into memory has under 2^31 of them.
+  // One grid dimension suffices: any C that fits into memory has fewer than 2^31 tiles.
   const int tiles = ceilDiv(int(p->m), S::BM) * ceilDiv(int(p->n), S::BN);
   const bool whole = klTilesWhole<S::BM, S::BN, S::BK>(p) && (plan.slices == 1 || klAligned16(p->workspace));
   const auto kernel = whole ? gemm<S, true> : gemm<S, false>;

@@ -11,15 +11,15 @@
 // @param   PAD 0 {0,4}
 // @dtype   f32
 
-// A trap and its remedy: PAD 4 puts the eight elements 4 banks apart, with the warp's four
-// rows of A in the gaps between.
+// Shows the conflict and its remedy. PAD 4 puts the eight elements 4 banks apart, and the warp's four rows of A fill
+// the gaps.
 
 #include "thread_tile.cuh"
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / 8;         // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
-constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
+constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
@@ -34,7 +34,7 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// At least 512 threads on an SM, so that one block computes while another waits for its tiles.
+// At least 512 threads per SM, so one block computes while another waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads < 512 ? 512 / kThreads : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -46,11 +46,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which element of A a thread copies, and which four of B.
+  // The element of A and the four elements of B that a thread copies.
   const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kPassesA];
 #pragma unroll
   for (int i = 0; i < kPassesA; ++i)
@@ -58,9 +58,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart. So the groups of neighboring threads touch, and their 128-bit reads of
-  // B fall into different banks; eight columns in one piece would make every such read a two-way
+  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are
+  // kGroupStride apart. The groups of neighboring threads are adjacent, so their 128-bit reads of B
+  // use different banks. Eight consecutive columns would make each of these reads a two-way
   // conflict.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
@@ -100,7 +100,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   klStoreTile<kAligned, true>(c, m, n, row0 + row, 4, col0 + col, kGroupStride, sum, alpha, beta);
@@ -109,7 +109,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // A is copied element by element, whatever its alignment.
+  // A is copied element by element, so it needs no alignment.
   const bool aligned = p->n % 4 == 0 && klAligned16(p->b) && klAligned16(p->c);
   const auto kernel = aligned ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);

@@ -9,21 +9,21 @@
 // @dtype   f32
 // @requires sm_80
 
-// A block of 64 x 64 has work for two warps of 64 x 32: half of an SM's schedulers would idle. Eight
-// warps in four slices keep all of them busy, each on 8 of a tile's 32 steps.
+// A 64 x 64 block has work for only two warps of 64 x 32, so half of an SM's schedulers would be idle. Eight warps in
+// four slices keep all schedulers busy, each warp with 8 of a tile's 32 steps.
 
 #include "async_tiles.cuh"
 
-constexpr int BM = 64, BN = 64, WM = 64, WN = 32, TM = 8, TN = 8;  // of a block, a warp, a thread
-constexpr int kSliceSteps = 8;  // steps of a tile that are one slice's
+constexpr int BM = 64, BN = 64, WM = 64, WN = 32, TM = 8, TN = 8;  // tile sizes of a block, a warp and a thread
+constexpr int kSliceSteps = 8;  // steps of a tile per slice
 constexpr int BK = kSliceSteps * SLICES;
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kSliceThreads = (BM / WM) * (BN / WN) * 32, kThreads = kSliceThreads * SLICES;
 
 constexpr int kStrideA = BM + 4, kStrideB = BN;
 constexpr int kStageFloats = BK * (kStrideA + kStrideB);
-// The slices' results overwrite the stages.
+// The results of the slices overwrite the stages.
 constexpr int kStrideC = BN + 4;
 constexpr int kSharedFloats = STAGES * kStageFloats > SLICES * BM * kStrideC ? STAGES * kStageFloats
                                                                               : SLICES * BM * kStrideC;
@@ -48,17 +48,17 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int slice = threadIdx.x / kSliceThreads;
   const int warp = threadIdx.x % kSliceThreads / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row + slice * kSliceSteps * kStrideA;  // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row + slice * kSliceSteps * kStrideA;  // position in the current stage
   const int fromAToB = BK * kStrideA + slice * kSliceSteps * (kStrideB - kStrideA) + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -72,11 +72,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < kSliceSteps; ++d) {
-      if (d == kSliceSteps - 1) {  // all of this tile has been read: change over to the next one
+      if (d == kSliceSteps - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -84,8 +84,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % kSliceSteps);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, kSliceSteps - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -101,9 +101,9 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     }
   }
 
-  // Every slice lays its sums down; then all threads add them up, neighbors for neighbors.
+  // Every slice stores its sums, then all threads add them in groups of four adjacent columns.
   awaitCopies<0>();
-  __syncthreads();  // nobody reads the last tile any more
+  __syncthreads();  // all threads have read the last tile
 #pragma unroll
   for (int i = 0; i < TM; ++i)
 #pragma unroll
@@ -117,7 +117,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll 4
   for (int at = threadIdx.x * 4; at < BM * BN; at += kThreads * 4) {
     const int r = at / BN, s = at % BN;
-    if (!kWhole && row0 + r >= m) break;  // a thread's rows ascend
+    if (!kWhole && row0 + r >= m) break;  // row indices only increase
     float4 total = *reinterpret_cast<const float4*>(&stages[r * kStrideC + s]);
 #pragma unroll
     for (int i = 1; i < SLICES; ++i) {

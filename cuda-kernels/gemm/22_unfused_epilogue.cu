@@ -13,8 +13,8 @@
 
 #include "async_tiles.cuh"
 
-constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // tile sizes of a block, a warp and a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
@@ -35,12 +35,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
-  // next tile column, blocks that run concurrently cover a compact part of C.
+  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
+  // a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -48,16 +48,16 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row;                       // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -71,11 +71,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+      if (d == BK - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -83,8 +83,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -103,16 +103,16 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   klStoreTile<kWhole, !kWhole>(c, m, n, row0 + row, 4 * kLanesM, col0 + col, 4 * kLanesN, sum, alpha, beta);
 }
 
-// A warp takes kWidth times 32 neighbors of a row and, kWarps rows further on, the same columns again:
-// their bias is read once, and a thread's rows are all on their way before the first is written.
-constexpr int kWarps = 8, kRows = 4;  // of a block, of a thread
+// A warp processes kWidth * 32 adjacent elements of a row, then the same columns kWarps rows below. Each bias value is
+// read once, and all rows of a thread are loaded before the first one is written.
+constexpr int kWarps = 8, kRows = 4;  // warps per block, rows per thread
 
 template <int kWidth>
 struct alignas(kWidth * sizeof(float)) Neighbours {
   float of[kWidth];
 };
 
-// In place. With kWidth 4, n is a multiple of it and C and bias begin at 16 bytes.
+// Updates C in place. With kWidth 4, n is a multiple of 4, and C and bias are 16-byte aligned.
 template <int kWidth>
 __global__ void __launch_bounds__(kWarps * 32)
 addBiasActivate(int m, int n, const float* __restrict__ bias, float least, float* c) {
@@ -147,7 +147,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n);
-  // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
+  // One grid dimension suffices: any C that fits into memory has fewer than 2^31 tiles.
   const dim3 grid(ceilDiv(m, BM) * ceilDiv(n, BN));
   const auto kernel = klTilesWhole<BM, BN, BK>(p) ? gemm<true> : gemm<false>;
   const cudaError_t status = klLaunch(kernel, grid, kThreads, p, stream, kSharedBytes);

@@ -12,13 +12,13 @@
 // @epilogue bias relu
 // @requires sm_80
 
-// Written straight from the registers (STAGED 0), a warp's 128-bit store covers 128 bytes in each of four
-// rows: whole sectors already. Through shared memory it covers 512 bytes of one row.
+// Directly from the registers (STAGED 0), a warp's 128-bit store covers 128 bytes in each of four rows, which are
+// already whole sectors. Through shared memory, it covers 512 bytes of one row.
 
 #include "async_tiles.cuh"
 
-constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // of a block, a warp, a thread
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // how a warp's lanes lie over its tile
+constexpr int BM = 128, BN = 256, WM = 64, WN = 64, TM = 16, TN = 8;  // tile sizes of a block, a warp and a thread
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN;  // lanes of a warp along N and along M
 constexpr int kWarpsN = BN / WN;
 constexpr int kThreads = (BM / WM) * (BN / WN) * 32;
 
@@ -32,22 +32,22 @@ static_assert(STAGES >= 2, "STAGES must be at least 2: one tile is computed whil
 static_assert(kSharedBytes <= 163 * 1024,
               "STAGES * BK * (BM + 4 + BN) * 4 bytes must fit into the 163 KiB of an A100");
 
-constexpr int kStrideC = BN + 4;              // of the rows that leave, in the memory of the stages
-constexpr int kPassRows = BM / (TM / 4);      // rows that leave at a time: each thread's next four
-constexpr int kStepRows = kThreads * 4 / BN;  // of these, the rows that all threads write at once
+constexpr int kStrideC = BN + 4;              // stride of the output rows, in the memory of the stages
+constexpr int kPassRows = BM / (TM / 4);      // rows per pass: four rows of each thread
+constexpr int kStepRows = kThreads * 4 / BN;  // rows that all threads write at once
 static_assert(kThreads * 4 % BN == 0 && kPassRows % kStepRows == 0,
               "the threads of a block must cover whole rows of C, and a pass in whole steps");
 static_assert(!STAGED || STAGES * kStageFloats >= kPassRows * kStrideC,
               "STAGES * BK * (BM + 4 + BN) must hold the 32 rows of C that leave at a time");
 
 struct Finish {
-  float alpha, beta, least;  // least: see klLeast
+  float alpha, beta, least;  // least: the lower bound from klLeast
 };
 
-// Four neighbors of a row, of alpha already. What follows beta's part is the epilogue that the second
-// kernel was for.
+// Finishes and stores four adjacent elements of a row. `result` is already scaled by alpha. Adding the bias and
+// clamping replace the second kernel of the previous rung.
 __device__ inline void finishFour(float* c, float4 result, float4 bias, Finish by) {
-  if (by.beta != 0.0f) {  // else C may hold NaN
+  if (by.beta != 0.0f) {  // otherwise C may hold NaN
     const float4 old = *reinterpret_cast<const float4*>(c);
     result.x += by.beta * old.x;
     result.y += by.beta * old.y;
@@ -76,7 +76,7 @@ __device__ inline void finish(float* c, int colsLeft, float4 result, float4 bias
   }
 }
 
-// The bias of four columns: zeros beyond N, and where there is none.
+// Returns the bias of four columns. The bias is zero beyond N and without a bias vector.
 template <bool kWhole>
 __device__ inline float4 biasOf(const float* __restrict__ bias, int colsLeft) {
   if (!bias) return make_float4(0, 0, 0, 0);
@@ -96,12 +96,12 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
   using Tiles = AsyncTiles<BM, BN, BK, kThreads, kWhole>;
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks start in index order. Walking down GROUP tile rows before moving on to the
-  // next tile column, blocks that run concurrently cover a compact part of C.
+  // Blocks start in index order. Blocks go down GROUP tile rows before the next tile column, so concurrent blocks cover
+  // a compact part of C.
   const int tilesM = ceilDiv(m, BM), tilesN = ceilDiv(n, BN);
   const int tilesInGroup = GROUP * tilesN;
   const int group = blockIdx.x / tilesInGroup, inGroup = blockIdx.x % tilesInGroup;
-  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer
+  const int rowsInGroup = min(GROUP, tilesM - group * GROUP);  // the last group can have fewer rows
   const int row0 = (group * GROUP + inGroup % rowsInGroup) * BM;
   const int col0 = inGroup / rowsInGroup * BN;
 
@@ -109,16 +109,16 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 #pragma unroll
   for (int s = 0; s < STAGES - 1; ++s) tiles.copyAll(stages + s * kStageFloats);
 
-  // Which elements a thread computes: groups of four rows by four columns, a whole set of lanes
-  // apart. Lanes i and i + 1 share what they read of B, i and i + 2 of A: so a 128-bit load of a warp
-  // is served in two passes rather than four.
+  // Elements that a thread computes: groups of 4 x 4, one set of lanes apart. Lanes i and i + 1 read the same elements
+  // of B. Lanes i and i + 2 read the same elements of A. A warp's 128-bit load therefore takes two passes instead of
+  // four.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
 
   float sum[TM][TN] = {};
-  float aValues[2][TM], bValues[2][TN];  // of this step and of the next
-  int readAt = row;                       // in the stage that is being computed
+  float aValues[2][TM], bValues[2][TN];  // values of this step and the next one
+  int readAt = row;                       // position in the current stage
   const int fromAToB = BK * kStrideA + col - row;
   const auto readStep = [&](int values, int d) {
     const float* aFrom = stages + readAt + d * kStrideA;
@@ -132,11 +132,11 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
   readStep(0, 0);
 
   int writeAt = (STAGES - 1) * kStageFloats;
-  // Copies run STAGES - 1 tiles ahead, and so does what they have left of K.
+  // Copies run STAGES - 1 tiles ahead, so kLeft falls below 0 before the last products.
   while (tiles.kLeft > -(STAGES - 1) * BK) {
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      if (d == BK - 1) {  // all of this tile has been read: change over to the next one
+      if (d == BK - 1) {  // this tile has been read: switch to the next one
         awaitCopies<STAGES - 2>();
         __syncthreads();
         readAt += kStageFloats;
@@ -144,8 +144,8 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
       }
       readStep((d + 1) % 2, (d + 1) % BK);
 
-      // The copies of the tile STAGES - 1 ahead, spread over the steps. Their stage is the one that
-      // was read before the last barrier.
+      // Copies the tile that is STAGES - 1 ahead, spread over the steps. The copy overwrites the stage that was read
+      // before the last barrier.
       constexpr int kPerStep = ceilDiv(Tiles::kCopies, BK - 1);
 #pragma unroll
       for (int i = d * kPerStep; i < (d + 1) * kPerStep && i < Tiles::kCopies; ++i)
@@ -169,24 +169,24 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 #pragma unroll
       for (int i = 0; i < TM; ++i) {
         const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-        if (!kWhole && r >= m) break;  // a thread's rows ascend
+        if (!kWhole && r >= m) break;  // row indices only increase
         finish<kWhole>(c + (long long)r * n + s, n - s, scaledFour(by.alpha, &sum[i][j]), add, by);
       }
     }
     return;
   }
 
-  // Group after group of four rows of each thread: 32 rows of the block's tile, in whole. A thread
-  // writes the same four columns of all of them. Alpha comes first, because a 128-bit store takes four
-  // neighboring registers: of the sums themselves, that would bind the main loop's choice of registers,
-  // and one FFMA in twenty would read three from one bank.
+  // Each pass handles four rows of each thread, 32 whole rows of the block's tile. A thread writes the same four
+  // columns of all rows. Alpha is applied first, because a 128-bit store needs four consecutive registers. If the sums
+  // themselves had to be consecutive, the main loop's registers would be constrained, and one FFMA in twenty would read
+  // three registers of one bank.
   const int s = col0 + threadIdx.x * 4 % BN;
   const float4 add = biasOf<kWhole>(bias ? bias + s : bias, n - s);
   awaitCopies<0>();
 #pragma unroll
   for (int i = 0; i < TM; i += 4) {
-    __syncthreads();  // nobody reads the last tile, or the rows of the pass before, any more
-    // The rows of a warp's tile that this pass takes lie together, below those of the warps above it.
+    __syncthreads();  // all threads have read the last tile or the rows of the previous pass
+    // The rows of a warp's tile in this pass are contiguous, below those of the preceding warps.
     float* in = stages + (row / WM * (4 * kLanesM) + row % WM) * kStrideC + col;
 #pragma unroll
     for (int l = 0; l < 4; ++l)
@@ -197,10 +197,10 @@ gemm(int m, int n, int k, const float* __restrict__ a, const float* __restrict__
 
 #pragma unroll
     for (int from = 0; from < kPassRows; from += kStepRows) {
-      const int at = from + threadIdx.x * 4 / BN;  // row of the pass, and where in the tile it belongs:
+      const int at = from + threadIdx.x * 4 / BN;  // row of the pass; `to` is its row in the tile
       const int to = at / (4 * kLanesM) * WM + i * kLanesM + at % (4 * kLanesM);
       const int r = row0 + to;
-      if (!kWhole && r >= m) break;  // a thread's rows ascend
+      if (!kWhole && r >= m) break;  // row indices only increase
       const float4 total = *reinterpret_cast<const float4*>(&stages[at * kStrideC + s - col0]);
       finish<kWhole>(c + (long long)r * n + s, n - s, total, add, by);
     }
@@ -214,11 +214,11 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   const int m = int(p->m), n = int(p->n), k = int(p->k);
-  // One dimension of blocks: however long and thin, a C that fits into memory has under 2^31 tiles.
+  // One grid dimension suffices: any C that fits into memory has fewer than 2^31 tiles.
   const dim3 grid(ceilDiv(m, BM) * ceilDiv(n, BN));
 
   const auto kernel = klTilesWhole<BM, BN, BK>(p) && klAligned16(p->bias) ? gemm<true> : gemm<false>;
-  // More than 48 KiB of shared memory is granted only to a kernel that requests it.
+  // A kernel must request more than 48 KiB of shared memory explicitly.
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
   if (error != cudaSuccess) return error;

@@ -5,7 +5,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int TILE = 16;  // 16 x 16 threads: each warp is two rows of 16 columns
+constexpr int TILE = 16;  // 16 x 16 threads: each warp computes two rows of 16 columns
 
 template <typename Index>
 __global__ void __launch_bounds__(TILE * TILE)
@@ -19,7 +19,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const float* bCol = b + col;
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) {
-    // A warp reads 16 neighboring elements of B, each for two rows, and two elements of A.
+    // A warp reads 16 adjacent elements of B, each for two rows, and two elements of A.
     sum += aRow[i] * bCol[Index(i) * n];
   }
   klStore(&c[(long long)row * n + col], sum, alpha, beta);

@@ -8,7 +8,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int kTile = 32;  // rows of C of a block, depth of a tile, and threads in each direction
+constexpr int kTile = 32;  // rows of C per block, depth of a tile, and threads in each direction
 constexpr int kCols = kTile * TN;
 
 __global__ void __launch_bounds__(kTile * kTile)
@@ -21,18 +21,18 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kCols + tx * TN;
 
-  // Beyond M or N the last row or column is read instead: its result is never
-  // stored, and the loop needs no check of M or N.
+  // Beyond M or N, the last row or column is read instead. Out-of-range results are never stored, so the loop does not
+  // check M or N.
   const float* aNext = a + (long long)min(row, m - 1) * k + tx;
   const float* bNext = b + (long long)ty * n;
   const long long bStep = (long long)kTile * n;
 
   float sum[TN] = {};
   for (int t = 0; t < k; t += kTile) {
-    const bool whole = t + kTile <= k;  // the rest of K is filled with zeros, which add nothing
+    const bool whole = t + kTile <= k;  // false in the last tile, where zeros fill the part beyond K
     aTile[ty][tx] = whole || t + tx < k ? *aNext : 0.0f;
-    // A thread copies the columns that it will compute, one at a time: neighboring threads are TN
-    // elements apart, so each of these loads touches TN times the sectors of a coalesced one.
+    // A thread copies the columns that it computes, one at a time. Neighboring threads are TN elements apart, so each
+    // load touches TN times the sectors of a coalesced load.
 #pragma unroll
     for (int j = 0; j < TN; ++j)
       bTile[ty][tx * TN + j] = whole || t + ty < k ? bNext[min(col + j, n - 1)] : 0.0f;
@@ -46,7 +46,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
       for (int j = 0; j < TN; ++j) sum[j] += aValue * bTile[d][tx * TN + j];
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (row >= m) return;

@@ -9,7 +9,7 @@
 #include "gemm_launch.cuh"
 
 constexpr int kTile = 32;                   // depth of a tile, and threads in each direction
-constexpr int kSide = kTile * THREAD_TILE;  // rows and columns of C of a block
+constexpr int kSide = kTile * THREAD_TILE;  // rows and columns of C per block
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -21,8 +21,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kSide + ty * THREAD_TILE;
   const int col = blockIdx.x * kSide + tx * THREAD_TILE;
 
-  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what
-  // comes of it is never stored.
+  // Beyond M and K, the tiles get zeros, which add nothing. Beyond N, the last column is read. Out-of-range results are
+  // never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n;
   const long long bStep = (long long)kTile * n;
@@ -33,7 +33,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     for (int i = 0; i < THREAD_TILE; ++i)
       aTile[ty * THREAD_TILE + i][tx] = row + i < m && t + tx < k ? aNext[(long long)i * k] : 0.0f;
     aNext += kTile;
-    // One column at a time, neighboring threads THREAD_TILE elements apart: not coalesced.
+    // Copies one column at a time. Neighboring threads are THREAD_TILE elements apart, so access is not coalesced.
 #pragma unroll
     for (int j = 0; j < THREAD_TILE; ++j)
       bTile[ty][tx * THREAD_TILE + j] = t + ty < k ? bNext[min(col + j, n - 1)] : 0.0f;
@@ -48,7 +48,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int j = 0; j < THREAD_TILE; ++j) sum[i][j] += aValue * bTile[d][tx * THREAD_TILE + j];
       }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
 #pragma unroll

@@ -8,8 +8,8 @@
 #include "thread_tile.cuh"
 
 constexpr int kTile = 32;          // depth of a tile, and threads in each direction
-constexpr int kT = 4;              // rows and columns of C of a thread: the floats of a 128-bit access
-constexpr int kSide = kTile * kT;  // rows and columns of C of a block
+constexpr int kT = 4;              // rows and columns of C per thread: the floats of a 128-bit access
+constexpr int kSide = kTile * kT;  // rows and columns of C per block
 
 template <bool kAligned>
 __global__ void __launch_bounds__(kTile * kTile)
@@ -22,11 +22,11 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * kSide;
   if (row0 >= m) return;
 
-  // A warp copies kT rows of A, eight threads to a row, and one row of B.
+  // A warp copies kT rows of A, with eight threads per row, and one row of B.
   const int aRow = ty * kT + tx / (kTile / 4), aCol = tx % (kTile / 4) * 4;
   const int row = row0 + ty * kT, col = blockIdx.x * kSide + tx * kT;
 
-  // Beyond M the last row is read instead: its result is never stored.
+  // Beyond M, the last row is read instead. Out-of-range results are never stored.
   const float* aFrom = a + (long long)min(row0 + aRow, m - 1) * k;
   const float* bNext = b + (long long)ty * n;
   const long long bStep = (long long)kTile * n;
@@ -51,7 +51,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
         sum[i].w += aValue * bValues.w;
       }
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
 #pragma unroll
@@ -72,8 +72,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // Elsewhere the same kernel copies from and to global memory element by element, and still uses shared
-  // memory four at a time.
+  // Without alignment, the same kernel accesses global memory element by element. Shared memory is still accessed four
+  // elements at a time.
   const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<kSide, kSide>(p), dim3(kTile, kTile), p, stream);
 }

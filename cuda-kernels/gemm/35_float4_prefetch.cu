@@ -14,8 +14,8 @@
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / (BK / 4);  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that it copies in one pass
-constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
+constexpr int kRowsB = kThreads / (BN / 4);  // rows of the B tile that the block copies in one pass
+constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
 
 static_assert(BM % TM == 0, "BM must be a multiple of TM");
 static_assert(BN % TN == 0, "BN must be a multiple of TN");
@@ -30,8 +30,8 @@ static_assert(kThreads % (BN / 4) == 0 && kRowsB <= BK && BK % kRowsB == 0,
               "BK * BN / 4 must be a multiple of the (BM / TM) * (BN / TN) threads that copy the B "
               "tile, which must cover whole rows of it: a larger BK helps");
 
-// Two blocks of 256 threads on an SM, so that one computes while the other waits at its barrier. With
-// a BK of 16 that many registers would not do.
+// Two blocks of 256 threads per SM, so one computes while the other waits at its barrier. With a BK of 16, two blocks
+// would not have enough registers.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kThreads == 256 && BK == 8 ? 2 : 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -43,10 +43,10 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Which four elements a thread copies.
+  // The four elements that a thread copies.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
-  // Beyond M or N the last row or column is copied: its result is never stored, and the loop checks K alone.
+  // Beyond M or N, the last row or column is copied. Out-of-range results are never stored, so the loop checks only K.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -54,7 +54,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // The tile at t, from global memory to registers: nothing waits for it before store() does.
+  // Loads the tile at t from global memory into registers. Only store() waits for the loads.
   float4 aFour[kCopiesA], bFour[kCopiesB];
   const auto fetch = [&](int t) {
     klCopyTile(kAligned && t + BK <= k, [&](auto whole) {
@@ -84,8 +84,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       *reinterpret_cast<float4*>(&bTile[stage][bRow + i * kRowsB][bCol]) = bFour[i];
   };
 
-  // Which elements a thread computes: TM rows in one piece, and its columns in groups of four that
-  // lie kGroupStride apart, so that the reads of neighboring threads touch.
+  // Elements that a thread computes: TM consecutive rows, and columns in groups of four that are kGroupStride apart.
+  // The reads of neighboring threads are then adjacent.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
@@ -95,7 +95,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   int stage = 0;
   for (int t = 0; t < k; t += BK) {
-    const bool more = t + BK < k;  // the same for the whole grid
+    const bool more = t + BK < k;  // equal in all threads of the grid
     if (more) fetch(t + BK);
 
 #pragma unroll
@@ -109,7 +109,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
         for (int j = 0; j < TN; ++j) sum[i][j] += aValues[i] * bValues[j];
     }
 
-    // The stage written here was last read before the previous barrier, and is read after this one.
+    // The stage written here was last read before the previous barrier. The stage is read after the next barrier.
     stage ^= 1;
     if (more) store(stage);
     __syncthreads();
@@ -121,8 +121,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }
 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
-  // Elsewhere the same kernel copies from and to global memory element by element, and still reads shared
-  // memory four at a time.
+  // Without alignment, the same kernel accesses global memory element by element. Shared memory is still read four
+  // elements at a time.
   const auto kernel = klRowsAligned(p) ? gemm<true> : gemm<false>;
   return klLaunch(kernel, klColumnsFirst<BM, BN>(p), kThreads, p, stream);
 }

@@ -14,31 +14,31 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   __shared__ float aTile[TILE][TILE];
   __shared__ float bTile[TILE][TILE];
 
-  // What the other tiled rungs turn round: neighboring threads are neighbors in a column.
+  // Unlike in the other tiled rungs, neighboring threads are neighbors in a column.
   const int tileRow = threadIdx.x, tileCol = threadIdx.y;
   const int row = klTileRow() * TILE + tileRow;
   const int col = blockIdx.x * TILE + tileCol;
 
-  // A thread outside C still helps to copy, so it cannot return. It reads the last row or column
-  // instead of nothing: what it sums up is never stored, and the loop needs no check of M or N.
+  // A thread outside C still copies tile elements, so it cannot return. Such a thread reads the last row or column
+  // instead. Out-of-range sums are never stored, so the loop does not check M or N.
   const float* aNext = a + (long long)min(row, m - 1) * k + tileCol;
   const float* bNext = b + (long long)tileRow * n + min(col, n - 1);
   const long long bStep = (long long)TILE * n;
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += TILE) {
-    const bool whole = t + TILE <= k;  // the rest of K is filled with zeros, which add nothing
+    const bool whole = t + TILE <= k;  // false in the last tile, where zeros fill the part beyond K
     aTile[tileRow][tileCol] = whole || t + tileCol < k ? *aNext : 0.0f;
     bTile[tileRow][tileCol] = whole || t + tileRow < k ? *bNext : 0.0f;
     aNext += TILE;
     bNext += bStep;
     __syncthreads();
 
-    // The rows of a warp are TILE floats apart in aTile: with a TILE of 16 every second one, with 32
-    // every one, begins in the same bank.
+    // The rows of a warp are TILE floats apart in aTile. With a TILE of 16, every second row starts in the same bank;
+    // with 32, every row does.
 #pragma unroll
     for (int d = 0; d < TILE; ++d) sum += aTile[tileRow][d] * bTile[d][tileCol];
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (row < m && col < n) klStore(&c[(long long)row * n + col], sum, alpha, beta);

@@ -9,7 +9,7 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int kThreadsX = BLOCK / TM;  // down the rows, TM each
+constexpr int kThreadsX = BLOCK / TM;  // threads down the rows, with TM rows each
 constexpr int kThreads = kThreadsX * BLOCK;
 
 __global__ void __launch_bounds__(kThreads)
@@ -22,8 +22,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * BLOCK + tileRow;
   const int col = blockIdx.x * BLOCK + tileCol;
 
-  // A thread copies the TM rows of A and of B that stand where its elements of C do. Beyond M or N
-  // the last row or column is read instead: its result is never stored.
+  // A thread copies TM rows of A and of B at the positions of its elements of C. Beyond M or N, the last row or column
+  // is read instead. Out-of-range results are never stored.
   const float* aNext[TM];
 #pragma unroll
   for (int i = 0; i < TM; ++i) aNext[i] = a + (long long)min(row + i, m - 1) * k + tileCol;
@@ -31,7 +31,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   float sum[TM] = {};
   for (int t = 0; t < k; t += BLOCK) {
-    const bool whole = t + BLOCK <= k;  // the rest of K is filled with zeros, which add nothing
+    const bool whole = t + BLOCK <= k;  // false in the last tile, where zeros fill the part beyond K
 #pragma unroll
     for (int i = 0; i < TM; ++i) {
       aTile[tileRow + i][tileCol] = whole || t + tileCol < k ? *aNext[i] : 0.0f;
@@ -47,7 +47,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
       for (int i = 0; i < TM; ++i) sum[i] += aTile[tileRow + i][d] * bValue;
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (col >= n) return;

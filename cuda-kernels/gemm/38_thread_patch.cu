@@ -8,11 +8,11 @@
 
 #include "gemm_launch.cuh"
 
-constexpr int kTile = 64;  // rows and columns of C of a block, and depth of a tile
+constexpr int kTile = 64;  // rows and columns of C per block, and depth of a tile
 constexpr int kThreads1d = kTile / THREAD_TILE;
 
-// Copies the square that begins at (row, col) of a matrix with `rows` rows and `cols` columns to
-// `tile`; zeros past the end of the matrix.
+// Copies the square at (row, col) of a matrix with `rows` rows and `cols` columns to `tile`. Writes zeros beyond the
+// end of the matrix.
 __device__ void copyPatch(float (*tile)[kTile], int tileRow, int tileCol, const float* from,
                           int rows, int cols, int row, int col, bool whole) {
   const float* next = from + (long long)row * cols + col;
@@ -35,13 +35,13 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   if (row0 >= m) return;
   const bool inside = row0 + kTile <= m && col0 + kTile <= n;
 
-  // threadIdx.x runs down the rows: neighboring threads are THREAD_TILE rows apart.
+  // threadIdx.x runs down the rows, so neighboring threads are THREAD_TILE rows apart.
   const int tileRow = threadIdx.x * THREAD_TILE, tileCol = threadIdx.y * THREAD_TILE;
   const int row = row0 + tileRow, col = col0 + tileCol;
 
   float sum[THREAD_TILE][THREAD_TILE] = {};
   for (int t = 0; t < k; t += kTile) {
-    const bool whole = inside && t + kTile <= k;  // the same for the whole block
+    const bool whole = inside && t + kTile <= k;  // equal in all threads of the block
     copyPatch(aTile, tileRow, tileCol, a, m, k, row, t + tileCol, whole);
     copyPatch(bTile, tileRow, tileCol, b, k, n, t + tileRow, col, whole);
     __syncthreads();
@@ -53,7 +53,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
         for (int i = 0; i < THREAD_TILE; ++i)
           sum[i][j] += aTile[tileRow + i][d] * bTile[d][tileCol + j];
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
 #pragma unroll

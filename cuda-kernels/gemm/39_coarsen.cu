@@ -9,9 +9,9 @@
 #include "gemm_launch.cuh"
 
 constexpr int kTile = 16;
-constexpr int kRows = kTile / STRIDE;  // rows of threads, and rows between two elements of a thread
+constexpr int kRows = kTile / STRIDE;  // rows of threads, and distance between two elements of a thread
 
-// With a STRIDE of 16 the block is half a warp: the other 16 lanes of every instruction are idle.
+// With a STRIDE of 16, the block is half a warp, and the other 16 lanes of every instruction are idle.
 __global__ void __launch_bounds__(kTile * kRows)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
      float beta, float* __restrict__ c) {
@@ -22,8 +22,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // A thread outside C still helps to copy, so it cannot return. Beyond M and K the tiles get zeros,
-  // which add nothing; beyond N the last column is read, whose result is never stored.
+  // A thread outside C still copies tile elements, so it cannot return. Beyond M and K, the tiles get zeros, which add
+  // nothing. Beyond N, the last column is read. Out-of-range results are never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 
@@ -39,15 +39,15 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     bNext += (long long)kTile * n;
     __syncthreads();
 
-    // Loads of a warp for the 16 steps of K: 16 of B, and 4 for each element that a thread computes,
-    // since nvcc reads four neighbors of A at once.
+    // Loads of a warp for 16 steps of K: 16 of B, and 4 per element that a thread computes, because nvcc reads four
+    // adjacent elements of A at once.
 #pragma unroll
     for (int d = 0; d < kTile; ++d) {
       const float bValue = bTile[d][tx];
 #pragma unroll
       for (int s = 0; s < STRIDE; ++s) sum[s] += aTile[ty + s * kRows][d] * bValue;
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
 
   if (col >= n) return;

@@ -3,7 +3,7 @@
 // @idea    NVIDIA's own kernel for 16-bit inputs with FP32 accumulation and FP32 output: the bar that the tensor-core ladder is measured against
 // @dtype   bf16 f16
 
-// The library is opened at run time, as in 00_cublas: a machine can have nvcc and no cuBLAS.
+// The library is opened at run time, as in 00_cublas, because a machine may have nvcc but not cuBLAS.
 #include "tensor_common.cuh"
 
 #include <dlfcn.h>
@@ -24,7 +24,7 @@ struct Cublas {
   Status (*gemmEx)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int,
                    int, const void*, void*, int, int, int, int) = nullptr;
   Handle handle = nullptr;
-  std::string missing;  // why the library cannot be used; empty when it can
+  std::string missing;  // why the library cannot be used; empty if it can
 
   Cublas() {
     void* library = open();
@@ -44,7 +44,7 @@ struct Cublas {
     for (const char* version : {"13", "12", "11"}) {
       for (const char* folder : {"", "/usr/local/cuda/lib64/",
                                  "/usr/local/cuda/targets/x86_64-linux/lib/"}) {
-        // libcublas needs libcublasLt; opened first from the same folder, it is found by its soname.
+        // libcublas needs libcublasLt. The loader finds libcublasLt by its soname if it is already open.
         dlopen((folder + std::string("libcublasLt.so.") + version).c_str(), RTLD_NOW);
         if (void* library = dlopen((folder + std::string("libcublas.so.") + version).c_str(), RTLD_NOW))
           return library;
@@ -94,8 +94,8 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   }
   if (Status status = blas.setStream(blas.handle, stream)) return toCuda(status);
 
-  // cuBLAS is column-major: there our C reads as its transpose, and Ct = Bt * At. So B goes first,
-  // m and n change places, and nothing is moved or transposed.
+  // cuBLAS is column-major, so it sees C as its transpose, and Ct = Bt * At. The call passes B first and swaps m and n.
+  // No data is moved or transposed.
   const int m = int(p->m), n = int(p->n), k = int(p->k);
   const int type = p->dtype == KL_BF16 ? kTypeBf16 : kTypeF16;
   const cudaError_t status =

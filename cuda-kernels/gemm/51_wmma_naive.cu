@@ -10,13 +10,13 @@
 
 static_assert(WARPS >= 1 && WARPS <= 8, "WARPS must be from 1 to 8");
 
-// The warps of a block lie side by side along N: they read the same rows of A.
+// The warps of a block are adjacent along N, so they read the same rows of A.
 template <typename T>
 __global__ void __launch_bounds__(WARPS * 32)
 gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
               float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
-    __shared__ __align__(32) float edge[WARPS][kWmma * kWmma];  // for tiles that reach over an edge
+    __shared__ __align__(32) float edge[WARPS][kWmma * kWmma];  // for tiles that cross an edge
 
     const int warp = threadIdx.x / 32;
     const int row = klTileRow() * kWmma, col = (blockIdx.x * WARPS + warp) * kWmma;

@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kThreads)
 gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
                  float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
-    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that reach over an edge
+    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that cross an edge
 
     const int warp = threadIdx.x / 32;
     const int row = (klTileRow() * kWarpsM + warp / kWarpsN) * kWarpRows;
@@ -35,8 +35,8 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 #pragma unroll
       for (int j = 0; j < TILES_N; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
-    // Where every tile of the warp is whole, the reads need no checks, and the compiler can have all
-    // of a step in flight at once.
+    // If all tiles of the warp are whole, the reads need no checks. The compiler can then keep all reads of a step in
+    // flight at once.
     const bool whole = aligned && row + kWarpRows <= m && col + kWarpCols <= n;
     const int wholeSteps = whole ? k / kWmma * kWmma : 0;
     const auto step = [&](int t, auto load) {

@@ -13,13 +13,13 @@
 
 #include "tensor_common.cuh"
 
-constexpr int kWarpRows = 64, kWarpCols = WARP_N;  // of C, in the registers of a warp
+constexpr int kWarpRows = 64, kWarpCols = WARP_N;  // the part of C in a warp's registers
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
-constexpr int kPad = 8;  // elements, 16 bytes
+constexpr int kPad = 8;  // 8 elements are 16 bytes
 constexpr int kStrideA = BK + kPad, kStrideB = BN + kPad;
 constexpr int kStageA = BM * kStrideA, kStage = kStageA + BK * kStrideB;  // elements
 constexpr int kSharedBytes = STAGES * kStage * 2;
-// Registers for two blocks on an SM: one multiplies while the other waits for its tiles.
+// Limits the registers so two blocks fit on an SM. One multiplies while the other waits for its tiles.
 constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
 
 static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple of 64 and BN of WARP_N: the tile of a warp");
@@ -27,13 +27,13 @@ static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the su
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
 static_assert(kStage * 2 >= kThreads / 32 * kWmma * kWmma * 4, "a stage must have room for one tile of C a warp");
 
-// Starts copying 16 bytes into shared memory; zeros if `inside` is false.
+// Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
 
-// nvcc reads a BF16 tile with generic loads, which take the global-memory path even if the tile is in shared
-// memory; for FP16 it does not. So BF16 is read by the instruction itself.
+// nvcc reads a BF16 tile with generic loads. Generic loads take the global-memory path even if the tile is in shared
+// memory. For FP16, nvcc does not. BF16 tiles are therefore loaded with explicit instructions.
 __device__ inline void loadTile(FragmentA<__half>& tile, const __half* from) {
   nvcuda::wmma::load_matrix_sync(tile, from, kStrideA);
 }
@@ -63,9 +63,9 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   if (row0 >= m) return;
   const int warp = threadIdx.x / 32, warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // A thread copies eight neighbors of some rows, always in the same columns of a tile. Beyond the edge
-  // of C the last row of A and the first columns of B are read instead: their result is
-  // never stored. What lies beyond K must be zero in both: a NaN in either would spread.
+  // A thread copies eight adjacent elements of several rows, always in the same columns of a tile. Beyond the edge of
+  // C, the last row of A and the first columns of B are read instead. Out-of-range results are never stored. Elements
+  // beyond K must be zero in both A and B, because a NaN in either would spread.
   constexpr int kEightsA = BK / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kThreads % kEightsA == 0 && BM % kStepA == 0 && kThreads % kEightsB == 0 && BK % kStepB == 0,
                 "the BM * BN / (64 * WARP_N) warps must copy whole rows of the tiles: a larger BK helps");
@@ -87,7 +87,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       copyAsync(bTo + ((bRow + i) * kStrideB + bCol) * 2, bFrom + (long long)(bInside ? t + bRow + i : 0) * n, bInside);
     }
   };
-  // Empty groups at the end keep the count going.
+  // Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   constexpr int kTilesM = kWarpRows / kWmma, kTilesN = kWarpCols / kWmma;
@@ -104,7 +104,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
     commit();
   }
   for (int step = 0; step < steps; ++step) {
-    // This stage has arrived, for every thread; and everybody has left the one that is filled next.
+    // This stage has arrived for every thread. Every thread is done with the stage that is filled next.
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
     copyStage(step + STAGES - 1);
@@ -128,7 +128,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
         for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
     }
   }
-  __syncthreads();  // the stages now serve the tiles of C that reach over an edge
+  __syncthreads();  // the stages now hold the tiles of C that cross an edge
 
   float* edge = reinterpret_cast<float*>(shared) + warp * kWmma * kWmma;
 #pragma unroll
@@ -152,7 +152,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // Asynchronous copies of 16 bytes need aligned rows; other shapes take the slow kernel.
+    // Asynchronous copies of 16 bytes need aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =

@@ -11,8 +11,8 @@
 
 #include "tensor_common.cuh"
 
-constexpr int kDepth = 64;                      // elements of K in a stage: 128 bytes of a row of A
-constexpr int kWarpRows = 64, kWarpCols = 64;   // of C, in the registers of a warp
+constexpr int kDepth = 64;                      // elements of K per stage: 128 bytes of a row of A
+constexpr int kWarpRows = 64, kWarpCols = 64;   // the part of C in a warp's registers
 constexpr int kParts = kWarpRows / 16;
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
 constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
@@ -25,12 +25,12 @@ static_assert(kThreads <= 256, "BM * BN must be at most 32768: 64 x 64 elements 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES * (BM + BN) * 128 bytes must fit into the 227 KiB of a block");
 
-// Where 16 bytes lie in a stage. The position within 128 bytes is XORed with the row: eight rows of one
-// column, which ldmatrix reads at once, then lie in different banks.
+// Returns the position of 16 bytes in a stage. The position within 128 bytes is XORed with the row. The eight rows of a
+// column, which ldmatrix reads at once, are then in different banks.
 __device__ inline uint32_t placeA(int row, int eight) { return row * (kDepth * 2) + ((eight ^ (row & 7)) << 4); }
 __device__ inline uint32_t placeB(int row, int eight) { return row * (BN * 2) + ((eight ^ (row & 7)) << 4); }
 
-// Starts copying 16 bytes into shared memory; zeros if `inside` is false.
+// Starts copying 16 bytes into shared memory, or writes zeros if `inside` is false.
 __device__ inline void copyAsync(uint32_t to, const void* from, bool inside = true) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(inside ? 16 : 0) : "memory");
 }
@@ -46,9 +46,9 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // Which sixteen bytes a thread copies: always the same column of each tile, and rows a fixed
-  // distance apart. Beyond the edge of C the last row of A and the first columns of B are read
-  // instead: their result is never stored.
+  // The 16 bytes that a thread copies: always the same column of each tile, in rows a fixed distance apart. Beyond
+  // the edge of C, the last row of A and the first columns of B are read instead. Out-of-range results are never
+  // stored.
   constexpr int kEightsA = kDepth / 8, kEightsB = BN / 8, kStepA = kThreads / kEightsA, kStepB = kThreads / kEightsB;
   static_assert(kStepA % 8 == 0 && kThreads % kEightsB == 0, "the swizzle of a thread's copies must not change");
   const int aRow = threadIdx.x / kEightsA, aEight = threadIdx.x % kEightsA;
@@ -72,7 +72,7 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       for (int i = 0; i < kCopiesB; ++i)
         copyAsync(bTo + placeB(bRow + i * kStepB, bEight), bStep + (long long)(i * kStepB) * n);
     } else {
-      // What lies beyond K must be zero in both: a NaN in either would spread.
+      // Elements beyond K must be zero in both A and B, because a NaN in either would spread.
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) {
         const bool inside = t + aEight * 8 < k;
@@ -85,13 +85,13 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
       }
     }
   };
-  // Empty groups at the end keep the count going.
+  // Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
-  // Fragments of two steps of 16 along K: one is multiplied while the other loads.
+  // Fragments of two steps of 16 along K: one step is multiplied while the next one loads.
   uint32_t aPart[2][kWarpRows / 16][4], bPart[2][kWarpCols / 16][4];
   float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
-  // A quarter of them: 16 rows of A and 16 columns of B.
+  // Loads a quarter of the fragments: 16 rows of A and 16 columns of B.
   const auto loadPart = [&](int buffer, uint32_t stage, int d, int i) {
     klLoadMatrices(aPart[buffer][i], stage + placeA(warpRow + i * 16 + lane % 16, d * 2 + lane / 16));
     klLoadMatricesTransposed(bPart[buffer][i],
@@ -115,21 +115,21 @@ gemm(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restr
 #pragma unroll
     for (int d = 0; d < kSteps; ++d) {
       if (d == kSteps - 1) {
-        // The last fragments of this stage are in registers. The next stage must have arrived, for
-        // every thread; after that nobody reads this one, and the round may overwrite it.
+        // The last fragments of this stage are in registers. Every thread waits until the next stage has arrived.
+        // Afterwards no thread reads this stage, and copyStage may overwrite it.
         asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
         __syncthreads();
       }
 #pragma unroll
       for (int i = 0; i < kParts; ++i) {
-        // Loads between the products, so that neither keeps the other waiting. After the last step they
-        // load what nobody uses.
+        // Loads alternate with products, so neither waits for the other. After the last step, the loaded values are not
+        // used.
         loadPart((d + 1) % 2, d == kSteps - 1 ? nextStage : stage, (d + 1) % kSteps, i);
 #pragma unroll
         for (int j = 0; j < kWarpCols / 8; ++j)
           klMmaSync<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
       }
-      if (d == 0) {  // the stage that this overwrites was left at the end of the step before
+      if (d == 0) {  // the threads finished the overwritten stage at the end of the previous step
         copyStage(step + STAGES - 1);
         commit();
       }
@@ -152,7 +152,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) {
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // Asynchronous copies of 16 bytes need aligned rows; other shapes take the slow kernel.
+    // Asynchronous copies of 16 bytes need aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     const cudaError_t status =

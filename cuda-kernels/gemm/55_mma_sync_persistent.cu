@@ -10,13 +10,13 @@
 #include "tensor_store.cuh"
 
 constexpr int BM = 256, BN = 128, kDepth = 64;
-constexpr int kWarpRows = 64, kWarpCols = 64;  // of C, in the registers of a warp
+constexpr int kWarpRows = 64, kWarpCols = 64;  // the part of C in a warp's registers
 constexpr int kParts = kWarpRows / 16, kWarpsN = BN / kWarpCols;
 constexpr int kWarps = BM / kWarpRows * kWarpsN, kThreads = 128 + kWarps * 32;
 constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
-constexpr int kStagingBytes = 32 * 32 * sizeof(float);  // results of a warp
+constexpr int kStagingBytes = 32 * 32 * sizeof(float);  // staging memory for a warp's results
 constexpr int kStages = 4;
-constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 1024;  // tiles lie at multiples of 1024 bytes
+constexpr int kSharedBytes = kStages * kStageBytes + kWarps * kStagingBytes + 1024;  // starts at a multiple of 1024
 
 static_assert(kParts == kWarpCols / 16, "as many fragments of B as of A");
 static_assert(GROUP >= 1, "GROUP must be at least 1");
@@ -27,8 +27,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
                       const __grid_constant__ CUtensorMap cMap, int m, int n, int k, float alpha, float beta,
                       float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[kStages];   // turns when a stage has arrived
-  __shared__ uint64_t empty[kStages];  // turns when every warp has its fragments of it
+  __shared__ uint64_t full[kStages];   // completes a phase when a stage has arrived
+  __shared__ uint64_t empty[kStages];  // completes a phase when every warp has its fragments of a stage
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u;
 
   const int steps = (k + kDepth - 1) / kDepth;
@@ -71,16 +71,16 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
   const uint32_t staging = stages + kStages * kStageBytes + warp * kStagingBytes;
 
-  // Where a lane's rows of the first fragments lie in a stage. The copy engine XORs the position within 128 bytes with
-  // the row, so that what is 16 elements further along such a line is found by another XOR.
+  // The position of a lane's rows of the first fragments in a stage. The copy engine XORs the position within 128 bytes
+  // with the row, so another XOR gives the position 16 elements farther along the row.
   const uint32_t swizzled = (lane / 16 ^ (lane & 7)) << 4;
   const uint32_t aLane = (warpRow + lane % 16) * 128 + swizzled;
   const uint32_t bLane = kBytesA + warpCol * kDepth * 2 + lane % 16 * 128 + swizzled;
 
-  // Fragments of two steps of 16 along K: one is multiplied while the other loads.
+  // Fragments of two steps of 16 along K: one step is multiplied while the next one loads.
   uint32_t aPart[2][kParts][4], bPart[2][kParts][4];
   float sum[kParts][kWarpCols / 8][4];
-  // A quarter of them: 16 rows of A and 16 columns of B.
+  // Loads a quarter of the fragments: 16 rows of A and 16 columns of B.
   const auto loadPart = [&](int buffer, uint32_t stage, int d, int i) {
     klLoadMatrices(aPart[buffer][i], stage + (aLane ^ d * 32) + i * 16 * 128);
     klLoadMatricesTransposed(bPart[buffer][i], stage + (bLane ^ i * 32) + d * 16 * 128);
@@ -103,8 +103,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
 #pragma unroll
       for (int d = 0; d < kDepth / 16; ++d) {
         const bool leaving = d == kDepth / 16 - 1;
-        // The first fragments of the next tile load before the results of this one are stored. After the last stage of all
-        // they are loaded from it once more, and not used: nothing overwrites it.
+        // Loads the first fragments of the next tile before this tile's results are stored. After the very last stage,
+        // the fragments are loaded from that stage again and not used. Nothing overwrites the stage.
         if (leaving && (step + 1 < steps || !last)) {
           if (++s == kStages) s = 0, phase ^= 1;
           next = stages + s * kStageBytes;
@@ -112,12 +112,12 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         }
 #pragma unroll
         for (int i = 0; i < kParts; ++i) {
-          // Loads between the products, so that neither keeps the other waiting.
+          // Loads alternate with products, so neither waits for the other.
           loadPart((d + 1) % 2, leaving ? next : stage, (d + 1) % (kDepth / 16), i);
 #pragma unroll
           for (int j = 0; j < kWarpCols / 8; ++j)
             klMmaSync<T>(sum[i][j], aPart[d % 2][i], bPart[d % 2][j / 2][j % 2 * 2], bPart[d % 2][j / 2][j % 2 * 2 + 1]);
-          if (leaving && i == 1) {  // all fragments of the stage have long been in registers
+          if (leaving && i == 1) {  // all fragments of the stage have been in registers for some time
             __syncwarp();
             if (lane == 0) klBarrierArrive(&empty[used]);
           }
@@ -138,7 +138,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);
@@ -154,7 +154,7 @@ extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
     if (status == cudaSuccess)
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, kSharedBytes);
     if (status != cudaSuccess) return status;
-    // As few blocks as finish in as many rounds: all end at the same time.
+    // Launches the fewest blocks that need the same number of rounds, so all finish at the same time.
     const int tiles = ceilDiv(m, BM) * ceilDiv(n, BN);
     const int blocks = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount)));
     kernel<<<blocks, kThreads, kSharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha, p->beta, p->c);

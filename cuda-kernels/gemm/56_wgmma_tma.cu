@@ -10,9 +10,9 @@
 #include "tensor_common.cuh"
 
 constexpr int BM = 128, BN = 128, kDepth = 64;
-constexpr int kThreads = 256;  // two warpgroups, each with 64 rows of the tile
+constexpr int kThreads = 256;  // two warpgroups with 64 rows of the tile each
 constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
-constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multiples of 1024 bytes
+constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at multiples of 1024 bytes
 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * 32 KiB must fit into the 227 KiB of a block");
@@ -22,14 +22,14 @@ __global__ void __launch_bounds__(kThreads, 1)
 gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n, int k,
           float alpha, float beta, float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];  // turns when a stage has arrived
+  __shared__ uint64_t full[STAGES];  // completes a phase when a stage has arrived
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u;
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
   const int steps = (k + kDepth - 1) / kDepth;
 
-  // The copy engine fills with zeros what lies beyond an edge. B comes in boxes of 64 columns.
+  // The copy engine writes zeros beyond an edge. B is copied in boxes of 64 columns.
   const auto fetch = [&](int step) {
     const uint32_t aTile = stages + step % STAGES * kStageBytes, bTile = aTile + kBytesA;
     uint64_t* barrier = &full[step % STAGES];
@@ -65,7 +65,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

@@ -12,7 +12,7 @@
 constexpr int BM = 128, BN = 256, kDepth = 64;
 constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
 constexpr int kBytesA = BM * kDepth * 2, kBytesB = kDepth * BN * 2, kStageBytes = kBytesA + kBytesB;
-constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multiples of 1024 bytes
+constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at multiples of 1024 bytes
 
 static_assert(STAGES >= 2, "STAGES must be at least 2: one stage is filled while another is used");
 static_assert(kSharedBytes <= 226 * 1024, "STAGES * 48 KiB must fit into the 227 KiB of a block");
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(kThreads, 1)
 gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorMap bMap, int m, int n,
                     int k, float alpha, float beta, float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];   // turns when a stage has arrived
-  __shared__ uint64_t empty[STAGES];  // turns when both consumers are done with it
+  __shared__ uint64_t full[STAGES];   // completes a phase when a stage has arrived
+  __shared__ uint64_t empty[STAGES];  // completes a phase when both consumers are done with a stage
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u;
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
@@ -33,14 +33,14 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
       klBarrierInit(&full[s], 1);
-      klBarrierInit(&empty[s], kConsumers * 4);  // each warp of the consumers arrives
+      klBarrierInit(&empty[s], kConsumers * 4);  // each consumer warp arrives
     }
     klBarrierInitFence();
   }
   __syncthreads();
 
-  // The block starts with the same number of registers for every thread. The producer needs few, and
-  // gives up the rest for the sums of the consumers.
+  // A block starts with the same number of registers for every thread. The producer needs few registers and releases
+  // the rest for the sums of the consumers.
   if (threadIdx.x < 128) {
     klRegistersDown<40>();
     if (threadIdx.x == 0) {
@@ -65,7 +65,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       klBarrierWait(&full[s], phase);
       const uint32_t aTile = stages + s * kStageBytes, bTile = aTile + kBytesA;
       klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
-      // This stage's products stay in flight; those of the previous stage are done.
+      // This stage's products stay in flight; the previous stage's products are done.
       klWgmmaWait<1>();
       if (step > 0 && threadIdx.x % 32 == 0) klBarrierArrive(&empty[s == 0 ? STAGES - 1 : s - 1]);
       if (++s == STAGES) s = 0, phase ^= 1;
@@ -80,7 +80,7 @@ extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequir
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     const int m = int(p->m), n = int(p->n), k = int(p->k);
     CUtensorMap aMap, bMap;

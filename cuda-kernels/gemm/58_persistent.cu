@@ -17,14 +17,14 @@ constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128, kCluster = CLUS
 constexpr int kStagingBytes = kConsumers * BUFFERS * kStoreBytes;
 
 static_assert(GROUP >= 1, "GROUP must be at least 1");
-// Two SMs that share a TPC hold a cluster of two, so the GPU is full of them. Clusters of four were tried on an
-// H200: too few fit into its groups of SMs for all of these to have work.
+// Two SMs that share a TPC hold a cluster of two, so such clusters can fill the GPU. Clusters of four, tested on an
+// H200, left some SMs idle because too few clusters fit into its groups of SMs.
 static_assert(CLUSTER == 1 || CLUSTER == 2, "CLUSTER must be 1 or 2: a tile of B is fetched in halves");
 static_assert(HELD >= 0 && HELD <= 4, "HELD must be at most 4: registers hold half of a tile's results beside the next sums");
 static_assert(APART >= 1, "APART must be at least 1: stages of the next tile from one part to the next");
 static_assert(BUFFERS >= 2, "BUFFERS must be at least 2: one is filled while another is read");
 
-// How the shared memory of a block is used for tiles of 128 x BN.
+// The shared memory of a block for tiles of 128 x BN.
 template <int BN>
 struct Plan {
   static constexpr int bytesA = BM * kDepth * 2, bytesB = kDepth * BN * 2, stageBytes = bytesA + bytesB;
@@ -32,7 +32,7 @@ struct Plan {
   static constexpr int stages = room / stageBytes < 8 ? room / stageBytes : 8;
   static constexpr int sharedBytes = stages * stageBytes + kStagingBytes + 1024;
   static constexpr int stores = BN / kStoreCols;
-  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // of them, under the next tile's products
+  static constexpr int held = HELD < stores / 2 ? HELD : stores / 2;  // parts stored during the next tile's products
 };
 
 template <typename T, int BN>
@@ -43,8 +43,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
   using P = Plan<BN>;
   constexpr int kStages = P::stages;
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[kStages];   // turns when a stage has arrived
-  __shared__ uint64_t empty[kStages];  // turns when the consumers of both blocks are done with it
+  __shared__ uint64_t full[kStages];   // completes a phase when a stage has arrived
+  __shared__ uint64_t empty[kStages];  // completes a phase when the consumers of both blocks are done
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, staging = stages + kStages * P::stageBytes;
 
   const int rank = klClusterRank();
@@ -57,7 +57,7 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
     klTmaPrefetch(&bMap);
     for (int s = 0; s < kStages; ++s) {
       klBarrierInit(&full[s], 1);
-      klBarrierInit(&empty[s], kCluster * kConsumers * 4);  // each warp of the consumers arrives
+      klBarrierInit(&empty[s], kCluster * kConsumers * 4);  // each consumer warp arrives
     }
     klBarrierInitFence();
   }
@@ -71,18 +71,18 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
         int row, col;
         order.at(tile, row, col);
         const int row0 = (row * kCluster + rank) * BM, col0 = col * BN;
-        // Back and forth along K: the next tile starts with the columns of A or rows of B that this one ends
-        // with, which are in L2.
+        // Alternates the direction along K. The next tile starts with the columns of A or rows of B that this tile
+        // ended with, which are in L2.
         const bool back = (tile - first) / stride % 2;
         for (int i = 0; i < steps; ++i) {
           const int step = back ? steps - 1 - i : i;
-          // Both blocks must have left the stage: half of what lands in each comes from the other.
+          // Both blocks must be done with the stage, because half of the data in each block comes from the other block.
           klBarrierWait(&empty[s], phase ^ 1);
           const uint32_t aTile = stages + s * P::stageBytes, bTile = aTile + P::bytesA;
           klBarrierExpect(&full[s], P::stageBytes);
           klTmaLoad(aTile, &aMap, row0, step * kDepth, &full[s]);
-          // B is the same for both: each fetches half of its columns for itself and the other, where
-          // there are enough.
+          // Both blocks use the same B. If there are enough columns, each block fetches half of them for both
+          // blocks.
           constexpr int kBoxes = BN / kTmaCols, kShares = kBoxes >= kCluster ? kCluster : 1, kOwn = kBoxes / kShares;
 #pragma unroll
           for (int j = 0; j < kOwn; ++j) {
@@ -111,14 +111,14 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       klWgmmaStage<T, kDepth>(sum, aTile + group * 64 * 128, bTile, step != 0);
     };
     const auto finishStage = [&](int step) {
-      // This stage's products stay in flight; those of the previous stage are done.
+      // This stage's products stay in flight; the previous stage's products are done.
       klWgmmaWait<1>();
       if (step > 0) release(s == 0 ? kStages - 1 : s - 1);
       if (++s == kStages) s = 0, phase ^= 1;
     };
 
-    // The last kHeld parts of a tile's results wait in registers and are stored under products of the next tile, a part every
-    // APART stages: they leave while the tensor cores have work, and not all at the moment at which every SM ends a tile.
+    // Keeps the last kHeld parts of a tile's results in registers and stores them during the next tile, one part per
+    // APART stages. The tensor cores stay busy during the stores, and the SMs do not all store at once.
     constexpr int kHeld = P::held, kNow = P::stores - kHeld;
     float held[kHeld ? kHeld * 16 : 1];
     bool holding = false;
@@ -166,8 +166,8 @@ gemm(const __grid_constant__ CUtensorMap aMap, const __grid_constant__ CUtensorM
       if (holding) store(&held[part * 16], kNow + part, 1);
     if (threadIdx.x % 128 == 0) klTmaStoreWaitRead<0>();
   }
-  __syncwarp();     // the threads that copied are late
-  klClusterSync();  // a block stays until the other has sent it all it will send
+  __syncwarp();     // the threads that issued copies arrive late
+  klClusterSync();  // a block stays until the other block has sent all its data
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int sm) { return klRequire16Bit(p, sm); }
@@ -183,7 +183,7 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
   if (status == cudaSuccess)
     status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Plan<BN>::sharedBytes);
   if (status != cudaSuccess) return status;
-  // As few clusters as finish in as many rounds: all end at the same time.
+  // Launches the fewest clusters that need the same number of rounds, so all finish at the same time.
   const int tiles = ceilDiv(m, BM * kCluster) * ceilDiv(n, BN);
   const int clusters = ceilDiv(tiles, ceilDiv(tiles, std::max(1, smCount / kCluster)));
   kernel<<<clusters * kCluster, kThreads, Plan<BN>::sharedBytes, stream>>>(aMap, bMap, cMap, m, n, k, p->alpha,
@@ -194,15 +194,15 @@ cudaError_t launchPersistent(const KlGemm* p, int smCount, cudaStream_t stream) 
 extern "C" cudaError_t kl_launch(const KlGemm* p, cudaStream_t stream) {
   return klWithInputType(p, [&](auto type) {
     using T = decltype(type);
-    // The copy engine needs aligned rows; other shapes take the slow kernel.
+    // The copy engine needs aligned rows; other shapes use the slow kernel.
     if (!klRowsAligned(p)) return klLaunchAnyShape<T>(p, stream);
     int device = 0, smCount = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
     if (status != cudaSuccess) return status;
 
-    // A matrix of few tiles would leave most of the GPU idle: then narrower ones, for as long as all
-    // of them run at once.
+    // A matrix with few tiles would leave most of the GPU idle. Narrower tiles are then used, as long as all of them
+    // run at once.
     const long long rows = ceilDiv(int(p->m), BM * kCluster) * kCluster;
     if (rows * ceilDiv(int(p->n), 64) <= smCount) return launchPersistent<T, 64>(p, smCount, stream);
     if (rows * ceilDiv(int(p->n), 128) <= smCount) return launchPersistent<T, 128>(p, smCount, stream);

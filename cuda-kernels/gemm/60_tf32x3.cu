@@ -8,12 +8,12 @@
 
 #include "tf32_common.cuh"
 
-// A block of 8 warps computes 128 x 128 elements of C, a warp 32 x 64 of them.
+// A block of 8 warps computes 128 x 128 elements of C; each warp computes 32 x 64 of these elements.
 constexpr int kTile = 128, kDepth = 16, kThreads = 256;
 constexpr int kWarpRows = 32, kWarpCols = 64, kWarpsN = kTile / kWarpCols;
-constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // elements: see klLoadPartA
+constexpr int kStrideA = kDepth + 4, kStrideB = kTile + 8;  // in elements; see klLoadPartA
 
-// N and K need not be multiples of anything: elements are copied one by one, zeros beyond the edges.
+// N and K need not be multiples of anything. Elements are copied one by one, with zeros beyond the edges.
 __global__ void __launch_bounds__(kThreads, 2)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
            float* __restrict__ c) {
@@ -24,7 +24,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  const int aRow = threadIdx.x / kDepth, aCol = threadIdx.x % kDepth;  // of the first copy of this thread
+  const int aRow = threadIdx.x / kDepth, aCol = threadIdx.x % kDepth;  // of this thread's first copy
   const int bRow = threadIdx.x / kTile, bCol = threadIdx.x % kTile;
   constexpr int kStepA = kThreads / kDepth, kStepB = kThreads / kTile;
   const bool colInside = col0 + bCol < n;
@@ -52,7 +52,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       for (int i = 0; i < kWarpRows / 16; ++i)
         klMultiplyThree(sum[i], klLoadPartA(&aTile[(warpRow + i * 16) * kStrideA + d], kStrideA), bPart);
     }
-    __syncthreads();  // nobody overwrites a tile that another warp still reads
+    __syncthreads();  // no warp overwrites a tile that another warp still reads
   }
   klStoreTf32(sum, c, row0 + warpRow, col0 + warpCol, m, n, alpha, beta);
 }

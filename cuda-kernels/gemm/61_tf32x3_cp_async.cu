@@ -14,9 +14,9 @@
 
 #include "tf32_common.cuh"
 
-constexpr int kWarpRows = 64, kWarpCols = WARP_N;  // of C, in the registers of a warp
+constexpr int kWarpRows = 64, kWarpCols = WARP_N;  // the part of C in a warp's registers
 constexpr int kWarpsN = BN / kWarpCols, kThreads = BM / kWarpRows * kWarpsN * 32;
-constexpr int kStrideA = BK + 4, kStrideB = BN + 8;  // elements: see klLoadPartA
+constexpr int kStrideA = BK + 4, kStrideB = BN + 8;  // in elements; see klLoadPartA
 constexpr int kStageA = BM * kStrideA, kStage = kStageA + BK * kStrideB;
 constexpr int kSharedBytes = STAGES * kStage * sizeof(float);
 constexpr int kBlocksPerSm = kThreads * WARP_N <= 8192 && 2 * kSharedBytes <= 224 * 1024 ? 2 : 1;
@@ -25,7 +25,7 @@ static_assert(BM % kWarpRows == 0 && BN % kWarpCols == 0, "BM must be a multiple
 static_assert(kThreads * WARP_N <= 16384, "BM * BN must be at most 32768: the sums of C fill half of the registers");
 static_assert(kSharedBytes <= 227 * 1024, "STAGES tiles of BM x BK and BK x BN must fit into the 227 KiB of a block");
 
-// Starts copying kBytes into shared memory; zeros if `inside` is false.
+// Starts copying kBytes into shared memory, or writes zeros if `inside` is false.
 template <int kBytes>
 __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
   if constexpr (kBytes == 16)
@@ -34,15 +34,15 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
 }
 
-// kWide elements are copied at once: 4, or 1 where rows begin at any address.
+// kWide elements are copied at once: 4, or 1 if rows are unaligned.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, kBlocksPerSm)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
                 float* __restrict__ c) {
   extern __shared__ __align__(16) float stages[];
 
-  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs concurrently
-  // shares rows of A and columns of B in L2.
+  // Blocks go through bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A
+  // and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);
@@ -51,8 +51,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
   const int warp = threadIdx.x / 32;
   const int warpRow = warp / kWarpsN * kWarpRows, warpCol = warp % kWarpsN * kWarpCols;
 
-  // Beyond the edge of C the last row of A and the first column of B are read instead: what
-  // comes of them is never stored. What lies beyond K must be zero in both.
+  // Beyond the edge of C, the last row of A and the first column of B are read instead. Out-of-range results are never
+  // stored. Elements beyond K must be zero in both A and B.
   constexpr int kPerRowA = BK / kWide, kPerRowB = BN / kWide;
   static_assert(BM * kPerRowA % kThreads == 0 && BK * kPerRowB % kThreads == 0, "copies must divide among the threads");
   const auto copyStage = [&](int step) {
@@ -75,7 +75,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
                            b + (long long)(inside ? t + row : 0) * n + (col0 + col < n ? col0 + col : 0), inside);
     }
   };
-  // Empty groups at the end keep the count going.
+  // Empty groups at the end keep the number of pending groups constant.
   const auto commit = [] { asm volatile("cp.async.commit_group;" ::: "memory"); };
 
   float sum[kWarpRows / 16][kWarpCols / 8][4] = {};
@@ -86,7 +86,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
     commit();
   }
   for (int step = 0; step < steps; ++step) {
-    // This stage has arrived, for every thread; and everybody has left the one that is filled next.
+    // This stage has arrived for every thread. Every thread is done with the stage that is filled next.
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
     __syncthreads();
     copyStage(step + STAGES - 1);

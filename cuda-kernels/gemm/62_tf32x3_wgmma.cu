@@ -10,25 +10,25 @@
 
 #include "tf32_wgmma.cuh"
 
-constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, the row of a swizzle
+constexpr int BM = 128, BN = 128, kDepth = 32;  // 32 elements along K are 128 bytes, one row of a swizzle
 constexpr int kConsumers = 2, kThreads = (1 + kConsumers) * 128;
-constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 * kBytesB;  // A; B high; B low
-constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles lie at multiples of 1024 bytes
+constexpr int kBytesA = BM * 128, kBytesB = BN * 128, kStageBytes = kBytesA + 2 * kBytesB;  // A, B high, B low
+constexpr int kSharedBytes = STAGES * kStageBytes + 1024;  // tiles start at multiples of 1024 bytes
 
 static_assert(STAGES >= 2 && kSharedBytes <= 226 * 1024, "STAGES must be at least 2, and STAGES * 48 KiB fit into the 227 KiB of a block");
 
-// kWide elements are copied and stored at once: 4, or 1 where rows begin at any address.
+// kWide elements are copied and stored at once: 4, or 1 if rows are unaligned.
 template <int kWide>
 __global__ void __launch_bounds__(kThreads, 1)
 gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b, float beta,
                 float* __restrict__ c) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];   // turns when a stage has arrived
-  __shared__ uint64_t empty[STAGES];  // turns when both consumers are done with it
+  __shared__ uint64_t full[STAGES];   // completes a phase when a stage has arrived
+  __shared__ uint64_t empty[STAGES];  // completes a phase when both consumers are done with a stage
   unsigned char* stages = shared + (-klSharedAddress(shared) & 1023);
 
-  // Blocks in bands of GROUP rows of tiles, column by column within a band: what runs concurrently
-  // shares rows of A and columns of B in L2.
+  // Blocks go through bands of GROUP tile rows, column by column within a band. Concurrent blocks then share rows of A
+  // and columns of B in L2.
   const int rows = ceilDiv(m, BM), cols = ceilDiv(n, BN);
   const int band = blockIdx.x / (GROUP * cols), inBand = blockIdx.x - band * GROUP * cols;
   const int bandRows = min(GROUP, rows - band * GROUP);
@@ -37,17 +37,17 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
-      klBarrierInit(&full[s], 2 * 128);             // each producer arrives with its part of A, and of B
-      klBarrierInit(&empty[s], kConsumers * 4);     // each warp of the consumers arrives
+      klBarrierInit(&full[s], 2 * 128);             // each producer arrives for its part of A and its part of B
+      klBarrierInit(&empty[s], kConsumers * 4);     // each consumer warp arrives
     }
     klBarrierInitFence();
   }
   __syncthreads();
 
   if (threadIdx.x < 128) {
-    // A goes by asynchronous copies as it is. B goes through registers, two stages ahead: a warp takes
-    // eight rows of the tile along K, a thread four neighboring columns of them, and splits. Beyond K
-    // lie zeros in both; beyond M and N the last row or column is read instead.
+    // A is copied unchanged by asynchronous copies. B goes through registers, two stages ahead. A warp loads eight rows
+    // of the tile along K, a thread loads four adjacent columns of these rows, and then splits them. Beyond K, both are
+    // zero. Beyond M and N, the last row or column is read instead.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     constexpr int kRowsB = kDepth / 4;
     struct Patch {
@@ -97,8 +97,8 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       }
       asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(klSharedAddress(&full[s])) : "memory");
 
-      // Column 4 l + j of the matrix is row 32 j + l of the tile: neighboring threads write
-      // neighboring rows, which the swizzle keeps in different banks.
+      // Column 4 l + j of the matrix is row 32 j + l of the tile. Neighboring threads write neighboring rows, which the
+      // swizzle keeps in different banks.
       unsigned char* bTile = stages + s * kStageBytes + kBytesA;
 #pragma unroll
       for (int j = 0; j < 4; ++j)
@@ -114,7 +114,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
           *reinterpret_cast<uint4*>(to) = make_uint4(pair[0].high, pair[1].high, pair[2].high, pair[3].high);
           *reinterpret_cast<uint4*>(to + kBytesB) = make_uint4(pair[0].low, pair[1].low, pair[2].low, pair[3].low);
         }
-      klAsyncProxyFence();  // WGMMA reads what was written here
+      klAsyncProxyFence();  // makes these writes visible to WGMMA
       klBarrierArrive(&full[s]);
       if (++s == STAGES) s = 0, phase ^= 1;
     };
@@ -135,7 +135,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
       uint32_t high[kDepth / 8][4], low[kDepth / 8][4];
     };
     float sum[BN / 2] = {};
-    // Splits this warpgroup's part of A while the products of the stage before run.
+    // Splits this warpgroup's part of A while the products of the previous stage run.
     const auto split = [&](Parts& parts, int step) {
       if (step >= steps) return;
       const int s = step % STAGES;
@@ -144,7 +144,7 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
 #pragma unroll
       for (int d = 0; d < kDepth / 8; ++d)
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {  // as Tf32PartA
+        for (int i = 0; i < 4; ++i) {  // in the order of Tf32PartA
           const Tf32Pair pair =
               klSplit(*reinterpret_cast<const float*>(aTile + place(aRow + i % 2 * 8, d * 2 + i / 2) + t * 4));
           parts.high[d][i] = pair.high;
@@ -152,12 +152,12 @@ gemm(int m, int n, int k, float alpha, const float* __restrict__ a, const float*
         }
     };
     const auto multiply = [&](const Parts& parts, int step) {
-      // B: rows of 32 elements along K, eight rows are 1024 bytes.
+      // B: rows of 32 elements along K; eight rows are 1024 bytes.
       const uint32_t bTile = klSharedAddress(stages + step % STAGES * kStageBytes) + kBytesA;
       const uint64_t bHigh = klDescriptor(bTile, 16, 1024), bLow = klDescriptor(bTile + kBytesB, 16, 1024);
       klWgmmaFence();
 #pragma unroll
-      for (int d = 0; d < kDepth / 8; ++d) {  // 8 elements are 32 bytes; the small products first
+      for (int d = 0; d < kDepth / 8; ++d) {  // 8 elements are 32 bytes; the small products come first
         multiplyTf32(sum, parts.low[d], bHigh + d * (32 >> 4));
         multiplyTf32(sum, parts.high[d], bLow + d * (32 >> 4));
         multiplyTf32(sum, parts.high[d], bHigh + d * (32 >> 4));

@@ -4,21 +4,21 @@
 #include "thread_tile.cuh"
 
 inline const char* klRequireStages(const KlGemm* p, int sm, int sharedBytes) {
-  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB for a block, where an A100 has 163
+  const bool small = sm == 86 || sm == 89 || sm >= 120;  // 99 KiB per block, compared with 163 on an A100
   if (small && sharedBytes > 99 * 1024)
     return "its stages exceed the 99 KiB of shared memory that a block has here: lower BK or STAGES";
   return klRequireF32(p);
 }
 
-// Copies that proceed while the threads compute. If `valid` is false, zeros are written and nothing
-// is read.
+// Copies one float while the threads compute. If `valid` is false, writes zero and reads
+// nothing.
 __device__ inline void copyFloatAsync(float* to, const float* from, bool valid) {
   asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;"
                :: "r"(klSharedAddress(to)), "l"(from), "r"(valid ? 4 : 0));
 }
 
-// These do nothing if `wanted` is 0. They are predicated within the PTX, because a branch would
-// cut the unrolled loop into pieces that the compiler cannot schedule across.
+// Copies one float if `wanted` is not 0. The PTX code uses predication, because a branch would split the unrolled loop
+// into parts that the compiler cannot schedule across.
 __device__ inline void copyFloatAsyncIf(int wanted, float* to, const float* from) {
   asm volatile("{ .reg .pred p; setp.ne.b32 p, %2, 0;\n"
                "@p cp.async.ca.shared.global [%0], [%1], 4; }"
@@ -38,18 +38,18 @@ __device__ inline void awaitCopies() {
   asm volatile("cp.async.wait_group %0;" :: "n"(kPending) : "memory");
 }
 
-// What a thread copies of one tile after another along K, of `kHere` columns of A and rows of B. A lies transposed
-// in shared memory: eight lanes copy eight neighbors of a row of A into eight rows there, which the padding puts 4
-// banks apart, and the lanes' four rows of A fill the gaps.
-// With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: B goes by copies
-// of 16 bytes. Otherwise all copies are of 4 bytes, and zeros past the end of the matrix.
+// Copies of a thread, tile by tile along K, from `kHere` columns of A and rows of B. A is transposed in shared memory.
+// Eight lanes copy eight adjacent elements of a row of A into eight rows there. The padding puts these 4 banks apart,
+// and the four rows of A that a warp reads fill the gaps. With kWhole, m, n and k are multiples of the tile and every
+// row is 16-byte aligned, so copies of B have 16 bytes. Otherwise, all copies have 4 bytes and write zeros beyond the
+// matrix.
 template <int kBM, int kBN, int kBK, int kThreads, bool kWhole>
 struct AsyncTiles {
   static constexpr int kStrideA = kBM + 4, kStrideB = kBN;
   static constexpr int kStageFloats = kBK * (kStrideA + kStrideB);
   static constexpr int kWidthB = kWhole ? 4 : 1;
-  static constexpr int kRowsA = kThreads / 8;                // rows of the A tile in one pass
-  static constexpr int kColsB = kThreads / kBK * kWidthB;     // columns of the B tile in one pass
+  static constexpr int kRowsA = kThreads / 8;                // rows of the A tile per pass
+  static constexpr int kColsB = kThreads / kBK * kWidthB;     // columns of the B tile per pass
   static constexpr int kPassesA = kBM / kRowsA, kCopiesA = kPassesA * (kBK / 8);
   static constexpr int kPassesB = kBN / kColsB;
   static constexpr int kCopies = kCopiesA + kPassesB;
@@ -59,15 +59,15 @@ struct AsyncTiles {
   const float* aNext[kPassesA];
   const float* bNext;
   int n;
-  int aTo, bTo;    // where in a stage the first element of A and of B goes
-  int aCol, bRow;  // for the checks at the matrix's end
-  int colsLeft, colsNow, kLeft;  // colsNow is 0 where the row of B lies beyond K
+  int aTo, bTo;    // offsets of the first elements of A and B in a stage
+  int aCol, bRow;  // for bounds checks at the end of the matrix
+  int colsLeft, colsNow, kLeft;  // colsNow is 0 if the row of B is beyond K
 
   __device__ AsyncTiles(int row0, int col0, int m, int n, int k, int kHere, const float* a,
                         const float* b)
       : n(n), aCol(threadIdx.x % 8), bRow(threadIdx.x / (kThreads / kBK)), kLeft(kHere) {
     const int aRow = threadIdx.x / 8, bCol = threadIdx.x % (kThreads / kBK) * kWidthB;
-    // Beyond M the last row is read instead: its result is never stored.
+    // Beyond M, the last row is read instead. Out-of-range results are never stored.
 #pragma unroll
     for (int i = 0; i < kPassesA; ++i) {
       const int r = row0 + aRow + i * kRowsA;
@@ -80,7 +80,7 @@ struct AsyncTiles {
     bTo = kBK * kStrideA + bRow * kStrideB + bCol;
   }
 
-  // Copy i of the kCopies that bring the next tile. Nothing is read beyond the last tile.
+  // Starts copy i of kCopies for the next tile. Reads nothing beyond the last tile.
   __device__ void copy(int i, float* stage) const {
     if (i < kCopiesA) {
       const int pass = i % kPassesA, d = i / kPassesA * 8;
@@ -95,7 +95,7 @@ struct AsyncTiles {
     }
   }
 
-  // All copies of the next tile, as one group.
+  // Starts all copies of the next tile as one group.
   __device__ void copyAll(float* stage) {
 #pragma unroll
     for (int i = 0; i < kCopies; ++i) copy(i, stage);

@@ -1,4 +1,4 @@
-// Shared by the FP32 rungs: the tiles of C, the epilogue and the dtype check.
+// Helpers for the FP32 rungs: the tiles of C, the epilogue and the dtype check.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,12 +7,12 @@
 #include <math.h>
 #include <stdint.h>
 
-// One block per tile of C, along the columns first: blockIdx.x is the tile's column.
+// Returns a grid with one block per tile of C, along the columns first. blockIdx.x is the column of the tile.
 inline dim3 klTileGrid(int tilesM, int tilesN) { return klGrid(tilesN, tilesM); }
 
 __device__ inline int klTileRow() { return klGridRow(); }
 
-// beta == 0 must not read C: it may hold NaN, and NaN * 0 is NaN.
+// Stores alpha * sum + beta * C. With beta == 0, C is not read: it may hold NaN, and NaN * 0 is NaN.
 __device__ inline void klStore(float* c, float sum, float alpha, float beta) {
   *c = beta == 0.0f ? alpha * sum : alpha * sum + beta * *c;
 }
@@ -33,8 +33,8 @@ inline const char* klRequireF32(const KlGemm* p) {
   return p->dtype == KL_F32 ? nullptr : "this rung takes f32 inputs only";
 }
 
-// The activation's lower bound: 0 with ReLU, none without an activation.
+// Returns the activation's lower bound: 0 for ReLU, -infinity without an activation.
 inline float klLeast(const KlGemm* p) { return p->activation == KL_RELU ? 0.0f : -INFINITY; }
 
-// ReLU, if `least` is 0. A NaN stays a NaN: fmaxf would turn it into a 0 that looks right.
+// Applies ReLU if `least` is 0. A NaN stays a NaN, unlike with fmaxf, which would return a plausible 0.
 __device__ inline float klAtLeast(float x, float least) { return x < least ? least : x; }

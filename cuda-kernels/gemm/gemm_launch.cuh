@@ -1,11 +1,11 @@
-// The launch of an FP32 rung, and the loads and conditions that let it take any shape.
+// Launches an FP32 rung. Also provides loads and conditions that allow any shape.
 #pragma once
 
 #include "gemm_common.cuh"
 
 #include <limits.h>
 
-// A kernel over the whole problem. More than 48 KiB of shared memory is granted only to a kernel that requests it.
+// Launches a kernel over the whole problem. A kernel must request more than 48 KiB of shared memory.
 template <typename Kernel>
 cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cudaStream_t stream,
                      int sharedBytes = 0) {
@@ -20,8 +20,8 @@ cudaError_t klLaunch(Kernel* kernel, dim3 grid, dim3 block, const KlGemm* p, cud
   return cudaGetLastError();
 }
 
-// One block per tile of C, along the columns first or, as the first rungs go, down the rows first: blocks that
-// run concurrently then read the same columns of B.
+// Returns a grid with one block per tile of C, along the columns first. The first rungs go down the rows first, so
+// concurrent blocks read the same columns of B.
 template <int kBM, int kBN>
 dim3 klColumnsFirst(const KlGemm* p) {
   return klTileGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));
@@ -31,21 +31,21 @@ dim3 klRowsFirst(const KlGemm* p) {
   return klGrid(ceilDiv(int(p->m), kBM), ceilDiv(int(p->n), kBN));
 }
 
-// Whether offsets into B fit in 32 bits: 64-bit address arithmetic takes issue slots from a short loop.
+// Returns whether offsets into B fit in 32 bits. 64-bit address arithmetic takes issue slots from a short loop.
 inline bool klFitsInt(const KlGemm* p) { return p->k * p->n <= INT_MAX; }
 
-// Whether every row can be accessed four floats at a time: a 128-bit access needs a 16-byte aligned address.
+// Returns whether every row allows 128-bit access, which needs 16-byte aligned addresses.
 inline bool klRowsAligned(const KlGemm* p) {
   return p->k % 4 == 0 && p->n % 4 == 0 && klAligned16(p->a) && klAligned16(p->b) && klAligned16(p->c);
 }
 
-// Whether that holds and all tiles are whole, so that nothing needs a check.
+// Returns whether rows are aligned and all tiles are whole, so no checks are needed.
 template <int kBM, int kBN, int kBK>
 bool klTilesWhole(const KlGemm* p) {
   return p->m % kBM == 0 && p->n % kBN == 0 && p->k % kBK == 0 && klRowsAligned(p);
 }
 
-// Constants that decide at compile time.
+// Boolean constants that are known at compile time.
 struct KlTrue {
   __device__ constexpr operator bool() const { return true; }
 };
@@ -53,8 +53,8 @@ struct KlFalse {
   __device__ constexpr operator bool() const { return false; }
 };
 
-// Compiles `copy` twice and calls it once: for a tile that lies within K, where conditions that begin with `whole ||`
-// vanish, or for the rest of K.
+// Compiles `copy` twice and calls one version. For a tile inside K, conditions that begin with `whole ||` are removed.
+// The other version handles the rest of K.
 template <typename Copy>
 __device__ inline void klCopyTile(bool whole, Copy copy) {
   if (whole) copy(KlTrue());

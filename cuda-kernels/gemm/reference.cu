@@ -1,5 +1,5 @@
-// What the rungs of gemm/ are checked against: the product in FP64 on the GPU, together with the scale of
-// its rounding errors, |alpha|·(|A||B|) + |beta|·|C0| + |bias|.
+// The expected result for the rungs of gemm/: the product in FP64 on the GPU, and the scale of its rounding errors,
+// |alpha|·(|A||B|) + |beta|·|C0| + |bias|.
 #include "kl_reference.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr int kTile = 64, kDepth = 16, kSide = 16;  // 16 x 16 threads, 4 x 4 elements of a tile each
+constexpr int kTile = 64, kDepth = 16, kSide = 16;  // 16 x 16 threads with 4 x 4 elements of a tile each
 
 __host__ __device__ float load(const void* data, int dtype, long long i) {
   if (dtype == KL_F16) return __half2float(static_cast<const __half*>(data)[i]);
@@ -17,11 +17,11 @@ __host__ __device__ float load(const void* data, int dtype, long long i) {
   return static_cast<const float*>(data)[i];
 }
 
-// alpha * product + beta * C0 + bias, then the activation; and its scale. ReLU never moves two numbers further
-// apart: the bound on its input also holds for its output.
+// Computes alpha * product + beta * C0 + bias, then the activation, and the error scale. ReLU never increases the
+// distance between two numbers, so the bound on its input also holds for its output.
 __host__ __device__ void finish(const KlReference& p, int row, int col, double product, float productAbs) {
   const long long i = (long long)row * p.n + col;
-  const double c0 = p.beta == 0 ? 0 : double(p.c_in[i]);  // else C may hold NaN
+  const double c0 = p.beta == 0 ? 0 : double(p.c_in[i]);  // otherwise C may hold NaN
   const double bias = p.bias ? double(p.bias[col]) : 0;
   const double c = p.beta == 0 ? 0 : double(p.beta) * c0;
   const double total = double(p.alpha) * product + c + bias;
@@ -32,8 +32,8 @@ __host__ __device__ void finish(const KlReference& p, int row, int col, double p
   p.c_scale[i] = scale;
 }
 
-// A * B in FP64, and |A| * |B|. The latter only sets a tolerance and sums positive terms, so FP32 does;
-// that halves the FP64 work, which is slow on most GPUs.
+// Computes A * B in FP64, and |A| * |B| in FP32. FP32 suffices for |A| * |B|, which only sets a tolerance and sums
+// positive terms. This halves the FP64 work, which is slow on most GPUs.
 __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long long firstTile) {
   __shared__ double aTile[kDepth][kTile + 1], bTile[kDepth][kTile];
   __shared__ float aAbs[kDepth][kTile + 1], bAbs[kDepth][kTile];
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kSide* kSide) computeTiles(KlReference p, long
 
 }  // namespace
 
-// In launches short enough for a GPU with slow FP64 that also drives a display.
+// Splits the work into launches short enough for a GPU with slow FP64 that also drives a display.
 extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t stream) {
   const auto tilesOf = [](long long size) { return (size + kTile - 1) / kTile; };
   const long long tiles = tilesOf(p->m) * tilesOf(p->n);
@@ -97,7 +97,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaSuccess;
 }
 
-// The same on the host, for the emulated GPU. Rows of B are passed over in turn, so that the compiler can vectorize.
+// Computes the same result on the host, for emulation. Iterates along rows of B, so the compiler can vectorize.
 extern "C" void kl_reference_host(const KlReference* p) {
   const long long m = p->m, n = p->n, k = p->k;
   std::vector<float> b(size_t(k * n)), bAbs(size_t(k * n));

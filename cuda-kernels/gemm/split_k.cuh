@@ -10,7 +10,7 @@ __device__ inline float4 plus(float4 a, float4 b) {
   return make_float4(a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w);
 }
 
-// C = alpha * (sum of the partial results) + beta * C, for `count` elements of type T, float or float4.
+// Computes C = alpha * (sum of the partial results) + beta * C for `count` elements of type T, float or float4.
 template <typename T>
 __global__ void __launch_bounds__(256)
 addPartials(long long count, int splits, float alpha, const T* __restrict__ partials, float beta,
@@ -24,7 +24,7 @@ addPartials(long long count, int splits, float alpha, const T* __restrict__ part
   }
 }
 
-// The partial results that split-K left in the workspace, one matrix after another, to C.
+// Adds the partial results in the workspace, stored one matrix after another, into C.
 inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t stream) {
   const long long elements = p->m * p->n;
   const auto blocks = [](long long count) {
@@ -41,12 +41,12 @@ inline cudaError_t klAddPartials(const KlGemm* p, int slices, cudaStream_t strea
   return cudaGetLastError();
 }
 
-// The bytes of the partial results: none if K is in one piece.
+// Returns the bytes of the partial results, or 0 if K has one slice.
 inline size_t klPartialBytes(const KlGemm* p, int slices) {
   return slices == 1 ? 0 : size_t(slices) * p->m * p->n * sizeof(float);
 }
 
-// The SMs of this GPU.
+// Returns the number of SMs of this GPU.
 inline int klSmCount() {
   int device = 0, sms = 1;
   cudaGetDevice(&device);
@@ -54,8 +54,8 @@ inline int klSmCount() {
   return sms;
 }
 
-// A kernel that takes the length of a slice after k: each slice to its part of the workspace, then all added up; with
-// one slice straight to C.
+// Launches a kernel whose argument after k is the slice length. Each slice writes to its part of the workspace, then
+// the parts are added. A single slice writes directly to C.
 template <typename Kernel>
 cudaError_t klLaunchSlices(Kernel* kernel, int tiles, int slices, int length, int threads, int sharedBytes,
                            const KlGemm* p, cudaStream_t stream) {

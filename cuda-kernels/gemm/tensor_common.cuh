@@ -1,5 +1,5 @@
-// Shared by the tensor-core rungs: the types, WMMA tiles at the edge of a matrix, and a kernel for the
-// shapes that a rung's fast path cannot take.
+// Helpers for the tensor-core rungs: types, WMMA tiles at the edge of a matrix, and a kernel for shapes that the fast
+// path of a rung does not support.
 #pragma once
 
 #include "gemm_common.cuh"
@@ -19,14 +19,14 @@ inline const char* klRequire16Bit(const KlGemm* p, int sm) {
   return p->dtype == KL_BF16 && sm < 80 ? "tensor cores take bf16 from compute capability 8.0 on" : nullptr;
 }
 
-// Calls `launch` with a value of the input type, which only conveys the type.
+// Calls `launch` with a value of the input type. The value only conveys the type.
 template <typename Launch>
 cudaError_t klWithInputType(const KlGemm* p, Launch launch) {
   return p->dtype == KL_BF16 ? launch(__nv_bfloat16()) : launch(__half());
 }
 
-// Whether the target architecture multiplies this type at all. If it does not, a
-// kernel is compiled empty; kl_unsupported() keeps it from being launched.
+// Whether the target architecture can multiply this type. If not, the kernel is compiled empty, and kl_unsupported()
+// prevents its launch.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 template <typename T>
 constexpr bool kMultiplies = !kIsBfloat<T>;
@@ -39,7 +39,7 @@ inline bool klAligned(const void* pointer, size_t bytes) {
   return reinterpret_cast<uintptr_t>(pointer) % bytes == 0;
 }
 
-// What 128-bit copies of A, B and C need: every row starts at a multiple of 16 bytes.
+// Returns whether every row of A, B and C starts at a multiple of 16 bytes, as 128-bit copies require.
 inline bool klRowsAligned(const KlGemm* p) {
   return p->k % 8 == 0 && p->n % 8 == 0 && klAligned(p->a, 16) && klAligned(p->b, 16) && klAligned(p->c, 16);
 }
@@ -64,14 +64,14 @@ template <typename T>
 using FragmentB = nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, kWmma, kWmma, kWmma, T, nvcuda::wmma::row_major>;
 using FragmentC = nvcuda::wmma::fragment<nvcuda::wmma::accumulator, kWmma, kWmma, kWmma, float>;
 
-// WMMA reads and writes whole tiles at addresses that are multiples of 32 bytes, rows at multiples
-// of 16. That much must hold of every row for a tile to be used where it lies.
+// Returns whether WMMA can use tiles in place. WMMA accesses whole tiles at multiples of 32 bytes, with rows at
+// multiples of 16 bytes.
 inline bool klWmmaAligned(const KlGemm* p) {
   return klRowsAligned(p) && klAligned(p->a, 32) && klAligned(p->b, 32) && klAligned(p->c, 32);
 }
 
-// A tile of a rows x cols matrix; zeros beyond its edges. `scratch` holds a tile for this warp: what
-// cannot be read where it lies goes through there element by element.
+// Loads a tile of a rows x cols matrix, with zeros beyond its edges. A tile that cannot be read in place is copied
+// element by element to `scratch`, which holds one tile per warp.
 template <typename Fragment, typename T>
 __device__ void klLoadTile(Fragment& fragment, const T* matrix, int row, int col, int rows, int cols,
                            bool aligned, T* scratch) {
@@ -89,7 +89,7 @@ __device__ void klLoadTile(Fragment& fragment, const T* matrix, int row, int col
   nvcuda::wmma::load_matrix_sync(fragment, scratch, kWmma);
 }
 
-// C = alpha * sum + beta * C for one tile of an m x n matrix.
+// Computes C = alpha * sum + beta * C for one tile of an m x n matrix.
 __device__ inline void klStoreTile(FragmentC& sum, float* c, int row, int col, int m, int n, float alpha,
                                    float beta, bool aligned, float* scratch) {
   float* tile = c + (long long)row * n + col;
@@ -113,9 +113,9 @@ __device__ inline void klStoreTile(FragmentC& sum, float* c, int row, int col, i
 
 // ---- Any shape -------------------------------------------------------------------------------
 
-// The slow path of the rungs whose copies move 16 bytes or more at a time: every element is copied
-// individually, so neither row lengths nor pointers need an alignment. A block of four warps computes
-// 64 x 64 elements of C, a warp 32 x 32 of them.
+// The slow path of the rungs that copy at least 16 bytes at a time. Every element is copied individually, so row
+// lengths and pointers need no alignment. A block of four warps computes 64 x 64 elements of C, 32 x 32 elements per
+// warp.
 constexpr int kAnyTile = 64, kAnyDepth = 32, kAnyThreads = 128;
 
 template <typename T>
@@ -181,7 +181,7 @@ cudaError_t klLaunchAnyShape(const KlGemm* p, cudaStream_t stream) {
 
 // ---- mma.sync --------------------------------------------------------------------------------
 
-// Four 8 x 8 matrices, of each of which a lane has two neighbors; `from` is the address of a row of them.
+// Loads four 8 x 8 matrices. Each lane gets two adjacent elements of each matrix; `from` points to one of their rows.
 __device__ inline void klLoadMatrices(uint32_t (&part)[4], uint32_t from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -202,7 +202,7 @@ __device__ inline void klLoadMatricesTransposed(uint32_t (&part)[4], uint32_t fr
                : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])                                            \
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1))
 
-// d += a * b: 16 x 8 x 16.
+// Computes d += a * b for 16 x 8 x 16.
 template <typename T>
 __device__ inline void klMmaSync(float (&d)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
   if constexpr (kIsBfloat<T>) KL_MMA("bf16");
@@ -210,8 +210,8 @@ __device__ inline void klMmaSync(float (&d)[4], const uint32_t (&a)[4], uint32_t
 }
 #undef KL_MMA
 
-// Stores the sums of a warp: kRows x kCols tiles of 16 x 8 from row0 and col0. n is even: two neighboring columns are both inside
-// or both outside.
+// Stores the sums of a warp: kRows x kCols tiles of 16 x 8 from row0 and col0. n is even, so two adjacent columns are
+// either both inside or both outside.
 template <int kRows, int kCols>
 __device__ inline void klStoreFragments(const float (&sum)[kRows][kCols][4], float* c, int row0, int col0, int m, int n,
                                         float alpha, float beta) {
@@ -235,9 +235,9 @@ __device__ inline void klStoreFragments(const float (&sum)[kRows][kCols][4], flo
 
 // ---- WGMMA -----------------------------------------------------------------------------------
 
-// Stores what klWgmma left in a warpgroup's registers: 64 rows from row0, 2 * kSums columns from
-// col0. n is a multiple of 8, so two neighboring columns are both inside or both outside; the four
-// threads that share a row write 32 bytes of it, a whole sector.
+// Stores the klWgmma sums of a warpgroup: 64 rows from row0, 2 * kSums columns from col0. n is a multiple of 8, so two
+// adjacent columns are either both inside or both outside. The four threads that share a row write 32 bytes of the row,
+// a whole sector.
 template <int kSums>
 __device__ inline void klStoreSums(const float (&sum)[kSums], float* c, int row0, int col0, int m, int n,
                                    float alpha, float beta) {

@@ -1,13 +1,13 @@
-// Stores of FP32 results through shared memory and the copy engine, of a warpgroup or of a warp.
+// Stores FP32 results of a warpgroup or a warp through shared memory and the copy engine.
 #pragma once
 
 #include "tensor_common.cuh"
 
-constexpr int kStoreCols = 32;                                  // of C: 128 bytes of a row in one store
-constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // 64 rows of it
+constexpr int kStoreCols = 32;                                  // columns of C: 128 bytes of a row per store
+constexpr int kStoreBytes = 64 * kStoreCols * sizeof(float);    // bytes of 64 rows
 
-// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. Of kBuffers buffers,
-// which are used in turn, one is filled while the engine still reads the others.
+// Stores 32 columns of a warpgroup's 64 rows, times `scale`, through shared memory and the copy engine. The stores
+// cycle through kBuffers buffers: one is filled while the engine still reads the others.
 template <int kBuffers>
 __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, uint32_t buffer, int group, int row0, int col0,
                                  float scale) {
@@ -18,8 +18,8 @@ __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, ui
 #pragma unroll
   for (int half = 0; half < 2; ++half) {
     const uint32_t line = buffer + (warp * 16 + half * 8 + g) * 128 + lane % 2 * 8;
-    // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then
-    // write to all 32 banks.
+    // Odd rows store the third and fourth of four 8-column groups first. Sixteen threads then write to all 32
+    // banks.
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const int even = j * 4 + half * 2, other = (j ^ 2) * 4 + half * 2;
@@ -37,8 +37,8 @@ __device__ inline void klStorePart(const float* sum, const CUtensorMap* cMap, ui
   }
 }
 
-// Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and the copy engine, 32 x 32 at a time: whole lines, where
-// registers hold pieces of eight rows.
+// Stores a warp's 64 x 64 sums through its own 4 KiB of shared memory and the copy engine, 32 x 32 at a time. The
+// engine writes whole lines, whereas registers hold pieces of eight rows.
 __device__ inline void klStoreFragmentsByTma(const float (&sum)[4][8][4], const CUtensorMap* cMap, uint32_t staging,
                                              int row0, int col0, float alpha) {
   const int lane = threadIdx.x % 32, g = lane / 4;
@@ -49,11 +49,11 @@ __device__ inline void klStoreFragmentsByTma(const float (&sum)[4][8][4], const 
     if (lane == 0) klTmaStoreWaitRead<0>();
     __syncwarp();
 #pragma unroll
-    for (int eight = 0; eight < 4; ++eight) {  // rows
+    for (int eight = 0; eight < 4; ++eight) {  // groups of eight rows
       const float(&line)[8][4] = sum[i0 + eight / 2];
       const int half = eight % 2 * 2;
       const uint32_t to = staging + (eight * 8 + g) * 128 + lane % 2 * 8;
-      // Of four groups of 8 columns, odd rows take the third and fourth first: sixteen threads then write to all 32 banks.
+      // Odd rows store the third and fourth of four 8-column groups first. Sixteen threads then write to all 32 banks.
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const float x = odd ? line[j0 + (j ^ 2)][half] : line[j0 + j][half];

@@ -1,15 +1,15 @@
-// FP32 products on tensor cores that take TF32, shared by the rungs of gemm-3xtf32.
+// FP32 products on TF32 tensor cores, for the rungs of gemm-3xtf32.
 //
-// A TF32 keeps 11 significant bits of the 24 of an FP32. x = high + low with two of them keeps 22, and
+// A TF32 keeps 11 of the 24 significant bits of an FP32. x = high + low with two TF32 values keeps 22 bits, and
 //   a * b = aHigh * bHigh + aHigh * bLow + aLow * bHigh + aLow * bLow
-// where the last product is below what FP32 would round away: three products are enough.
+// The last product is smaller than the rounding of an FP32, so three products are enough.
 #pragma once
 
 #include "gemm_common.cuh"
 
 #include <stdint.h>
 
-// What 128-bit copies of A and B and 64-bit stores of C need.
+// Returns whether 128-bit copies of A and B and 64-bit stores of C are aligned.
 inline bool klRowsOfFour(const KlGemm* p) {
   return p->k % 4 == 0 && p->n % 4 == 0 && klAligned16(p->a) && klAligned16(p->b) && klAligned16(p->c);
 }
@@ -18,18 +18,18 @@ struct Tf32Pair {
   uint32_t high, low;
 };
 
-// High is rounded to nearest by adding half of its last bit, low is cut: four instructions, where
-// cvt.rna.tf32 becomes about five for each part, as it takes care of NaN. Here a NaN whose high part
-// wraps around to zero is still one in its low part.
+// Splits an FP32. High is rounded to nearest by adding half of its last bit; low is truncated. This takes four
+// instructions; cvt.rna.tf32 takes about five per part because it handles NaN. A NaN whose high part wraps around to
+// zero is still a NaN in its low part.
 __device__ inline Tf32Pair klSplit(float x) {
   constexpr uint32_t kKept = 0xffffe000, kHalf = 0x1000;
   const uint32_t high = (__float_as_uint(x) + kHalf) & kKept;
   return {high, __float_as_uint(x - __uint_as_float(high)) & kKept};  // the difference is exact
 }
 
-// A fragment of mma.m16n8k8: what one thread of a warp holds. With g = lane / 4 and t = lane % 4, of A
-// the elements (g, t), (g + 8, t), (g, t + 4), (g + 8, t + 4), of B (t, g), (t + 4, g), and of C
-// (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
+// One thread's fragment of mma.m16n8k8. With g = lane / 4 and t = lane % 4, the thread holds these elements: (g, t), (g
+// + 8, t), (g, t + 4), (g + 8, t + 4) of A, (t, g), (t + 4, g) of B, and (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t
+// + 1) of C.
 struct Tf32PartA {
   uint32_t high[4], low[4];
 };
@@ -37,8 +37,8 @@ struct Tf32PartB {
   uint32_t high[2], low[2];
 };
 
-// `tile` points to the fragment's first element; `stride` is a row of the tile, in elements. A stride of
-// 4 modulo 32 keeps the 32 reads of a warp in different banks.
+// Loads a fragment of A. `tile` points to its first element; `stride` is the row length of the tile, in elements. A
+// stride of 4 modulo 32 keeps the 32 reads of a warp in different banks.
 __device__ inline Tf32PartA klLoadPartA(const float* tile, int stride) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   Tf32PartA part;
@@ -51,7 +51,7 @@ __device__ inline Tf32PartA klLoadPartA(const float* tile, int stride) {
   return part;
 }
 
-// The same for B, whose stride must be 8 modulo 32.
+// Loads a fragment of B. The stride must be 8 modulo 32.
 __device__ inline Tf32PartB klLoadPartB(const float* tile, int stride) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   Tf32PartB part;
@@ -71,8 +71,8 @@ __device__ inline void klMultiplyTf32(float (&d)[4], const uint32_t (&a)[4], con
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// The three products of one fragment of A with kCols of B, the small ones first. Each kind goes over all
-// columns before the next, so that no product waits for the one before it.
+// Adds the three products of one fragment of A with kCols fragments of B, the small products first. Each kind of
+// product covers all columns before the next kind, so no product waits for the previous one.
 template <int kCols>
 __device__ inline void klMultiplyThree(float (&sum)[kCols][4], const Tf32PartA& a, const Tf32PartB (&b)[kCols]) {
 #pragma unroll
@@ -83,7 +83,7 @@ __device__ inline void klMultiplyThree(float (&sum)[kCols][4], const Tf32PartA& 
   for (int j = 0; j < kCols; ++j) klMultiplyTf32(sum[j], a.high, b[j].high);
 }
 
-// C = alpha * sum + beta * C for the tile of a warp at (row0, col0).
+// Computes C = alpha * sum + beta * C for the tile of a warp at (row0, col0).
 template <int kRows, int kCols>
 __device__ inline void klStoreTf32(const float (&sum)[kRows][kCols][4], float* c, int row0, int col0, int m, int n,
                                    float alpha, float beta) {

@@ -1,13 +1,13 @@
-// WGMMA of TF32 for tiles of 128-byte rows: where elements lie, asynchronous copies, products, and the store of their sums.
+// TF32 WGMMA for tiles of 128-byte rows: element positions, asynchronous copies, products, and the store of the sums.
 #pragma once
 
 #include "tensor_common.cuh"
 #include "tf32_common.cuh"
 
-// Where four neighbors along K lie in a tile of 128-byte rows: permuted by the row's number modulo 8.
+// Returns the position of four elements along K in a tile of 128-byte rows, permuted by the row number modulo 8.
 __device__ inline uint32_t place(int row, int four) { return row * 128 + ((four ^ (row & 7)) << 4); }
 
-// d += a * b, 64 x 128 x 8, A from registers; enqueued.
+// Enqueues d += a * b for 64 x 128 x 8, with A from registers.
 __device__ inline void multiplyTf32(float (&d)[64], const uint32_t (&a)[4], uint64_t b) {
   asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, 1, 0;\n"
                "wgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" KL_NAMES_64
@@ -24,8 +24,8 @@ __device__ inline void copyAsync(uint32_t to, const float* from, bool inside) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(to), "l"(from), "r"(inside ? 4 : 0) : "memory");
 }
 
-// Stores the sums of a warpgroup's lane whose first row of C is row0: alpha * sum + beta * C. Column 4 l + j of the matrix was row 32 j + l
-// of the tile of B, so that a lane has four neighboring columns.
+// Stores the sums of a warpgroup's lane whose first row of C is row0: alpha * sum + beta * C. Column 4 l + j of the
+// matrix was row 32 j + l of the tile of B, so a lane has four adjacent columns.
 template <int kWide>
 __device__ inline void klStoreTransposedB(const float (&sum)[64], float* __restrict__ c, int row0, int col0, int m, int n,
                                           float alpha, float beta) {
@@ -39,7 +39,7 @@ __device__ inline void klStoreTransposedB(const float (&sum)[64], float* __restr
     for (int j = 0; j < 4; ++j)
 #pragma unroll
       for (int e = 0; e < 2; ++e) {
-        // Rows j * 8 + 2 t + e of the tile, and those 32, 64 and 96 further on: four neighboring columns.
+        // Rows j * 8 + 2 t + e of the tile, and the rows 32, 64 and 96 below, are four adjacent columns.
         const int col = col0 + (j * 8 + t * 2 + e) * 4, i = j * 4 + half * 2 + e;
         const float four[4] = {sum[i], sum[i + 16], sum[i + 32], sum[i + 48]};
         if constexpr (kWide == 4) {

@@ -1,13 +1,13 @@
-// A thread's tile of C, held in registers: its operands from shared memory four at a time, the products, and the
-// store. Its rows and columns come in groups of four neighbors, a stride apart.
+// A thread's tile of C in registers: loads of operands from shared memory four at a time, the products, and the store.
+// Rows and columns come in groups of four adjacent elements, a stride apart.
 #pragma once
 
 #include "gemm_launch.cuh"
 
 __device__ inline float4 klFour(const float* from) { return *reinterpret_cast<const float4*>(from); }
 
-// Four neighboring floats of a row of `length`, from index i on; zeros past the end of the row. With kAligned the
-// row is 16-byte aligned and its length a multiple of 4, so four neighbors are all inside or all outside.
+// Returns four adjacent floats of a row of `length`, from index i, with zeros beyond the end. With kAligned, the row is
+// 16-byte aligned and its length is a multiple of 4, so all four are inside or all are outside.
 template <bool kAligned>
 __device__ inline float4 klFourWithin(const float* row, int i, int length) {
   if (kAligned) return i < length ? klFour(row + i) : float4{};
@@ -15,13 +15,13 @@ __device__ inline float4 klFourWithin(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// The same of a row that has `left` more.
+// Returns four adjacent floats of a row with `left` remaining floats, with zeros beyond the end.
 __device__ inline float4 klFourLeft(const float* from, int left) {
   return make_float4(left > 0 ? from[0] : 0.0f, left > 1 ? from[1] : 0.0f, left > 2 ? from[2] : 0.0f,
                      left > 3 ? from[3] : 0.0f);
 }
 
-// Groups of four from shared memory, `stride` floats apart.
+// Reads groups of four floats from shared memory, `stride` floats apart.
 template <int kCount>
 __device__ inline void klReadFours(float (&values)[kCount], const float* from, int stride) {
 #pragma unroll
@@ -29,8 +29,8 @@ __device__ inline void klReadFours(float (&values)[kCount], const float* from, i
     *reinterpret_cast<float4*>(&values[i]) = klFour(from + i / 4 * stride);
 }
 
-// sum += a bᵀ. With kSnake back and forth over the columns: each FMA shares an operand with the one before, and
-// what was just read from the registers is at hand without another read.
+// Computes sum += a bᵀ. With kSnake, it alternates the column direction. Each FMA then shares an operand with the
+// previous FMA, which saves a register read.
 template <bool kSnake = false, int kRows, int kCols>
 __device__ inline void klOuterProduct(float (&sum)[kRows][kCols], const float (&a)[kRows],
                                       const float (&b)[kCols]) {
@@ -43,14 +43,14 @@ __device__ inline void klOuterProduct(float (&sum)[kRows][kCols], const float (&
     }
 }
 
-// The sums to C, from row and col on: with kFours four columns at a time, with kChecked only those inside C.
+// Stores the sums to C from row and col. kFours stores four columns at a time; kChecked skips elements outside C.
 template <bool kFours, bool kChecked, int kRows, int kCols>
 __device__ inline void klStoreTile(float* c, int m, int n, int row, int rowStride, int col, int colStride,
                                    const float (&sum)[kRows][kCols], float alpha, float beta) {
 #pragma unroll
   for (int i = 0; i < kRows; ++i) {
     const int r = row + i / 4 * rowStride + i % 4;
-    if (kChecked && r >= m) break;  // rows of a thread ascend
+    if (kChecked && r >= m) break;  // row indices only increase
     float* cRow = c + (long long)r * n;
 #pragma unroll
     for (int j = 0; j < kCols; j += 4) {

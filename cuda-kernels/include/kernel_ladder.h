@@ -1,22 +1,22 @@
 /* The launch ABI of Kernel Ladder, between the runner and a rung.
  *
- * A rung is a shared library that computes a task. The task defines the launch struct: kl_task.h is
- * generated from it. Every pointer in the struct is to device memory, and every buffer is dense and
- * row-major. A buffer that must not be read contains 0xff bytes, which are NaN in every floating-point type.
+ * A rung is a shared library that computes a task. The task defines the launch struct in the generated
+ * kl_task.h. Every pointer in the struct points to device memory, and every buffer is dense and row-major.
+ * A buffer that must not be read contains 0xff bytes, which are NaN in every floating-point type.
  *
- * A rung defines kl_launch, and may define the others:
+ * A rung must define kl_launch. The other functions are optional:
  *
  *   kl_launch           enqueues the work on the stream and returns without waiting. A rung links its own
- *                       copy of the CUDA runtime, whose last error the runner cannot see: end with
+ *                       copy of the CUDA runtime, and the runner cannot see its last error: end with
  *                       `return cudaGetLastError();`.
- *   kl_workspace_bytes  size of the scratch memory that the launch needs, passed back in workspaceBytes. Its
- *                       contents are undefined at first unless the task has `workspace: zero`, which zeroes it before
- *                       each launch; workspace is null if the size is 0.
- *   kl_prepare          sets up what launches share: memory, streams, handles, tensor maps. Called once and not
- *                       timed; buffers hold no data yet. Returns a cudaError_t.
- *   kl_release          ends that after the last launch. Returns nothing.
- *   kl_unsupported      why the rung cannot run this case on this GPU (sm is 90 for compute capability
- *                       9.0), as a phrase that completes "unsupported: ...", or null if it can. */
+ *   kl_workspace_bytes  returns the size of the scratch memory that the launch needs, passed in workspaceBytes.
+ *                       Its contents are undefined at first. With `workspace: zero` in the task, it is zeroed before
+ *                       each launch. The pointer is null if the size is 0.
+ *   kl_prepare          sets up memory, streams, handles and tensor maps that launches share. Called once and not
+ *                       timed, while buffers hold no data yet. Returns a cudaError_t.
+ *   kl_release          frees the resources of kl_prepare after the last launch. Returns nothing.
+ *   kl_unsupported      returns null, or the reason the rung cannot run this case on this GPU, as a phrase that
+ *                       completes "unsupported: ...". sm is 90 for compute capability 9.0. */
 #ifndef KERNEL_LADDER_H
 #define KERNEL_LADDER_H
 
@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Defined here, so that a rung records the version of the header it was built with. */
+/* Defined in the header, so a rung reports the version of the header it was built with. */
 KL_EXPORT __attribute__((weak)) int kl_abi_version(void) { return KL_ABI_VERSION; }
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* The part of the launch ABI common to all tasks. kernel_ladder.h, which rungs include, adds the task's launch
+/* The part of the launch ABI common to all tasks. Rungs include kernel_ladder.h, which adds the task's launch
  * struct from the generated kl_task.h. */
 #ifndef KL_ABI_H
 #define KL_ABI_H
@@ -8,8 +8,8 @@
 
 #define KL_ABI_VERSION 1
 
-/* The largest size, so that indices along one dimension (plus a tile) fit in an int. Products of two
- * dimensions do not: compute element offsets in 64 bits. */
+/* The largest size of a dimension. Indices along one dimension (plus a tile) fit in an int. Products of two
+ * dimensions do not fit, so compute element offsets in 64 bits. */
 #define KL_MAX_DIMENSION (1 << 28)
 
 #define KL_EXPORT __attribute__((visibility("default")))

@@ -6,8 +6,8 @@
 
 __host__ __device__ constexpr int ceilDiv(int a, int b) { return (a + b - 1) / b; }
 
-// Maximum resident threads per SM, to derive the second argument of __launch_bounds__, which caps registers
-// so that this many blocks fit; ptxas warns if they cannot.
+// Maximum resident threads per SM. This value gives the second argument of __launch_bounds__, which limits registers so
+// that this many blocks fit. ptxas warns if they cannot.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int kThreadsPerSm = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && \
@@ -17,9 +17,9 @@ constexpr int kThreadsPerSm = 1536;
 constexpr int kThreadsPerSm = 2048;
 #endif
 
-// A grid of `fast` x `slow` blocks, adjacent in launch order along `fast`, which maps to grid.x with its limit
-// of 2^31 - 1. `slow` maps to grid.y, which is limited to 65535, and continues in grid.z: the last layer may
-// have surplus blocks, which see klGridRow() beyond `slow` and return.
+// Returns a grid of `fast` x `slow` blocks. `fast` maps to grid.x (limit 2^31 - 1), and blocks along it are adjacent in
+// launch order. `slow` maps to grid.y (limit 65535) and continues in grid.z. Surplus blocks of the last layer get a
+// klGridRow() beyond `slow` and return.
 inline dim3 klGrid(int fast, int slow) {
   constexpr int kMaxGridY = 65535;
   const int layers = ceilDiv(slow, kMaxGridY);
@@ -28,9 +28,9 @@ inline dim3 klGrid(int fast, int slow) {
 
 __device__ inline int klGridRow() { return blockIdx.z * gridDim.y + blockIdx.y; }
 
-// The order in which resident blocks take the tiles of a matrix. They come in bands of kGroup rows, column by column within a
-// band: what runs concurrently is nearly a square, which needs the fewest rows and columns of what is multiplied. Serpentine bands
-// begin with the columns that the one before ended with. With clusters a tile here is that of a cluster.
+// The order in which resident blocks process the tiles of a matrix: bands of kGroup rows, column by column within a
+// band. Concurrent tiles form nearly a square, which minimizes the rows and columns to load. Serpentine bands start
+// with the columns that ended the previous band. With clusters, each tile here belongs to a cluster.
 template <int kGroup, bool kSerpentine = false>
 struct KlTileOrder {
   int rows, cols;
@@ -45,7 +45,7 @@ struct KlTileOrder {
   }
 };
 
-// The shared-memory address of a pointer, as PTX expects it.
+// Returns the shared-memory address of a pointer, as PTX expects it.
 __device__ inline uint32_t klSharedAddress(const void* pointer) {
   return static_cast<uint32_t>(__cvta_generic_to_shared(pointer));
 }

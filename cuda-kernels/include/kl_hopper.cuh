@@ -1,5 +1,5 @@
-// Wrappers with readable names for Hopper's instructions: shared-memory barriers, the copy engine (TMA) and
-// warpgroup matrix products (WGMMA).
+// Readable wrappers for Hopper's instructions: shared-memory barriers, the copy engine (TMA) and warpgroup matrix
+// products (WGMMA).
 #pragma once
 
 #include "kl_common.cuh"
@@ -16,7 +16,7 @@ constexpr bool kIsBfloat = std::is_same<T, __nv_bfloat16>::value;
 
 // ---- Barriers in shared memory (sm_90) -------------------------------------------------------
 
-// A barrier completes its phase after `arrivals` arrivals and once all expected bytes have arrived.
+// Initializes a barrier. A phase completes after `arrivals` arrivals and after all expected bytes have arrived.
 __device__ inline void klBarrierInit(uint64_t* barrier, int arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(klSharedAddress(barrier)), "r"(arrivals));
 }
@@ -33,9 +33,9 @@ __device__ inline void klBarrierArrive(uint64_t* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(klSharedAddress(barrier)) : "memory");
 }
 
-// Arrives on the barrier at the same address in block `rank` of the cluster. It orders only the copy engine's
-// and WGMMA's work, which has already been waited for: a release at cluster scope would also wait for every
-// store in flight.
+// Arrives on the barrier at the same address in block `rank` of the cluster. No release is needed: it orders only work
+// of the copy engine and WGMMA, which is already complete. A release at cluster scope would also wait for all
+// outstanding stores.
 __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
   asm volatile(
       "{\n.reg .b32 there;\n"
@@ -45,8 +45,8 @@ __device__ inline void klBarrierArriveAt(uint64_t* barrier, uint32_t rank) {
       : "memory");
 }
 
-// Waits for the end of the phase with this parity. A new barrier is in phase 0, so a wait for parity 1 returns
-// at once.
+// Waits until the phase with this parity completes. A new barrier is in phase 0, so a wait for parity 1 returns
+// immediately.
 __device__ inline void klBarrierWait(uint64_t* barrier, uint32_t parity) {
   uint32_t done;
   do {
@@ -73,7 +73,7 @@ __device__ inline void klClusterSync() {
 // Synchronizes the threads of one warpgroup; `id` is 1 to 15.
 __device__ inline void klWarpgroupSync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 
-// Registers per thread, for all threads of a warpgroup; multiples of 8 (sm_90a).
+// Sets the registers per thread for all threads of a warpgroup, in multiples of 8 (sm_90a).
 template <int kCount>
 __device__ inline void klRegistersDown() { asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(kCount)); }
 template <int kCount>
@@ -84,7 +84,7 @@ __device__ inline void klRegistersUp() { asm volatile("setmaxnreg.inc.sync.align
 // The copy engine swizzles rows of 128 bytes, so the tiles of A and B are 64 elements wide.
 constexpr int kTmaCols = 64;
 
-// The driver's encoder, looked up through the runtime, because a rung does not link libcuda.
+// The driver's encoder, loaded through the runtime because a rung does not link libcuda.
 using TensorMapEncoder = decltype(&cuTensorMapEncodeTiled);
 
 inline TensorMapEncoder klTensorMapEncoder() {
@@ -103,10 +103,10 @@ inline TensorMapEncoder klTensorMapEncoder() {
   return encoder;
 }
 
-// Describes a row-major matrix to the copy engine, which moves boxes of boxRows x boxCols; beyond the edges it
-// reads zeros and writes nothing. A row of a box is 128 bytes; in shared memory its 16-byte chunks are permuted
-// by the row number modulo 8, so that column accesses are free of bank conflicts. Pointer and row
-// length must be multiples of 16 bytes.
+// Describes a row-major matrix to the copy engine, which moves boxes of boxRows x boxCols. Beyond the edges, it reads
+// zeros and writes nothing. A row of a box is 128 bytes. In shared memory, its 16-byte chunks are permuted by the row
+// number modulo 8, so column accesses have no bank conflicts. The pointer and the row length must be multiples of 16
+// bytes.
 template <typename T>
 cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long long cols, int boxRows, int boxCols) {
   const auto encode = klTensorMapEncoder();
@@ -114,7 +114,7 @@ cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long lo
   constexpr CUtensorMapDataType kType = std::is_same<T, float>::value ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
                                         : kIsBfloat<T>                ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
                                                                       : CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-  // The innermost dimension comes first; its stride is the element.
+  // The innermost dimension comes first. The stride of this dimension is one element.
   const cuuint64_t size[2] = {cuuint64_t(cols), cuuint64_t(rows)}, rowBytes[1] = {cols * sizeof(T)};
   const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
   const CUresult result = encode(map, kType, 2, const_cast<T*>(data), size, rowBytes, box, step,
@@ -123,7 +123,7 @@ cudaError_t klTensorMap(CUtensorMap* map, const T* data, long long rows, long lo
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Copies a box into shared memory; its bytes count toward the barrier.
+// Copies a box into shared memory. The bytes of the copy count toward the barrier.
 __device__ inline void klTmaLoad(uint32_t to, const CUtensorMap* map, int row, int col, uint64_t* barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
@@ -131,8 +131,8 @@ __device__ inline void klTmaLoad(uint32_t to, const CUtensorMap* map, int row, i
       : "memory");
 }
 
-// Same, to the same offset in every block of the cluster whose bit is set; the bytes count toward each block's
-// barrier.
+// Copies a box to the same offset in every block of the cluster whose bit is set. The bytes count toward the barrier of
+// each block.
 __device__ inline void klTmaLoadMulticast(uint32_t to, const CUtensorMap* map, int row, int col, uint64_t* barrier,
                                           uint16_t blocks) {
   asm volatile(
@@ -165,18 +165,18 @@ __device__ inline void klTmaPrefetch(const CUtensorMap* map) {
 
 // ---- WGMMA (sm_90a) --------------------------------------------------------------------------
 
-// Descriptor of a 128-byte-swizzled operand: its address and two strides, in units of 16 bytes. A tile starts at
-// a multiple of 1024 bytes.
+// Returns the descriptor of a 128-byte-swizzled operand: its address and two strides, in units of 16 bytes. A tile
+// starts at a multiple of 1024 bytes.
 __device__ inline uint64_t klDescriptor(uint32_t address, uint32_t leading, uint32_t stride) {
   return uint64_t((address & 0x3ffff) >> 4) | uint64_t(leading >> 4) << 16 | uint64_t(stride >> 4) << 32 |
          uint64_t(1) << 62;
 }
 
-// A: rows of 64 elements along K; eight rows are 1024 bytes. The leading stride is not used.
+// Returns the descriptor of A: rows of 64 elements along K; eight rows are 1024 bytes. The leading stride is unused.
 __device__ inline uint64_t klDescriptorA(uint32_t address) { return klDescriptor(address, 16, 1024); }
 
-// B: rows of 64 elements along N, so N is the contiguous dimension and the instruction transposes.
-// Eight rows of K are 1024 bytes; the next 64 columns follow kDepth rows later.
+// Returns the descriptor of B: rows of 64 elements along N. N is contiguous, so the instruction transposes B. Eight
+// rows of K are 1024 bytes. The next 64 columns follow kDepth rows later.
 template <int kDepth>
 __device__ inline uint64_t klDescriptorB(uint32_t address) { return klDescriptor(address, kDepth * 128, 1024); }
 
@@ -210,9 +210,9 @@ __device__ inline void klWgmmaWait() {
                : SUMS                                                                                          \
                : "l"(a), "l"(b), "r"(add))
 
-// Enqueues d = a * b, or d += a * b if `add` is not 0: 64 x 2N' x 16 for N' accumulators per thread. In each
-// group of 8 columns, a thread holds two neighbors in row lane / 4 of its warp's 16 rows and two in the row 8
-// further down.
+// Enqueues d = a * b, or d += a * b if `add` is not 0: 64 x 2N' x 16 for N' accumulators per thread. In each group of 8
+// columns, a thread holds two adjacent elements in row lane / 4 of its warp's 16 rows, and two more in the row 8 rows
+// below.
 template <typename T>
 __device__ inline void klWgmma(float (&d)[128], uint64_t a, uint64_t b, int add) {
   if constexpr (kIsBfloat<T>) KL_WGMMA("256", "bf16", KL_NAMES_128, KL_SUMS_128(0), "%128", "%129", "%130");
@@ -233,8 +233,8 @@ __device__ inline void klWgmma(float (&d)[32], uint64_t a, uint64_t b, int add) 
 
 #undef KL_WGMMA
 
-// One stage: 64 rows of A by the tile of B, kDepth (a multiple of 16) deep. `add` is 0 in the first stage of a
-// sum. Enqueues one group.
+// Enqueues one stage as one group: 64 rows of A times the tile of B, kDepth (a multiple of 16) deep. `add` is 0 in the
+// first stage of a sum.
 template <typename T, int kDepth, int kSums>
 __device__ inline void klWgmmaStage(float (&sum)[kSums], uint32_t aTile, uint32_t bTile, int add) {
   const uint64_t a = klDescriptorA(aTile), b = klDescriptorB<kDepth>(bTile);

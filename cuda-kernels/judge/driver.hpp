@@ -1,4 +1,4 @@
-// The CUDA driver's functions that replaying a description needs, found at run time. No CUDA runtime is involved.
+// CUDA driver functions for replaying a description, loaded at run time. The CUDA runtime is not used.
 #pragma once
 
 #include <cuda.h>
@@ -70,7 +70,7 @@ class Driver {
   decltype(&cuModuleGetGlobal) moduleGlobal;
   decltype(&cuFuncSetAttribute) setAttribute;
   decltype(&cuLaunchKernelEx) launch;
-  // Null before CUDA 12, where no kernel takes a tensor map.
+  // Null before CUDA 12; kernels for older versions take no tensor maps.
   decltype(&cuTensorMapEncodeTiled) encodeTiled;
 
  private:

@@ -1,16 +1,16 @@
-// A plan: what a submission's host code described, case by case, as the judge wrote it down after checking it. One line
-// per entry, words separated by spaces; src-main/adapters/sandbox/replay-plan.ts writes it.
+// A plan: the operations that a submission's host code described for each case. The judge checks them and writes the
+// plan; see src-main/adapters/sandbox/replay-plan.ts. Each line is one entry with words separated by spaces.
 //
 //   module FILE                               a cubin, relative to the plan
-//   case STRUCT-BYTES                         begins a case; what follows belongs to it
+//   case STRUCT-BYTES                         begins a case; the following lines belong to it
 //   field OFFSET:WHAT                         a field of the launch struct, as for the runner
-//   output BUFFER BYTES                       a buffer that is written, by its number
-//   reason TEXT                               why there is nothing to launch, to the end of the line
+//   output BUFFER BYTES                       a buffer that the kernels write, by its number
+//   reason TEXT                               why nothing is launched, to the end of the line
 //   workspace BYTES
-//   stack BYTES                               of a thread, where the host code asked for it
-//   symbol NAME                               a variable that the host code knows, in the order of its dummy addresses
+//   stack BYTES                               per thread, if the host code set it
+//   symbol NAME                               a variable that the host code knows, in dummy address order
 //   launch KERNEL GX GY GZ BX BY BZ SHARED CLUSTER ARGUMENTS   arguments in hexadecimal, - for none
-//   fill TO VALUE BYTES                       memory operations and launches are in their order
+//   fill TO VALUE BYTES                       fills, copies and launches are in execution order
 //   copy TO FROM BYTES
 //   data TO HEX
 //   file TO PATH BYTES                        the contents of a file, relative to the plan
@@ -29,7 +29,7 @@ struct Step {
   unsigned long long to = 0, from = 0;
   size_t bytes = 0;
   int value = 0;
-  std::vector<unsigned char> data;  // arguments, or what is copied from the host
+  std::vector<unsigned char> data;  // launch arguments, or data copied from the host
   std::string kernel;
   unsigned grid[3] = {}, block[3] = {}, shared = 0, cluster = 0;
 };
@@ -53,7 +53,7 @@ struct Plan {
   std::vector<PlanCase> cases;
 };
 
-// The probe's dummy addresses: one range per buffer, 0 being the workspace; from kFirstSymbol on, variables.
+// The probe's dummy addresses: one range per buffer (0 is the workspace), then one per variable from kFirstSymbol on.
 constexpr unsigned long long kDummyBase = 0x4b4c000000000000;
 constexpr int kDummyShift = 38;
 constexpr size_t kFirstSymbol = 128, kDummyRanges = 256;

@@ -1,6 +1,5 @@
-// A rung that replays a plan. The judge hands it to the runner, to ncu and to compute-sanitizer in place of a
-// submission, so that none of the submission's host code runs where a GPU can be reached. The plan lies beside this
-// library as `plan`.
+// A rung that replays a plan. The judge passes it to the runner, ncu and compute-sanitizer instead of a submission, so
+// the submission's host code never runs on a machine with a GPU. The plan is the file `plan` next to this library.
 #include "replay.hpp"
 
 #include <cuda_runtime_api.h>
@@ -34,7 +33,7 @@ bool matches(const Field& field, const void* bytes) {
     case Field::kI64: return holds(bytes, field, field.integer);
     case Field::kF32: return holds(bytes, field, float(field.real));
     case Field::kF64: return holds(bytes, field, field.real);
-    default: return true;  // an address, or what the workspace takes
+    default: return true;  // addresses and the workspace size always match
   }
 }
 
@@ -48,7 +47,7 @@ const PlanCase* caseOf(const void* arguments) {
   return nullptr;
 }
 
-// Buffers in the order of their fields, behind the workspace.
+// Returns the workspace, followed by the buffers in field order.
 std::vector<CUdeviceptr> buffersIn(const PlanCase& own, const void* arguments) {
   std::vector<CUdeviceptr> buffers(1);
   const auto at = [&](const Field& field) {

@@ -1,4 +1,4 @@
-// Executes a described case through the CUDA driver: launches, fills and copies, in their order, on one stream.
+// Executes a described case through the CUDA driver: launches, fills and copies, in order, on one stream.
 #pragma once
 
 #include "driver.hpp"
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-// The probe's record of a tensor map (../probe/launches.cpp), which takes its place in the arguments of a launch.
+// The probe's record of a tensor map (../probe/launches.cpp). Launch arguments contain it in place of a tensor map.
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;
@@ -32,7 +32,7 @@ class Replay {
     }
   }
 
-  // `buffers[0]` is the workspace. Kernels are found and prepared here, so that `run` only launches.
+  // Loads and configures kernels, so `run` only launches.
   void prepare(const PlanCase& own) {
     if (own.stackBytes >= 0)
       driver_.check(driver_.ctxSetLimit(CU_LIMIT_STACK_SIZE, size_t(own.stackBytes)), "the stack's size");
@@ -57,7 +57,7 @@ class Replay {
   }
 
  private:
-  // The address for a dummy; any other number is itself.
+  // Returns the device address for a dummy address. Any other number is returned unchanged.
   unsigned long long translate(const PlanCase& own, const std::vector<CUdeviceptr>& buffers,
                                unsigned long long value) const {
     if (value < kDummyBase || value >= kDummyBase + (kDummyRanges << kDummyShift)) return value;
@@ -119,7 +119,7 @@ class Replay {
     driver_.check(driver_.launch(&config, kernel(step.kernel), nullptr, packed), "the launch of " + step.kernel);
   }
 
-  // Replaces a record of a tensor map, whose address is the device's by now, by the driver's own.
+  // Replaces a tensor map record by the driver's tensor map. The record's address must already be a device address.
   void encode(unsigned char* at) const {
     TensorMapRecord record;
     memcpy(&record, at, sizeof record);

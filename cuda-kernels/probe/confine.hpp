@@ -1,5 +1,5 @@
-// Confines this process before it loads a submission's code: from then on it can compute, print and read files, and
-// every other system call fails with EPERM.
+// Confines this process before it loads a submission's code. Afterwards, it can compute, print and read files. Every
+// other system call fails with EPERM.
 #pragma once
 
 #include <cerrno>
@@ -18,8 +18,8 @@ constexpr unsigned kAuditArchitecture = AUDIT_ARCH_X86_64;
 constexpr unsigned kAuditArchitecture = AUDIT_ARCH_AARCH64;
 #endif
 
-// What loading a library, allocating, printing, reading the clock and ending need. Sockets of any family, processes,
-// threads, signals to others, namespaces and tracing are missing on purpose.
+// System calls for loading a library, allocating, printing, reading the clock and exiting. Sockets, processes, threads,
+// signals to other processes, namespaces and tracing are deliberately missing.
 inline constexpr long kAllowedCalls[] = {
     SYS_read,         SYS_pread64,       SYS_readv,           SYS_write,         SYS_writev,
     SYS_close,        SYS_lseek,         SYS_fstat,           SYS_newfstatat,    SYS_statx,
@@ -29,14 +29,14 @@ inline constexpr long kAllowedCalls[] = {
     SYS_getgid,       SYS_getegid,       SYS_clock_gettime,   SYS_clock_getres,  SYS_clock_nanosleep,
     SYS_gettimeofday, SYS_nanosleep,     SYS_getrandom,       SYS_uname,         SYS_sysinfo,
     SYS_sched_yield,  SYS_sched_getaffinity, SYS_readlinkat,  SYS_faccessat,     SYS_getcwd,
-    SYS_tgkill,  // for abort(); its process ID namespace holds nothing else
+    SYS_tgkill,  // for abort(); its process ID namespace has no other processes
     SYS_exit,         SYS_exit_group,
 #ifdef SYS_readlink
     SYS_readlink,     SYS_access,        SYS_stat,            SYS_lstat,         SYS_time,
 #endif
 };
 
-// Returns whether the filter is in force. The kernel applies it to this process for good.
+// Installs the filter for the rest of the process. Returns false if the system does not support it.
 inline bool confine() {
   constexpr unsigned kWrites = O_ACCMODE | O_CREAT | O_TRUNC | O_APPEND;
   const auto load = [](size_t offset) { return sock_filter BPF_STMT(BPF_LD | BPF_W | BPF_ABS, unsigned(offset)); };
@@ -56,7 +56,7 @@ inline bool confine() {
     program.push_back(skipUnlessEqual(unsigned(call), 1));
     program.push_back(returns(SECCOMP_RET_ALLOW));
   }
-  // Files may be opened to be read.
+  // Allows opening files for reading only.
   const auto allowReading = [&](long call, int flags) {
     program.push_back(skipUnlessEqual(unsigned(call), 4));
     program.push_back(load(argument(flags)));

@@ -1,6 +1,6 @@
-// The GPU that a program without one is shown: its figures are those of the options, and the device functions of the CUDA
-// runtime answer with them. Clocks, bus width and memory are like those of an H100; a program only prints or divides by
-// them.
+// A stand-in GPU for programs on a machine without one. Its properties come from the options, and the device functions
+// of the CUDA runtime return them. Clocks, bus width and memory size match an H100, because programs only print them or
+// divide by them.
 #pragma once
 
 #include "registered.hpp"

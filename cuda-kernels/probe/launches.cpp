@@ -1,8 +1,7 @@
-// kl-launches: reports what a rung would launch, on a machine without a GPU, or whether a reference can be used.
-// It stands in for the CUDA runtime:
-// the rung, built with `-cudart none`, calls the functions below, and its launches are recorded instead of
-// executed. Grid, block and dynamic shared memory are what the rung chooses for the case; registers and static
-// shared memory come from the compiler and are not known here.
+// kl-launches: reports the launches of a rung on a machine without a GPU, or whether a reference can be used. This
+// program replaces the CUDA runtime. The rung, built with `-cudart none`, calls the functions below, and its launches
+// are recorded instead of executed. The rung chooses grid, block and dynamic shared memory for the case. The compiler
+// determines registers and static shared memory, so they are not reported here.
 //
 //   kl-launches --struct BYTES --field OFFSET:WHAT … --sm 90 [--sms 132] [--shared-optin 232448]
 //     [--threads-per-sm 2048] [--blocks-per-sm 32] [--shared-per-sm 233472] [--kernel NAME=OFFSET+SIZE,… …]
@@ -11,26 +10,27 @@
 //   kl-launches --stage kl_reference|kl_inputs --expect reference.so --struct BYTES --field OFFSET:WHAT … --sm 90
 //     [--sms 132] [--kernel …] --array in|out|scale|mask:NAME=FILE …
 //
-// --untrusted loads a library whose author is not trusted: before that, this process gives up every system call that
+// --untrusted loads a library from an untrusted author. Before loading it, this process gives up every system call that
 // describing launches does not need (confine.hpp).
 //
-// The launch struct is described as for the runner; ../runner/README.md lists the forms of a field.
+// The launch struct has the same description as in the runner; ../runner/README.md lists the forms of a field.
 //
-// One JSON object on stdout: {"event":"launches","kernels":[{name, mangled, grid, block,
-// dynamicSharedBytes, clusterBlocks}],"reason":null,"fault":null}. Without kernels, the reason says why; the fault is
-// "failed" if the rung would fail on the GPU too, "unsupported" if it says so itself, else null: a rung that queries
-// the runtime for something that only a GPU knows gets an error, as from CUDA. With --kernel, which tells how the
-// parameters of a kernel are laid out, each kernel of that name also has its "arguments" in hexadecimal, "memory"
-// lists the fills and copies between them: {"before":launches before it, "to", "from", "data" in hexadecimal or "value",
-// "bytes"}, "symbols" the variables that the host knows, "allocations" the bytes of each allocation, "stackBytes" what
-// cudaDeviceSetLimit asked for, and "workspaceBytes" is what the rung asked for. "prepared" has "kernels" and "memory" of
-// kl_prepare, where it does something. --resources, a kernel's registers per thread and
-// static shared memory, lets the rung ask how many of its blocks an SM holds. Addresses are dummies, one range a buffer; see `place`. For a reference,
-// {"event":"reference","reason":null}, or what is wrong with it.
+// Prints one JSON object to stdout: {"event":"launches","kernels":[{name, mangled, grid, block, dynamicSharedBytes,
+// clusterBlocks}],"reason":null,"fault":null}. Without kernels, the reason explains why. The fault is "failed" if the
+// rung would also fail on a GPU, "unsupported" if the rung reports that itself, and null otherwise. A query that only a
+// GPU can answer returns an error to the rung, as CUDA would. --kernel gives the parameter layout of a kernel. Each
+// kernel of that name then has "arguments" in hexadecimal. "memory" lists the fills and copies between launches:
+// {"before":number of earlier launches, "to", "from", "data" in hexadecimal or "value", "bytes"}. "symbols" lists the
+// variables that the host knows, "allocations" the bytes of each allocation. "stackBytes" is the stack size set with
+// cudaDeviceSetLimit, and "workspaceBytes" the workspace size the rung requested. "prepared" has the "kernels" and
+// "memory" of kl_prepare, if there are any. --resources gives the registers per thread and static shared memory of a
+// kernel, so the rung can query its blocks per SM. Addresses are dummies, with one range per buffer; see `place`. For a
+// reference, prints {"event":"reference","reason":null}, or the reason it cannot be used.
 //
-// With --expect the reference computes a stage without a GPU: what is expected, or inputs from others. One that exports
-// the function of the stage, or the same with _host, runs here, over the arrays in the files, and
-// {"event":"expected","reason":null} follows. Of one that has only the function with _device, the line "launches" says what it would launch: array i of the command line, from 1 on, is dummy i.
+// With --expect, the reference computes a stage without a GPU: expected results, or inputs from other inputs. A
+// reference that exports the host function of the stage (with or without the suffix _host) runs here on the arrays in
+// the files. {"event":"expected","reason":null} follows. If only the _device function exists, the line "launches"
+// describes its launches; array i of the command line, counted from 1, is dummy i.
 #include "../runner/json.hpp"
 #include "../runner/struct.hpp"
 #include "confine.hpp"
@@ -54,13 +54,13 @@
 
 namespace {
 
-std::string unknown;       // why launches are not known: the first call that could not be answered
-bool isUntrusted = false;  // a submission, whose launches are executed elsewhere
-long long stackBytes = -1;  // of a thread, where cudaDeviceSetLimit was called
+std::string unknown;       // why the launches are unknown: the first call that could not be answered
+bool isUntrusted = false;  // whether the library is a submission, whose launches are executed elsewhere
+long long stackBytes = -1;  // per thread, if cudaDeviceSetLimit was called
 size_t workspaceWanted = 0;
-std::string refusal;                              // why a GPU would refuse, with this error
+std::string refusal;                              // why a GPU would refuse the call
 cudaError_t refusedWith = cudaSuccess;
-std::map<const void*, long long> dynamicAllowed;  // by host stub, from cudaFuncSetAttribute
+std::map<const void*, long long> dynamicAllowed;  // dynamic shared memory by host stub, from cudaFuncSetAttribute
 
 cudaError_t refuse(cudaError_t error, const std::string& why) {
   refusal = why;
@@ -90,7 +90,7 @@ cudaError_t recordFill(void* to, int value, size_t bytes, cudaStream_t stream = 
   return cudaSuccess;
 }
 
-// What is copied from the host is written out; a rung has tables there, not matrices.
+// Host data is copied into the output; a rung copies tables from the host, not matrices.
 constexpr size_t mostFromHost = 16 << 20;
 
 cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t stream = nullptr) {
@@ -105,7 +105,7 @@ cudaError_t recordCopy(void* to, const void* from, size_t bytes, cudaStream_t st
   return cudaSuccess;
 }
 
-// Memory that was freed is given out again for as many bytes: the work that used it comes before.
+// Returns a freed allocation of the same size if there is one. Work that used the freed memory runs earlier.
 cudaError_t allocate(void** pointer, size_t bytes) {
   if (isUntrusted) return unable("it allocates memory, and a submission has its workspace alone: ask for it in kl_workspace_bytes");
   *pointer = nullptr;
@@ -131,9 +131,9 @@ cudaError_t release(void* pointer) {
   return fail(cudaErrorInvalidValue);
 }
 
-// Limits of a launch, the same since compute capability 7.5.
+// Launch limits, unchanged since compute capability 7.5.
 constexpr unsigned mostThreads = 1024, mostBlockZ = 64, mostGridX = 2147483647, mostGridYZ = 65535;
-constexpr long long mostShared = 48 * 1024;  // without cudaFuncSetAttribute
+constexpr long long mostShared = 48 * 1024;  // the limit without cudaFuncSetAttribute
 
 std::string extentFault(dim3 grid, dim3 block) {
   const auto named = [](const char* what, dim3 e) {
@@ -141,14 +141,14 @@ std::string extentFault(dim3 grid, dim3 block) {
   };
   if (!grid.x || !grid.y || !grid.z || grid.x > mostGridX || grid.y > mostGridYZ || grid.z > mostGridYZ)
     return named("a grid", grid) + " blocks; 1 to 2147483647 x 65535 x 65535 are possible";
-  // One dimension can be beyond all limits, and their product beyond 32 bits.
+  // Checks each dimension first, because their product can overflow 32 bits.
   if (!block.x || !block.y || !block.z || block.x > mostThreads || block.y > mostThreads || block.z > mostBlockZ ||
       block.x * block.y * block.z > mostThreads)
     return named("a block", block) + " threads; 1 to 1024 are possible, 64 of them along z";
   return "";
 }
 
-// Bytes of dynamic shared memory that a launch of a kernel may have.
+// Returns the bytes of dynamic shared memory that a launch of a kernel may use.
 long long dynamicLimit(const void* function, const std::string& name) {
   const auto allowed = dynamicAllowed.find(function);
   if (allowed != dynamicAllowed.end()) return allowed->second;
@@ -171,17 +171,17 @@ cudaError_t record(const void* function, dim3 grid, dim3 block, void** arguments
   return cudaSuccess;
 }
 
-// The driver's encoding of a tensor map is not documented. This one keeps what it was asked for, in the same 128
-// bytes: the arguments of a launch carry it, and the emulator reads it (domain/emulator/bulk-copies.ts).
+// A tensor map as this probe encodes it, because the driver's encoding is undocumented. The record stores the requested
+// parameters in the same 128 bytes. Launch arguments carry it to the emulator (domain/emulator/bulk-copies.ts).
 struct TensorMapRecord {
   char magic[4];
   uint8_t type, rank, interleave, swizzle;
   uint64_t address;
-  uint32_t size[5];  // the innermost dimension first, in elements
+  uint32_t size[5];  // innermost dimension first, in elements
   uint16_t box[5];
   uint8_t step[5], fill;
-  uint32_t promotion;  // of L2, which the emulator has none of
-  uint64_t stride[4];  // in bytes; the innermost dimension has none
+  uint32_t promotion;  // L2 promotion; the emulator ignores it
+  uint64_t stride[4];  // in bytes; the innermost dimension has no stride
 };
 static_assert(sizeof(TensorMapRecord) == 88 && sizeof(TensorMapRecord) <= sizeof(CUtensorMap));
 
@@ -207,7 +207,7 @@ CUresult encodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank
   return CUDA_SUCCESS;
 }
 
-// Fills in a tensor map of another kind, which the emulator does not know.
+// Fills in an empty tensor map, for kinds that the emulator does not support.
 CUresult encodeNothing(CUtensorMap* map) {
   if (map) *map = {};
   return CUDA_SUCCESS;
@@ -217,7 +217,7 @@ CUresult encodeNothing(CUtensorMap* map) {
 
 extern "C" {
 
-// ---- Of the driver, for a rung that links it rather than asking for its entry points -------------
+// ---- Driver functions, for rungs that link the driver instead of requesting its entry points -------
 
 CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuuint32_t rank, void* address,
                                 const cuuint64_t* size, const cuuint64_t* stride, const cuuint32_t* box,
@@ -226,7 +226,7 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType type, cuui
   return encodeTiled(map, type, rank, address, size, stride, box, step, interleave, swizzle, promotion, fill);
 }
 
-// Since CUDA 13, <<<…>>> calls these two instead of cudaLaunchKernel.
+// Since CUDA 13, <<<…>>> calls these two functions instead of cudaLaunchKernel.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
   return cudaSuccess;
@@ -402,7 +402,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     case cudaDevAttrMaxBlocksPerMultiprocessor: return known(gpu.blocksPerSm, "how many blocks an SM holds", value);
     case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
       return known(gpu.sharedPerSm, "how much shared memory an SM has", value);
-    // The same on every GPU since compute capability 7.5.
+    // These limits are the same on every GPU since compute capability 7.5.
     case cudaDevAttrMaxSharedMemoryPerBlock: *value = 48 * 1024; return cudaSuccess;
     case cudaDevAttrMaxRegistersPerBlock:
     case cudaDevAttrMaxRegistersPerMultiprocessor: *value = 64 * 1024; return cudaSuccess;
@@ -419,7 +419,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* symbol, void** function
   if (result) *result = cudaDriverEntryPointSuccess;
   return cudaSuccess;
 }
-// For CUDA 11 and 12.
+// Entry point query for CUDA 11 and 12.
 cudaError_t cudaGetDriverEntryPoint(const char* symbol, void** function, unsigned long long flags,
                                     cudaDriverEntryPointQueryResult* result) {
   return cudaGetDriverEntryPointByVersion(symbol, function, 0, flags, result);
@@ -434,7 +434,7 @@ Function find(void* library, const char* name) {
   return reinterpret_cast<Function>(dlsym(library, name));
 }
 
-// Gives every buffer its own dummy address; the workspace only if its size is known.
+// Fills the struct with a dummy address per buffer. The workspace gets one only if its size is known.
 StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t workspaceBytes) {
   StructBytes filled(bytes);
   size_t buffers = 0;
@@ -447,7 +447,7 @@ StructBytes structOf(size_t bytes, const std::vector<Field>& fields, size_t work
   return filled;
 }
 
-// Why there are no kernels; empty if there are.
+// The reason there are no kernels, or an empty reason.
 struct Outcome {
   std::string reason;
   const char* fault = nullptr;
@@ -455,7 +455,7 @@ struct Outcome {
 
 Outcome failed(const std::string& reason) { return {reason, "failed"}; }
 
-// As in the runner, an error may be returned or left as the last one.
+// Returns the outcome of a call. As in the runner, an error may be returned or stored as the last error.
 Outcome ended(const std::string& what, cudaError_t status) {
   if (!unknown.empty()) return {unknown};
   if (status == cudaSuccess) status = last;
@@ -484,7 +484,7 @@ Outcome launch(const std::string& path, size_t bytes, const std::vector<Field>& 
     recording = &launched;
     if (!outcome.reason.empty()) return outcome;
   }
-  // A stream of its own, since the default one cannot be captured.
+  // Uses a new stream, because the default stream cannot be captured.
   cudaStream_t stream;
   cudaStreamCreate(&stream);
   const Outcome outcome = ended("its launch", launchRung(filled.data(), stream));
@@ -522,7 +522,8 @@ void printLaunches(const Outcome& outcome) {
   line.print();
 }
 
-// As the runner looks for them. What a generated library knows of its script comes last.
+// Returns why a reference cannot be used, or an empty text. Looks up the functions like the runner, then asks a
+// generated library about its script.
 std::string referenceFault(const std::string& path, const std::string& stage) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return std::string("cannot be loaded: ") + dlerror();
@@ -534,7 +535,7 @@ std::string referenceFault(const std::string& path, const std::string& stage) {
   return scriptFault ? scriptFault() : "";
 }
 
-// An array of a reference, in a file; its name is `what`, in:a or scale:c.
+// An array of a reference in a file. `what` is its name, such as in:a or scale:c.
 struct Array {
   std::string what, path;
 };
@@ -551,7 +552,7 @@ void* mapped(const Array& array) {
 
 void noProgress(double) {}
 
-// `addressOf` gives an array's address by its number from 0 on.
+// Fills the struct of a reference. `addressOf` returns the address of an array by its number, counted from 0.
 template <typename AddressOf>
 StructBytes referenceStruct(size_t bytes, const std::vector<Field>& fields, const std::vector<Array>& arrays,
                             AddressOf addressOf) {
@@ -647,5 +648,5 @@ int main(int count, char** words) {
     error.print();
     return error.exitCode;
   }
-  _exit(0);  // skips the rung's destructors, which belong to a runtime that is not there
+  _exit(0);  // skips the rung's destructors, which would call a missing CUDA runtime
 }

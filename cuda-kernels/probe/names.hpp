@@ -1,4 +1,4 @@
-// CUDA's own names, for messages: a rung's author knows them, and not their numbers.
+// CUDA's names for error codes and attributes. Messages use them because authors know the names, not the numbers.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 #define NAME(constant) \
   case constant: return #constant
 
-// Null for an error that a launch without a GPU does not end with.
+// Returns null for an error that a launch without a GPU cannot produce.
 inline const char* errorName(cudaError_t error) {
   switch (error) {
     NAME(cudaSuccess);

@@ -1,19 +1,19 @@
 // kl-program: runs the main() of a program on a machine without a GPU and reports the kernels that it launches.
-// It stands in for the CUDA runtime: the program, built with `-shared -cudart none`, calls the functions below. Device
-// memory is host memory, so copies and managed memory work; a launch is recorded and computes nothing.
+// kl-program replaces the CUDA runtime: the program, built with `-shared -cudart none`, calls the functions below.
+// Device memory is host memory, so copies and managed memory work. A launch is recorded and computes nothing.
 //
 //   kl-program [--library program.so] --sm 90 [--sms 132] … [--kernel NAME=OFFSET+SIZE,… …] [--resources …]
 //     [--folder DIR] [--seconds 20] [--argument WORD …]
 //
-// The options of the GPU and its kernels are those of kl-launches. Before the library is loaded, this process gives up
-// every system call but those that compute, print and read files (confine.hpp).
+// The options for the GPU and its kernels are the same as for kl-launches. Before loading the library, this process
+// gives up every system call except those for computing, printing and reading files (confine.hpp).
 //
-// JSON lines on stdout, so that those before a crash or the time limit count: {"event":"kernel", mangled, name} for each
-// --kernel, which is all without --library;
-// {"event":"launch", name, mangled, grid, block, dynamicSharedBytes, clusterBlocks, arguments, "pointers":[{parameter,
-// allocation, offset, bytes, "filled":whether the host wrote to it, "sample":[hexadecimal]}], "symbols":[{name, data}]}
-// for each launch that differs from those before it, and at the end {"event":"ended","how":"returned"|"exit",
-// "launches":N}. What the program prints goes to stderr.
+// Prints JSON lines to stdout, so lines written before a crash or the time limit are kept. First comes
+// {"event":"kernel", mangled, name} for each --kernel; without --library, nothing else follows. Then comes one line per
+// launch that differs from the earlier launches: {"event":"launch", name, mangled, grid, block, dynamicSharedBytes,
+// clusterBlocks, arguments, "pointers":[{parameter, allocation, offset, bytes, "filled":whether the host wrote to it,
+// "sample":[hexadecimal]}], "symbols":[{name, data}]}. The last line is {"event":"ended",
+// "how":"returned"|"exit", "launches":N}. The program's own output goes to stderr.
 #include "confine.hpp"
 #include "device.hpp"
 #include "names.hpp"
@@ -34,10 +34,10 @@ struct Allocation {
   int number;
   bool filled;
 };
-std::map<const char*, Allocation> allocations;  // by start
-std::map<size_t, char*> variables;              // storage of a registered variable, by its number
-std::map<size_t, size_t> variableBytesSet;      // by number: how many bytes the host has set
-std::set<std::string> seen;                     // launches that were printed
+std::map<const char*, Allocation> allocations;  // by start address
+std::map<size_t, char*> variables;              // storage of registered variables, by number
+std::map<size_t, size_t> variableBytesSet;      // by number: the number of bytes that the host has set
+std::set<std::string> seen;                     // launches already printed
 long long launches = 0;
 constexpr size_t mostPrinted = 400;
 
@@ -67,7 +67,7 @@ Allocation* allocationOf(const void* pointer) {
   return at < found->second.start + found->second.bytes ? &found->second : nullptr;
 }
 
-// Memory that a program frees stays mapped: a kernel may have been launched over it, and the process is short-lived.
+// Keeps freed memory mapped: an earlier launch may refer to it, and the process is short-lived.
 cudaError_t release(void*) { return cudaSuccess; }
 
 cudaError_t copy(void* to, const void* from, size_t bytes) {
@@ -94,7 +94,7 @@ cudaError_t fill(void* to, int value, size_t bytes) {
   Allocation* const target = allocationOf(to);
   if (target && static_cast<char*>(to) + bytes > target->start + target->bytes) return fail(cudaErrorInvalidValue);
   if (target) target->filled = true;
-  // Fresh pages are zero: setting them would only take memory.
+  // Fresh pages are already zero, and writing to them would only use memory.
   if (value != 0 || !target) memset(to, value, bytes);
   else
     for (size_t at = 0; at < bytes; ++at)
@@ -102,7 +102,7 @@ cudaError_t fill(void* to, int value, size_t bytes) {
   return cudaSuccess;
 }
 
-// Pieces spread evenly over a buffer, as hexadecimal.
+// Returns up to 64 pieces of a buffer, evenly spaced, in hexadecimal.
 std::string sampleOf(const char* start, size_t bytes) {
   constexpr size_t pieces = 64, piece = 64;
   std::string list;
@@ -233,7 +233,7 @@ const char* cudaGetErrorString(cudaError_t error) {
 
 cudaError_t cudaMalloc(void** pointer, size_t bytes) { return allocate(pointer, bytes); }
 cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t) { return allocate(pointer, bytes); }
-// The host writes to these without a call.
+// The host writes to these allocations without a call.
 cudaError_t cudaMallocManaged(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, true); }
 cudaError_t cudaMallocHost(void** pointer, size_t bytes) { return allocate(pointer, bytes, true); }
 cudaError_t cudaHostAlloc(void** pointer, size_t bytes, unsigned) { return allocate(pointer, bytes, true); }
@@ -322,7 +322,7 @@ cudaError_t cudaMemcpyFromSymbolAsync(void* to, const void* symbol, size_t bytes
   return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
 }
 
-// ---- Streams and events: everything is done at once ----------------------------------------------
+// ---- Streams and events: everything completes immediately ---------------------------------------
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return handle(stream); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return handle(stream); }
@@ -343,13 +343,13 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t, cudaStream_t, unsigned) { retu
 cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventQuery(cudaEvent_t) { return cudaSuccess; }
 cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
-// There is no time here; a program may divide by it.
+// Returns 1 ms, because nothing is timed here and a program may divide by the result.
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t, cudaEvent_t) {
   *milliseconds = 1;
   return cudaSuccess;
 }
 
-// ---- Handles of cuBLAS, which a program makes before it launches kernels of its own; nothing is computed with them ----
+// ---- cuBLAS handles, which a program may create before it launches its own kernels; calls on them do nothing ----
 
 int cublasCreate_v2(void** made) {
   *made = new char;
@@ -368,7 +368,7 @@ cudaError_t cudaProfilerStop() { return cudaSuccess; }
 
 namespace {
 
-// A program that asks for more is stopped by the kernel, not by the machine running out of memory.
+// Limits CPU time and address space, so a runaway program fails before the machine runs out of memory.
 void limitSelf(long long seconds) {
   const rlimit processor = {rlim_t(seconds), rlim_t(seconds)};
   const rlimit space = {256ull << 30, 256ull << 30};
@@ -417,7 +417,7 @@ int main(int count, char** words) {
     for (std::string& argument : arguments) argv.push_back(argument.data());
     const int argc = int(argv.size());
     argv.push_back(nullptr);
-    // The program may end by exit().
+    // The program may call exit().
     atexit([] {
       if (!isReturned) ended("exit");
       _exit(0);
@@ -429,5 +429,5 @@ int main(int count, char** words) {
     error.print();
     return error.exitCode;
   }
-  _exit(0);  // skips the program's destructors, which belong to a runtime that is not there
+  _exit(0);  // skips the program's destructors, which would call a missing CUDA runtime
 }

@@ -1,6 +1,6 @@
-// What a rung asks of the GPU, in the order in which it asks: launches, fills and copies. Order on one thread is one that
-// CUDA's streams and events allow, so streams need no queues of their own. What is captured goes into a graph until that
-// is launched.
+// Records a rung's launches, fills and copies in call order. The call order of one thread is a valid order for CUDA's
+// streams and events, so streams need no separate queues. Captured operations are stored in a graph until the graph is
+// launched.
 #pragma once
 
 #include "../runner/json.hpp"
@@ -19,7 +19,7 @@ struct Operation {
 };
 using Operations = std::vector<Operation>;
 
-Operations prepared, launched, released;  // by kl_prepare, kl_launch and kl_release
+Operations prepared, launched, released;  // operations of kl_prepare, kl_launch and kl_release
 Operations* recording = &launched;
 
 struct Graph {
@@ -28,7 +28,7 @@ struct Graph {
 };
 std::vector<std::unique_ptr<Graph>> graphs;
 std::map<cudaStream_t, Graph*> capturing;  // streams whose operations go into a graph
-std::map<cudaEvent_t, Graph*> captured;    // events that were recorded in such a stream
+std::map<cudaEvent_t, Graph*> captured;    // events recorded in a captured stream
 
 Graph* captureOf(cudaStream_t stream) {
   const auto found = capturing.find(stream);
@@ -47,7 +47,7 @@ std::string launchesIn(const Operations& operations) {
   return "[" + list + "]";
 }
 
-// Fills and copies, each with the number of launches before it.
+// Returns the fills and copies as JSON, each with the number of earlier launches.
 std::string memoryIn(const Operations& operations) {
   std::string list;
   size_t before = 0;
@@ -58,8 +58,8 @@ std::string memoryIn(const Operations& operations) {
   return "[" + list + "]";
 }
 
-// Dummy addresses, whose high half no number of a table is likely to have: one range a buffer, 0 being the workspace, then
-// one a variable and one an allocation. Nothing is read or written there.
+// Dummy addresses. Numbers in a table are unlikely to have their high half. Each buffer has a range (0 is the
+// workspace), then each variable, then each allocation. These addresses are never accessed.
 constexpr size_t firstSymbol = 128, firstAllocation = 256, mostAllocations = 1024;
 constexpr int rangeShift = 38;
 unsigned long long place(size_t index) { return 0x4b4c000000000000 + (index << rangeShift); }

@@ -1,5 +1,6 @@
-// What nvcc's code tells a stand-in for the CUDA runtime: the kernels and variables of a library and the configuration
-// of <<<…>>>. Also the options that describe the GPU and its kernels, which both stand-ins share.
+// Registration calls of nvcc's generated code, for programs that replace the CUDA runtime: the kernels and variables of
+// a library, and the configuration of <<<…>>>. Also parses the options for the GPU and its kernels, which kl-launches
+// and kl-program share.
 #pragma once
 
 #include "../runner/json.hpp"
@@ -30,8 +31,8 @@ struct Pending {
   cudaStream_t stream = nullptr;
 };
 
-std::vector<Pending> pending;              // of <<<…>>>, until the kernel's stub takes it
-std::map<const void*, std::string> names;  // mangled, by host stub
+std::vector<Pending> pending;              // configurations of <<<…>>> that the kernel's stub has not yet taken
+std::map<const void*, std::string> names;  // mangled kernel names, by host stub
 
 struct Parameter {
   size_t offset, size;
@@ -39,15 +40,15 @@ struct Parameter {
 std::map<std::string, std::vector<Parameter>> layouts;  // by mangled name
 
 struct Symbol {
-  std::string name;  // mangled
+  std::string name;  // mangled name
   size_t bytes;
 };
-std::vector<Symbol> symbols;  // __device__ and __constant__ variables, as they are registered
-std::map<const void*, size_t> symbolOf;  // by the host's stand-in: which of them
+std::vector<Symbol> symbols;  // __device__ and __constant__ variables, in registration order
+std::map<const void*, size_t> symbolOf;  // index in `symbols`, by the variable's address on the host
 constexpr size_t mostSymbols = 128;
 
 struct Resources {
-  long long registers, shared;  // of a thread; static, of a block
+  long long registers, shared;  // registers per thread; static shared memory per block
 };
 std::map<std::string, Resources> resources;  // by mangled name
 
@@ -62,8 +63,8 @@ std::string demangled(const std::string& name) {
   return result;
 }
 
-// Blocks of a kernel that an SM holds, by the rules of cuda_occupancy.h for compute capabilities from 7.5 on; -1 where
-// that is unknown.
+// Returns the blocks of a kernel that fit on an SM, by the rules of cuda_occupancy.h for compute capability 7.5 and
+// later. Returns -1 if unknown.
 int blocksPerSm(const void* function, int threads, size_t dynamicShared) {
   const auto name = names.find(function);
   const auto own = name == names.end() ? resources.end() : resources.find(name->second);
@@ -72,7 +73,7 @@ int blocksPerSm(const void* function, int threads, size_t dynamicShared) {
   const auto roundUp = [](long long value, long long step) { return (value + step - 1) / step * step; };
   const long long warps = (threads + 31) / 32, registersPerWarp = roundUp(32 * own->second.registers, 256);
   long long most = std::min<long long>(gpu.blocksPerSm, gpu.threadsPerSm / (32 * warps));
-  // The registers of an SM are those of its four schedulers.
+  // Each of the four schedulers of an SM has a quarter of its registers.
   if (registersPerWarp) most = std::min(most, 65536 / 4 / registersPerWarp * 4 / warps);
   const long long shared = own->second.shared + (long long)dynamicShared;
   const long long allocated = gpu.sm < 80 ? roundUp(shared, 256) : roundUp(shared + 1024, 128);
@@ -91,7 +92,7 @@ std::string hexadecimal(const std::vector<unsigned char>& bytes) {
   return text;
 }
 
-// ,"arguments":"…" as the kernel would find them; nothing where its parameters are not known.
+// Returns ,"arguments":"…" in the kernel's parameter layout, or an empty text if the layout is unknown.
 std::string argumentsOf(const std::string& name, void** arguments) {
   const auto layout = layouts.find(name);
   if (layout == layouts.end()) return "";
@@ -104,7 +105,7 @@ std::string argumentsOf(const std::string& name, void** arguments) {
   return ",\"arguments\":" + Json::quote(hexadecimal(bytes));
 }
 
-// The fields of a launch, without braces.
+// Returns the fields of a launch as JSON without braces.
 std::string launchFields(const std::string& name, dim3 grid, dim3 block, void** arguments, size_t shared,
                          unsigned cluster) {
   return "\"name\":" + Json::quote(demangled(name)) + ",\"mangled\":" + Json::quote(name) +
@@ -113,7 +114,7 @@ std::string launchFields(const std::string& name, dim3 grid, dim3 block, void** 
          argumentsOf(name, arguments);
 }
 
-// Blocks of a cluster, from the attributes of a launch; 0 if there are none.
+// Returns the blocks per cluster from the launch attributes, or 0 without clusters.
 unsigned clusterOf(const cudaLaunchConfig_t* config) {
   unsigned cluster = 0;
   for (unsigned i = 0; i < config->numAttrs; ++i)
@@ -124,7 +125,7 @@ unsigned clusterOf(const cudaLaunchConfig_t* config) {
   return cluster;
 }
 
-// NAME=OFFSET+SIZE,…; a kernel without parameters has nothing behind the sign.
+// Parses NAME=OFFSET+SIZE,…. For a kernel without parameters, the list after the equals sign is empty.
 void readLayout(const std::string& option, const std::string& text) {
   const size_t sign = text.find('=');
   if (sign == std::string::npos || sign == 0) badArgument(option + ": NAME=OFFSET+SIZE,… is needed, not '" + text + "'");
@@ -139,7 +140,7 @@ void readLayout(const std::string& option, const std::string& text) {
   }
 }
 
-// Returns whether the option describes the GPU or its kernels.
+// Returns whether the option describes the GPU or its kernels, and stores its value.
 bool readGpuOption(const std::string& option, const std::string& value) {
   if (option == "--sm") gpu.sm = int(parseInteger(option, value, 10, 1000));
   else if (option == "--sms") gpu.sms = int(parseInteger(option, value, 1, INT_MAX));

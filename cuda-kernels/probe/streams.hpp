@@ -1,5 +1,5 @@
-// Streams, events, captured graphs and host functions of a rung. The default stream cannot be captured, as in CUDA; graphs
-// that are put together node by node are not known here.
+// Streams, events, captured graphs and host functions of a rung. As in CUDA, the default stream cannot be captured.
+// Graphs built node by node are not supported.
 #pragma once
 
 #include "recording.hpp"
@@ -91,7 +91,7 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   *status = captureOf(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
-// A graph is not changed any more once it has been captured, so that its instance is the graph itself.
+// A captured graph never changes, so the graph itself serves as its instance.
 cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* instance, cudaGraph_t graph, unsigned long long) {
   *instance = reinterpret_cast<cudaGraphExec_t>(graph);
   return graph ? cudaSuccess : fail(cudaErrorInvalidValue);

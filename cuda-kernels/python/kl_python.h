@@ -1,5 +1,5 @@
-/* Calls a Python reference: the arrays are exchanged as files in a temporary folder. The library that includes
- * this is generated from a task and its reference.py. */
+/* Calls a Python reference and exchanges arrays as files in a temporary folder. The library that includes this header
+ * is generated from a task and its reference.py. */
 #ifndef KL_PYTHON_H
 #define KL_PYTHON_H
 
@@ -30,7 +30,7 @@ class KlPython {
   }
   void word(const char* name, const char* value) { numbers_ += comma(numbers_) + quoted(name) + ":" + quoted(value); }
 
-  /* An input array; null if there is none. */
+  /* Adds an input array. Null data means that the array does not exist. */
   void input(const char* name, const char* dtype, size_t elementBytes, const std::vector<double>& shape,
              const void* data) {
     if (!data) return;
@@ -58,7 +58,7 @@ class KlPython {
     if (status != 0) end();
   }
 
-  /* What a checker prints of the script; nothing if there is no python3 to ask. */
+  /* Returns the output of a checker for the script, or an empty text without python3. */
   std::string said(const char* checker, const char* script) {
     write("check.py", checker, strlen(checker));
     write("reference.py", script, strlen(script));
@@ -81,7 +81,7 @@ class KlPython {
   }
 
  private:
-  /* Runs a script of the folder; its stdout, or null if there is no python3. */
+  /* Runs a script in the folder and returns its stdout, or null without python3. */
   FILE* start(const char* name, pid_t& child) {
     int ends[2];
     if (pipe(ends) != 0) fail("cannot create a pipe");
@@ -123,7 +123,7 @@ class KlPython {
     for (const std::string& name : files_) unlink((folder_ + "/" + name).c_str());
     rmdir(folder_.c_str());
   }
-  /* The runner reports the last output of its process. */
+  /* Prints the reason and exits. The supervisor reports the last output of a process that fails. */
   [[noreturn]] void fail(const std::string& why) {
     fprintf(stderr, "%s\n", why.c_str());
     end();

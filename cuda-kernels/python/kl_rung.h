@@ -1,8 +1,8 @@
-/* Runs a rung in Python inside the process that loads its library, on the buffers of its task. The library that
- * includes this is generated from a task and the rung's script; kl_rung.py beside it is the Python side.
+/* Runs a Python rung on the buffers of its task, inside the process that loads its library. The library that includes
+ * this header is generated from a task and the rung's script. kl_rung.py in the same folder is the Python side.
  *
- * The interpreter is that of `python3` on PATH with the packages of its virtual environment, as a shared library. There
- * is one for all rungs of a process; between calls no thread of ours holds its lock. */
+ * The interpreter is a shared library: the `python3` on PATH, with the packages of its virtual environment. All rungs of
+ * a process share one interpreter. Between calls, none of our threads holds its lock. */
 #ifndef KL_RUNG_H
 #define KL_RUNG_H
 
@@ -13,25 +13,25 @@
 #include <string>
 #include <vector>
 
-/* Shared with kl_rung.py, which fills in the last five. Texts stay valid until the next call. */
+/* Shared with kl_rung.py, which fills in the last five members. Texts stay valid until the next call. */
 struct KlPythonHooks {
   const char* spec;
-  const char* (*prepare)(void* stream); /* compiles what it launches; why it could not, or null */
-  const char* (*launch)(void* stream);  /* why it failed, or null */
-  const char* refused;                  /* why it cannot run here, or null */
-  const char* about;                    /* `Python 3.12.3, torch 2.11.0` */
+  const char* (*prepare)(void* stream); /* compiles the kernels; returns the error, or null */
+  const char* (*launch)(void* stream);  /* returns the error, or null */
+  const char* refused;                  /* the reason it cannot run here, or null */
+  const char* about;                    /* such as `Python 3.12.3, torch 2.11.0` */
   int ready;
 };
 
 class KlInterpreter {
  public:
-  /* Starts it once; why it could not, or an empty text. */
+  /* Starts the interpreter once. Returns the error, or an empty text. */
   static std::string start() {
     static const std::string trouble = self().open();
     return trouble;
   }
 
-  /* Runs a line of Python; false if it raised. Its traceback is on stderr. */
+  /* Runs a line of Python. Returns false if it raised an exception; the traceback is on stderr. */
   static bool run(const std::string& code) {
     KlInterpreter& it = self();
     const int state = it.ensure_();
@@ -46,7 +46,7 @@ class KlInterpreter {
     return one;
   }
 
-  /* The executable, the library and where it may be, as python3 itself tells. */
+  /* Asks python3 for its executable, version, library name, and the possible paths of the library. */
   static std::vector<std::string> asked() {
     const char* command =
         "python3 -I -c 'import os, sys, sysconfig as s\n"
@@ -74,7 +74,7 @@ class KlInterpreter {
     if (said.size() < 4) return "there is no python3 on PATH; install it, or activate the environment that has it";
     const std::string &executable = said[0], &version = said[1], &name = said[2];
     void* library = nullptr;
-    /* Global, because packages find the interpreter's functions by name. */
+    /* RTLD_GLOBAL, because packages find the interpreter's functions by name. */
     for (size_t i = 3; i < said.size() && !library; ++i) library = dlopen(said[i].c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library) library = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
     if (!library)
@@ -83,11 +83,11 @@ class KlInterpreter {
                        bind(library, "PyRun_SimpleString", runString_) && bind(library, "PyGILState_Ensure", ensure_) &&
                        bind(library, "PyGILState_Release", release_);
     if (!found) return name + " lacks functions that every Python 3 has";
-    if (isInitialized_()) return ""; /* by another rung's library */
+    if (isInitialized_()) return ""; /* already started by another rung's library */
     return initialize(library, executable) ? "" : executable + " could not be started inside this process";
   }
 
-  /* The name of the program is how the interpreter finds its virtual environment. */
+  /* Starts the interpreter. It finds its virtual environment through the program name. */
   bool initialize(void* library, const std::string& executable) {
     void (*initialize)(int) = nullptr;
     void* (*saveThread)() = nullptr;
@@ -107,7 +107,7 @@ class KlInterpreter {
           !bind(library, "Py_InitializeEx", initialize))
         return false;
       setProgramName(decode(executable.c_str(), nullptr));
-      initialize(0); /* without its signal handlers */
+      initialize(0); /* 0: no signal handlers */
     }
     saveThread();
     return true;
@@ -125,14 +125,14 @@ class KlInterpreter {
   void (*release_)(int) = nullptr;
 };
 
-/* A rung on one set of buffers. */
+/* A rung and one set of buffers. */
 class KlPythonRung {
  public:
   void number(const char* name, double value) { add(numbers_, name, text("%.17g", value)); }
   void whole(const char* name, long long value) { add(numbers_, name, std::to_string(value)); }
   void real(const char* name, double value) { add(reals_, name, text("%.17g", value)); }
   void word(const char* name, const char* value) { add(words_, name, quoted(value)); }
-  /* At null there is none. */
+  /* Adds a buffer. Null data means that the buffer does not exist. */
   void buffer(const char* name, const char* dtype, const std::vector<double>& shape, const char* access, const void* data) {
     std::string one = "{\"name\":" + quoted(name) + ",\"dtype\":" + quoted(dtype) +
                       ",\"address\":" + std::to_string(reinterpret_cast<size_t>(data)) +
@@ -141,7 +141,7 @@ class KlPythonRung {
     buffers_ += (buffers_.empty() ? "" : ",") + one + "]}";
   }
 
-  /* Starts Python and imports what the rung needs; why it cannot, or null. `here`: a function of its library. */
+  /* Starts Python and imports the rung's packages. Returns the error, or null. `here` is any function of the library. */
   const char* open(const char* script, const char* package, const void* here) {
     if (opened_) return refused();
     opened_ = true;
@@ -150,7 +150,7 @@ class KlPythonRung {
     Dl_info self;
     if (!dladdr(here, &self)) return trouble_ = "its library cannot be found", refused();
     const std::string library = self.dli_fname;
-    const std::string sources = library.substr(0, library.rfind('/') + 1) + "src/"; /* of the build cache */
+    const std::string sources = library.substr(0, library.rfind('/') + 1) + "src/"; /* in the build cache */
     spec_ = "{\"script\":" + quoted(sources + script) + ",\"package\":" + quoted(package) + ",\"numbers\":{" + numbers_ +
             "},\"reals\":{" + reals_ + "},\"words\":{" + words_ + "},\"buffers\":[" + buffers_ + "]}";
     driver_ = sources + "python/kl_rung.py";
@@ -163,7 +163,7 @@ class KlPythonRung {
   }
 
   const char* prepare(void* stream) { return failure_ = refused() ? refused() : hooks_.prepare(stream); }
-  /* false: `failure` has the reason. */
+  /* Launches the rung. Returns false on failure; `failure` then has the reason. */
   bool launch(void* stream) { return !(failure_ = refused() ? refused() : hooks_.launch(stream)); }
   const char* failure() const { return failure_; }
   const char* about() const { return hooks_.about; }

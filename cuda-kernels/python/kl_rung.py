@@ -1,7 +1,7 @@
-"""The Python side of a rung: gives its script tensors on the task's own buffers, and calls its kl_launch(task).
+"""The Python side of a rung: passes tensors on the task's buffers to the script's kl_launch(task).
 
-kl_rung.h runs this file once for each rung and problem, with HOOKS, the address of a KlPythonHooks. The tensors are
-torch's, or CuPy's with `# @package cupy`; work goes on the runner's stream, which is the package's current one."""
+kl_rung.h runs this file once per rung and problem. HOOKS is the address of a KlPythonHooks. The tensors are from torch,
+or from CuPy with `# @package cupy`. Work runs on the runner's stream, which is the package's current stream."""
 import contextlib
 import ctypes
 import importlib
@@ -13,7 +13,7 @@ import sys
 import traceback
 import types
 
-# Each of its threads would be a process that outlives the rung.
+# Each compile thread would be a process that outlives the rung.
 os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")
 
 CALL = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p)
@@ -51,24 +51,24 @@ class DLManagedTensor(ctypes.Structure):
 
 @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 def release(_):
-    """The memory is the runner's."""
+    """Does nothing, because the runner owns the memory."""
 
 
 INT, UINT, FLOAT, BFLOAT = 0, 1, 2, 4
 CPU, CUDA = 1, 2
-# Eight-bit floats are passed on as bytes, and viewed as floats by those packages that have them.
+# Eight-bit floats are passed as bytes. Packages that support them view the bytes as floats.
 KINDS = {
     "f64": (FLOAT, 64), "f32": (FLOAT, 32), "f16": (FLOAT, 16), "bf16": (BFLOAT, 16), "e4m3": (UINT, 8),
     "e5m2": (UINT, 8), "i8": (INT, 8), "i16": (INT, 16), "i32": (INT, 32), "i64": (INT, 64), "u8": (UINT, 8),
     "u16": (UINT, 16), "u32": (UINT, 32), "u64": (UINT, 64),
 }
 
-# How to install what a rung imports.
+# Install commands for the packages that a rung may import.
 REMEDIES = {"torch": "pip install torch", "triton": "pip install torch triton", "cupy": "pip install cupy-cuda13x"}
 
 
 class Buffer:
-    """A buffer of the task, as a producer of DLPack. It outlives every tensor on it."""
+    """A buffer of the task, as a DLPack producer. It outlives every tensor on its memory."""
 
     def __init__(self, name, dtype, shape, address, access, device=CUDA):
         self.name, self.dtype, self.shape, self.address, self.access = name, dtype, tuple(shape), address, access
@@ -89,12 +89,12 @@ class Buffer:
         return capsule(ctypes.byref(own), b"dltensor", None)
 
 
-# What C code holds the address of, for as long as the process lives.
+# Objects whose addresses C code holds until the process ends.
 KEPT = sys.__dict__.setdefault("_kl_rungs", [])
 
 
 class Torch:
-    """Tensors of torch, for PyTorch and Triton."""
+    """The torch package, for PyTorch and Triton rungs."""
 
     def __init__(self, name):
         import torch
@@ -119,7 +119,7 @@ class Torch:
         self.torch.cuda.synchronize()
 
     def allow_waiting(self, allowed):
-        """Whether operations that wait for the GPU raise, for all rungs of the process."""
+        """Sets whether operations may wait for the GPU or raise an error, for all rungs of the process."""
         mode = 0 if allowed else 2
         if self.torch.cuda.get_sync_debug_mode() != mode:
             self.torch.cuda.set_sync_debug_mode(mode)
@@ -131,7 +131,7 @@ class Torch:
 
 
 class Cupy:
-    """Arrays of CuPy, which has no bf16 and no 8-bit floats: those are unsigned integers of their size."""
+    """The CuPy package. It has no bf16 or 8-bit floats, so those are unsigned integers of the same size."""
 
     def __init__(self, _name):
         self.cupy = importlib.import_module("cupy")
@@ -156,11 +156,11 @@ class Cupy:
 
 
 class Refused(Exception):
-    """The rung cannot run here; a sentence without its period."""
+    """The reason the rung cannot run on this machine: a sentence without its period."""
 
 
 class Wrong(Exception):
-    """The rung does not keep to its contract; a sentence without its period."""
+    """The way in which the rung breaks its contract: a sentence without its period."""
 
 
 def open_package(name):
@@ -181,7 +181,7 @@ class Rung:
         numbers = {**spec["numbers"], **{name: float(value) for name, value in spec["reals"].items()}}
         self.given = {one.name: self.package.tensor(one) if one.address else None for one in buffers}
         self.results = [one.name for one in buffers if one.access != "in" and one.address]
-        # An output begins with all bits set, which is a result only among integers.
+        # All bits of an output are set before the first launch. Only integers can have that value as a result.
         self.fresh = [one.name for one in buffers if one.access == "out" and one.address and KINDS[one.dtype][0] in (FLOAT, BFLOAT)]
         self.task = types.SimpleNamespace(**numbers, **spec["words"], **self.given)
 
@@ -190,8 +190,8 @@ class Rung:
         return ", ".join([f"Python {platform.python_version()}", *names])
 
     def prepare(self, stream):
-        """Imports the script and launches it until nothing is compiled any more."""
-        # A module of its own: compilers look up where a function is from.
+        """Imports the script and launches it until all compilation is done."""
+        # Each script needs its own module, because compilers look up the module of a function.
         name = f"kl_rung_{len(KEPT)}"
         spec = importlib.util.spec_from_file_location(name, self.script)
         sys.modules[name] = importlib.util.module_from_spec(spec)
@@ -199,7 +199,7 @@ class Rung:
         self.function = getattr(sys.modules[name], "kl_launch", None)
         if not callable(self.function):
             raise Wrong(f"{os.path.basename(self.script)} does not define kl_launch(task)")
-        # The first launch compiles; some of torch's compilers record during the second.
+        # The first launch compiles. Some of torch's compilers also record the second launch.
         for _ in range(3):
             self.enqueue(stream, may_wait=True)
             self.package.synchronize()
@@ -234,7 +234,7 @@ class Rung:
 
 
 def said(error, script):
-    """An exception in one sentence, with its place in the rung's script."""
+    """Returns an exception as one sentence, with its line in the rung's script."""
     if isinstance(error, (Refused, Wrong)):
         return str(error)
     lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == script]
@@ -260,7 +260,7 @@ def connect(hooks):
         def call(stream):
             try:
                 work(stream)
-            except BaseException as error:  # SystemExit as well: no exception leaves a callback
+            except BaseException as error:  # includes SystemExit: no exception may leave a callback
                 if not isinstance(error, (Refused, Wrong)):
                     traceback.print_exc()
                 return kept("failure", said(error, script))

@@ -15,7 +15,7 @@ static_assert(THREADS * BLOCKS_PER_SM <= 2048, "an SM holds 2048 threads");
 
 constexpr int kMostBlocks = 1024;
 
-// A module's global memory starts zeroed. Upper half of a word: the number of the launch, from 1 on; lower half: a sum.
+// The words start zeroed. The upper half of a word is the launch number, from 1; the lower half is a sum.
 __device__ unsigned launches = 0;
 __device__ unsigned long long words[kMostBlocks];
 
@@ -25,7 +25,7 @@ __device__ float warpSum(float value) {
   return value;
 }
 
-// Sum of the block's values, valid in its first warp.
+// Returns the sum of the block's values; only the first warp gets a valid sum.
 __device__ float blockSum(float value) {
   __shared__ float ofWarp[THREADS / 32];
   value = warpSum(value);
@@ -49,7 +49,7 @@ __device__ float waitFor(const unsigned long long* place, unsigned launch) {
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __restrict__ x, float* y, long long n) {
   __shared__ unsigned launch;
-  // Asked for ahead of the elements, so that it is there when they are.
+  // Loaded before the elements, so it arrives no later.
   const unsigned number = threadIdx.x == 0 ? *(volatile unsigned*)&launches + 1 : 0;
   const float4* quads = reinterpret_cast<const float4*>(x);
   const long long stride = (long long)gridDim.x * THREADS, first = (long long)blockIdx.x * THREADS + threadIdx.x;
@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __res
   for (int load = 1; load < LOADS; ++load) own[0] += own[load];
   const float total = blockSum(own[0]);
 
-  // The last block starts last: those that it waits for are at work or done.
+  // The last block starts last, so the blocks that it waits for are running or done.
   const bool isLast = blockIdx.x == gridDim.x - 1;
   if (threadIdx.x == 0) {
     launch = number;
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM) sum(const float* __res
   rest = blockSum(rest);
   if (threadIdx.x == 0) {
     *y = rest;
-    launches = number;  // every block had read the old one when it published its sum
+    launches = number;  // every block has read the old number before publishing its sum
   }
 }
 
@@ -90,7 +90,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // No more blocks than there are quads for all their threads: a small input does not need all blocks.
+  // A small input needs fewer blocks: every thread should have a group of four elements to load.
   const long long useful = (p->N / 4 + THREADS - 1) / THREADS;
   const long long blocks = std::min({useful, (long long)smCount * BLOCKS_PER_SM, (long long)kMostBlocks});
   sum<<<unsigned(std::max(1LL, blocks)), THREADS, 0, stream>>>(p->x, p->y, p->N);

@@ -1,18 +1,18 @@
-// A tree of launches: each reduces blocks of elements to one element per block, until one is left.
+// A tree of launches. Each launch reduces blocks of elements to one element per block, until one element is left.
 #pragma once
 
 #include "kernel_ladder.h"
 
-// Number of elements left after every block has summed `perBlock` of them.
+// Returns the number of elements left after every block has summed `perBlock` elements.
 inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
 
-// Buffers for the sums of the first and second pass; later passes alternate between the two.
+// Returns the bytes for the sums of the first and second pass. Later passes alternate between the two buffers.
 inline size_t klPassBytes(long long n, long long perBlock) {
   const long long first = klBlocks(n, perBlock);
   return (first + klBlocks(first, perBlock)) * sizeof(float);
 }
 
-// launch(from, to, n, blocks) sums the n elements of `from` into one element of `to` per block.
+// Runs all passes. launch(from, to, n, blocks) sums the n elements of `from` into one element of `to` per block.
 template <typename Launch>
 cudaError_t klPasses(const KlTask* p, long long perBlock, Launch launch) {
   const float* from = p->x;

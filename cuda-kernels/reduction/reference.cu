@@ -1,5 +1,5 @@
-// Reference for the rungs of reduction/: the sum in FP64 on the GPU, and the sum of the absolute values, which
-// is the scale of the rounding errors.
+// Reference for the rungs of reduction/: the sum in FP64 on the GPU. The sum of the absolute values is the scale of the
+// rounding errors.
 #include "kl_reference.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ __device__ double blockSum(double value) {
   return sum;
 }
 
-// One block, so that the order of additions is the same on every GPU.
+// Uses one block, so the order of additions is the same on every GPU.
 __global__ void __launch_bounds__(kThreads) sumAll(KlReference p) {
   double sum = 0, scale = 0;
   for (long long i = threadIdx.x; i < p.N; i += kThreads) {
@@ -43,7 +43,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// The same on the host, for the emulated GPU.
+// Computes the same result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   double sum = 0, scale = 0;
   for (long long i = 0; i < p->N; ++i) {

@@ -1,4 +1,5 @@
-// What the GPU did during a launch, as CUPTI's activity records say: the only account that leaves out no stream.
+// Kernels, copies and fills that ran on the GPU during a launch, from CUPTI activity records. CUPTI reports every
+// stream.
 #pragma once
 
 #include "cupti.hpp"
@@ -13,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-// A kernel as it was launched.
+// A recorded kernel launch: its mangled name, grid, block, registers and shared memory.
 struct LaunchedKernel {
   std::string mangled;
   unsigned grid[3], block[3];
@@ -21,18 +22,19 @@ struct LaunchedKernel {
 };
 
 struct Activity {
-  bool known = false;  // false without CUPTI: nothing below is then known
+  bool known = false;  // false if CUPTI is unavailable; the other fields are then empty
   std::vector<LaunchedKernel> kernels;
-  long long others = 0;                  // copies and fills
-  double busyMs = 0;                     // the time in which at least one of them ran
-  std::set<unsigned> streams, contexts;  // CUPTI's ids
+  long long others = 0;                  // number of copies and fills
+  double busyMs = 0;                     // time during which at least one kernel, copy or fill ran
+  std::set<unsigned> streams, contexts;  // stream and context ids from CUPTI
 
   bool empty() const { return kernels.empty() && others == 0; }
 };
 
 class ActivityTrace {
  public:
-  // Runs `work` and waits for the GPU. Traced launches are slower on the host, so they are never the timed ones.
+  // Runs `work`, waits for the GPU and returns its activity. Tracing slows the host, so traced launches are never
+  // timed.
   static Activity of(const std::function<void()>& work) {
     Activity found;
 #ifdef KL_CUPTI
@@ -107,7 +109,7 @@ class ActivityTrace {
     const std::lock_guard<std::mutex> lock(records.mutex);
     CUpti_Activity* record = nullptr;
     while (validBytes && Cupti::get()->nextRecord(buffer, validBytes, &record) == CUPTI_SUCCESS) {
-      // Later versions of these records begin with the same fields.
+      // Later versions of these records start with the same fields.
       if (record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
         addKernel(*reinterpret_cast<const CUpti_ActivityKernel4*>(record));
       else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY)

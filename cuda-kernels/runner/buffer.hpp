@@ -1,5 +1,5 @@
-// GPU memory that frees itself, and a buffer of a case in it: filled as described, between guard bands that show later
-// writes to it.
+// GPU memory that frees itself, and the buffers of a case. Each buffer lies between guard bands that reveal
+// out-of-bounds writes.
 #pragma once
 
 #include "cases.hpp"
@@ -27,9 +27,9 @@ class DeviceBuffer {
   void* data_ = nullptr;
 };
 
-// A buffer between two guard bands of 0xff bytes. They are NaN in every floating-point type, so an
-// out-of-bounds read that is used shows up in the result, and out-of-bounds writes change the bands. A memory
-// checker would take the bands for part of the allocation, so it gets buffers without them.
+// A buffer between two guard bands of 0xff bytes. The bytes are NaN in every floating-point type, so an out-of-bounds
+// read makes the result NaN. An out-of-bounds write changes the bands. A memory checker would treat the bands as part
+// of the allocation, so buffers for memory checkers have none.
 class GuardedBuffer {
  public:
   static constexpr size_t kBand = 1 << 20;
@@ -63,7 +63,7 @@ class GuardedBuffer {
   DeviceBuffer memory_;
 };
 
-// A checksum of all elements, each hashed with its index, so that a changed element changes it.
+// Adds up a checksum of all elements. Each element is hashed with its index, so any change alters the sum.
 __global__ void addUpBits(const void* data, size_t elementBytes, long long count, unsigned long long* total) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   unsigned long long sum = 0;
@@ -74,12 +74,13 @@ __global__ void addUpBits(const void* data, size_t elementBytes, long long count
 
 class TaskBuffer {
  public:
-  // Bytes of GPU memory. A computed buffer, and an inout buffer filled from a file, are refilled from a copy.
+  // Returns the bytes of GPU memory. Computed buffers, and inout buffers filled from a file, include a copy to refill
+  // from.
   static size_t totalBytes(const BufferSpec& spec, bool guarded) {
     return GuardedBuffer::totalBytes(spec.bytes(), guarded) + (keepsCopy(spec) ? spec.bytes() : 0);
   }
 
-  // The contents of a written buffer are undefined until reset().
+  // Allocates the buffer. The contents of a written buffer are undefined until reset().
   TaskBuffer(const BufferSpec& spec, long long seed, int smCount, bool guarded)
       : spec(spec), random_{seed, spec.stream}, smCount_(smCount), memory_(spec.bytes(), guarded) {
     if (keepsCopy(spec)) {
@@ -91,12 +92,13 @@ class TaskBuffer {
 
   const BufferSpec spec;
 
-  // Where a computed buffer is computed; reset() takes its contents from there.
+  // Returns the copy that the reference writes a computed buffer to. reset() copies the buffer's contents from it.
   void* computed() const { return copy_->get(); }
 
   void* data() const { return memory_.data(); }
 
-  // Restores the contents before a launch: if it must not be read, bytes that show what was left out, else its fill.
+  // Restores the contents before a launch. An output gets bytes that reveal unwritten elements; other buffers get their
+  // fill.
   void reset(cudaStream_t stream) {
     if (spec.access == BufferSpec::kOut) {
       check(cudaMemsetAsync(data(), spec.unwritten, spec.bytes(), stream), "cudaMemset");
@@ -113,7 +115,8 @@ class TaskBuffer {
 
   void hide() const { check(cudaMemset(data(), 0xff, spec.bytes()), "hiding a buffer"); }
 
-  // Other contents of the same kind; those of a file stay. What is read alone has them at once.
+  // Sets a new seed and refills a read-only buffer at once. Written buffers change on reset(). File contents do not
+  // change.
   void draw(long long seed) {
     random_.seed = seed;
     if (!spec.written() && !spec.computed()) reset(nullptr);
@@ -132,7 +135,8 @@ class TaskBuffer {
   void armGuards() const { memory_.armGuards(); }
   bool guardsIntact() const { return memory_.guardsIntact(); }
 
-  // For a read-only buffer: whether its contents are unchanged; if not, it is refilled.
+  // Stores the checksum of a read-only buffer. restoreIfChanged() refills the buffer and returns true if the sum
+  // changed.
   void remember() { sum_ = sumOfBits(); }
   bool restoreIfChanged() {
     if (sumOfBits() == sum_) return false;

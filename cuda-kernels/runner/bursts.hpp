@@ -1,5 +1,5 @@
-// Times bursts of launches on a GPU that has rested, and rows of launches for seconds at the clock that they allow
-// themselves. L2 is warm in both: each launch finds what the one before it left there.
+// Times bursts of launches on a rested GPU, and sustained launches at the clock the GPU settles at. L2 is warm in both:
+// each launch finds the data that the previous launch left in L2.
 #pragma once
 
 #include "gpu-watch.hpp"
@@ -9,7 +9,8 @@
 #include <algorithm>
 #include <chrono>
 
-// Bursts of a rung and of the reference (null: none) by turns, each after a rest in which the GPU cools and may raise its clock.
+// Times bursts of a rung, alternating with bursts of the reference (null if there is none). The GPU rests before each
+// burst, so it cools down and may raise its clock.
 inline void timeBursts(const Rung& rung, const Rung* reference, long long bursts, Stopwatch& stopwatch) {
   const bool isReference = reference == &rung;
   Samples samples, referenceSamples;
@@ -34,7 +35,7 @@ inline void timeBursts(const Rung& rung, const Rung* reference, long long bursts
   line.numbers("referenceSamplesMs", referenceSamples.values()).print();
 }
 
-// One rung alone, launch after launch. The first second brings the GPU to the temperature and clock that it then keeps.
+// Times one rung launched repeatedly. The first second is untimed: the GPU reaches its steady temperature and clock.
 inline void timeSustained(const Rung& rung, double seconds, Stopwatch& stopwatch, const Nvml& nvml) {
   constexpr double kWarmUpSeconds = 1, kRowMs = 20;
   constexpr int kLongestRow = 256;

@@ -1,5 +1,5 @@
-// A case: a choice for everything that a task leaves open, as described on the command line. It has only sizes,
-// names and files: the computation itself is up to the rungs and the reference.
+// A case: one choice for everything that a task leaves open, as given on the command line. A case has only sizes, names
+// and files. Rungs and the reference define the computation.
 #pragma once
 
 #include "dtype.hpp"
@@ -21,10 +21,10 @@ struct BufferSpec {
   Access access = kIn;
   std::vector<long long> shape;
   FillRule fill;
-  std::string path;  // of the file it is filled from
+  std::string path;  // the file that fills the buffer
   long long stream = 0;
-  int unwritten = 0xff;  // each byte of a result before a launch
-  std::string text;  // as given: if equal in two cases, the buffers are equal
+  int unwritten = 0xff;  // value of each output byte before a launch
+  std::string text;  // the argument's text; buffers with equal text in two cases are equal
 
   long long count() const {
     long long product = 1;
@@ -32,7 +32,7 @@ struct BufferSpec {
     return product;
   }
   size_t bytes() const { return size_t(count()) * dtype->bytes; }
-  // Index of the element at an offset in memory.
+  // Returns the index of the element at an offset in memory.
   std::vector<long long> indexOf(long long at) const {
     std::vector<long long> index(shape.size());
     for (size_t d = shape.size(); d-- > 0; at /= shape[d]) index[d] = at % shape[d];
@@ -54,15 +54,15 @@ struct Case {
   std::vector<BufferSpec> buffers;
   std::map<std::string, long long> streams;
   std::map<std::string, Check> checks;
-  std::string referenceLibrary, referenceRung;  // at most one of the two
-  bool zeroWorkspace = false;  // before each launch
+  std::string referenceLibrary, referenceRung;  // only one of the two is set
+  bool zeroWorkspace = false;  // zero the workspace before each launch
 
-  // Whether inputs hold infinities or NaN.
+  // Returns whether inputs contain infinities or NaN.
   bool special() const {
     return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.fill.every > 0; });
   }
 
-  // Whether some inputs are computed from others.
+  // Returns whether some inputs are computed from others.
   bool computesInputs() const {
     return std::any_of(buffers.begin(), buffers.end(), [](const BufferSpec& spec) { return spec.computed(); });
   }
@@ -91,7 +91,7 @@ inline std::vector<long long> parseShape(const std::string& option, const std::s
   return shape;
 }
 
-// NAME:DTYPE:in|inout:SHAPE:FILL or NAME:DTYPE:out:SHAPE
+// Parses NAME:DTYPE:in|inout:SHAPE:FILL or NAME:DTYPE:out:SHAPE.
 inline BufferSpec parseBuffer(const std::string& option, const std::string& text) {
   const std::vector<std::string> parts = split(text, ':', 5);
   const std::string access = parts.size() > 2 ? parts[2] : "";
@@ -120,7 +120,7 @@ inline BufferSpec parseBuffer(const std::string& option, const std::string& text
   return spec;
 }
 
-// bound,VALUE or tolerance,RTOL,ATOL or exact
+// Parses bound,VALUE or tolerance,RTOL,ATOL or exact.
 inline Check parseCheck(const std::string& option, const std::string& text) {
   const std::vector<std::string> parts = split(text, ',');
   if (parts[0] == "exact" && parts.size() == 1) return {Check::kExact};
@@ -130,7 +130,7 @@ inline Check parseCheck(const std::string& option, const std::string& text) {
   badArgument(option + " must be NAME:bound,VALUE, NAME:tolerance,RTOL,ATOL or NAME:exact, not '" + text + "'");
 }
 
-// Parses an option of a case; false if it is not one.
+// Parses an option of a case. Returns false if the option does not belong to a case.
 template <typename Next>
 bool parseCaseOption(Case& to, const std::string& option, Next next) {
   const auto once = [&](bool given, const std::string& of = "") {
@@ -169,7 +169,7 @@ bool parseCaseOption(Case& to, const std::string& option, Next next) {
   return true;
 }
 
-// Validates a complete case. `checked`: its rungs' results will be checked.
+// Validates a complete case. `checked`: the results of its rungs will be verified.
 inline void finishCase(Case& it, bool checked) {
   const std::string where = " of the case " + it.name;
   const auto known = [&](const std::string& option, const std::string& name) -> BufferSpec& {
@@ -184,7 +184,8 @@ inline void finishCase(Case& it, bool checked) {
     if (field.kind == Field::kBuffer) known("--field", field.buffer);
   for (const Field& field : it.referenceFields)
     if (!field.buffer.empty()) known("--reference-field", field.buffer);
-  // Where NaN may be right, what nobody wrote is a number instead, in every type and far from what is computed.
+  // If NaN may be a correct result, unwritten elements get a number instead. The number is far from any computed value
+  // in every type.
   if (it.special())
     for (BufferSpec& spec : it.buffers) spec.unwritten = 0x7b;
   for (const auto& [name, number] : it.streams) known("--stream", name).stream = number;
@@ -218,7 +219,7 @@ struct RungPath {
   const Case* at = nullptr;
 };
 
-// Two builds of a rung and a copy of the old one, timed in turn.
+// Two builds of a rung and a copy of the old build, timed alternately.
 struct RungPair {
   std::string now, before, copy;
 };
@@ -226,21 +227,21 @@ struct RungPair {
 struct Arguments {
   enum Command { kDevice, kMeasure, kBlind, kCheck, kCompare, kProfile, kSanitize, kProbe } command;
   long long seed = 1;
-  bool cold = true;  // L2 is emptied before each timed launch
+  bool cold = true;  // flush L2 before each timed launch
   bool ceilings = false;  // measure the GPU's ceilings first
-  std::string reference;  // id of the rung that the others are timed against, or empty
-  double maxSeconds = 2;  // of sampling per rung or pair
+  std::string reference;  // id of the rung that every other rung is timed against, or empty
+  double maxSeconds = 2;  // sampling time per rung or pair
   long long maxSamples = 100, minSamples = 5;
-  long long bursts = 0;    // measure: also times this many bursts of launches after a rest
-  double sustainedSeconds = 0;  // measure: also times launches for this long
-  long long round = 0;     // compare: decides where builds lie and which is launched first
-  std::string results;     // blind, check: the folder of the launches that another process checks
+  long long bursts = 0;    // measure: number of bursts to time, each after a rest
+  double sustainedSeconds = 0;  // measure: seconds of sustained launches to time
+  long long round = 0;     // compare: selects the memory addresses and launch order of the builds
+  std::string results;     // blind, check: the folder with the launches that a second process checks
   long long ownerPid = 0;  // 0: no owner
-  std::list<Case> cases;   // a list, because rungs point into it
+  std::list<Case> cases;   // a list, because rungs point to its elements
   std::vector<RungPath> rungs;
-  std::vector<RungPair> pairs;  // compare
+  std::vector<RungPair> pairs;  // compare only
 
-  // Cases that have a rung, in order.
+  // Returns the cases that have a rung, in order.
   std::vector<const Case*> usedCases() const {
     std::vector<const Case*> used;
     for (const Case& one : cases)
@@ -303,7 +304,7 @@ inline Arguments parseArguments(int count, char** values) {
   else if (command == "probe") args.command = Arguments::kProbe;
   else badArgument("the command must be device, probe, measure, blind, check, compare, profile or sanitize, not '" + command + "'");
 
-  const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // without rungs
+  const bool alone = args.command == Arguments::kDevice || args.command == Arguments::kProbe;  // commands without rungs
   const bool measuring = args.command == Arguments::kMeasure, comparing = args.command == Arguments::kCompare;
   const bool blind = args.command == Arguments::kBlind, checking = args.command == Arguments::kCheck;
   const bool timing = measuring || comparing || blind;

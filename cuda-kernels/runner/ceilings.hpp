@@ -1,4 +1,4 @@
-// The GPU's ceilings, measured: FP32 arithmetic, and reads from L1, L2 and device memory.
+// Measured ceilings of the GPU: FP32 arithmetic, and reads from L1, L2 and device memory.
 #pragma once
 
 #include "device.hpp"
@@ -8,10 +8,11 @@
 #include <cfloat>
 #include <chrono>
 
-// They are the roofs of the roofline; each is the best of a few launches, after the clocks have ramped up.
+// The roofline plot uses these ceilings. Each one is the best of a few launches, measured after the clocks have ramped
+// up.
 
 constexpr int kChains = 8;     // independent accumulators per thread, to hide latency
-constexpr int kFmaSteps = 16;  // per chain and loop iteration
+constexpr int kFmaSteps = 16;  // FMAs per chain and loop iteration
 
 __global__ void __launch_bounds__(kReadThreads) fmaChains(int turns, float factor, float* sink) {
   float sum[kChains];
@@ -23,7 +24,7 @@ __global__ void __launch_bounds__(kReadThreads) fmaChains(int turns, float facto
       for (int c = 0; c < kChains; ++c) sum[c] = fmaf(sum[c], factor, factor);
   float total = 0;
   for (int c = 0; c < kChains; ++c) total += sum[c];
-  if (total == -1.0f) *sink = total;  // never: keeps the work from being optimized away
+  if (total == -1.0f) *sink = total;  // never true: keeps the compiler from removing the work
 }
 
 class CeilingBench {
@@ -71,7 +72,7 @@ class CeilingBench {
     }
   }
 
-  // The shortest of a few launches, in milliseconds.
+  // Returns the shortest time of a few launches, in milliseconds.
   template <typename Launch>
   double best(Launch launch) {
     float least = FLT_MAX;
@@ -84,7 +85,7 @@ class CeilingBench {
         cudaGetLastError();
         return kUnknown;
       }
-      if (i > 0) least = std::min(least, ms);  // the first one fills the caches
+      if (i > 0) least = std::min(least, ms);  // the first launch fills the caches
     }
     return least;
   }
@@ -95,7 +96,7 @@ class CeilingBench {
     return ms <= 0 ? kUnknown : 2.0 * kChains * kFmaSteps * turns * kReadThreads * blocks() / (ms * 1e6);
   }
 
-  // GB/s of `grid` blocks that read at least `bytes` in total from a buffer of `size`.
+  // Returns the GB/s of `grid` blocks that read at least `bytes` in total from a buffer of `size` bytes.
   template <bool kThroughL1>
   double read(size_t size, Walk walk, int grid, double bytes) {
     const double perTurn = double(grid) * kReadThreads * kReads * 16;
@@ -115,14 +116,14 @@ class CeilingBench {
 
   static constexpr double kEnough = 5e9;  // bytes: half a millisecond at 10 TB/s
 
-  // Every SM reads the same 16 KiB.
+  // Measures L1: every SM reads the same 16 KiB.
   double l1() {
     const unsigned units = (16 << 10) / 16;
     return read<true>(units * 16, {0, units - 1}, blocks(), 4 * kEnough);
   }
 
-  // Each block reads its own 32 KiB, with as many blocks as fit into half of L2: two requests for the same
-  // line at the same time would be merged on the way to L2.
+  // Measures L2: each block reads its own 32 KiB, with as many blocks as fit into half of L2. Blocks must not share
+  // lines, because two requests for the same line at the same time would be merged on the way to L2.
   double l2() {
     const unsigned units = kReads * kReadThreads;
     const int sms = device_.properties.multiProcessorCount;
@@ -130,7 +131,8 @@ class CeilingBench {
     return read<false>(size_t(grid) * units * 16, {units, units - 1}, grid, kEnough);
   }
 
-  // The buffer must far exceed L2, or there is no result: L2 hits would be taken for memory reads.
+  // Measures device memory. Returns unknown unless the buffer far exceeds L2, because L2 hits would count as memory
+  // reads.
   double dram() {
     size_t free = 0, total = 0;
     if (cudaMemGetInfo(&free, &total) != cudaSuccess) return kUnknown;

@@ -1,10 +1,9 @@
-// SM cycles of a launch, which do not change with the clock rate as its time does.
+// Counts the SM cycles of a launch. Unlike time, cycles do not depend on the clock rate.
 #pragma once
 
 #include "errors.hpp"
 
-// SM cycles of a launch: a one-thread kernel before it and one after it write down the clock of the SM that they ran
-// on. Cycles do not change with the clock rate, which time does.
+// The clock of an SM at one moment. One-thread kernels record it before and after a launch.
 struct ClockStamp {
   long long clock;
   unsigned sm;
@@ -27,7 +26,8 @@ class ClockStamps {
   void before(cudaStream_t stream) const { stamp(0, stream); }
   void after(cudaStream_t stream) const { stamp(1, stream); }
 
-  // Cycles between the two, including what the stamps take themselves; -1 if they ran on two SMs, whose clocks differ.
+  // Returns the cycles between the two stamps, including the stamps' own cycles. Returns -1 if the stamps ran on
+  // different SMs, because SM clocks differ.
   double cycles(cudaStream_t stream) const {
     check(cudaStreamSynchronize(stream), "reading the SM clock");
     return stamps_[0].sm == stamps_[1].sm ? double(stamps_[1].clock - stamps_[0].clock) : -1;

@@ -1,4 +1,4 @@
-// Times two builds of a rung in turn, beside a copy of the old one.
+// Times two builds of a rung alternately, together with a copy of the old build.
 #pragma once
 
 #include "clock-stamps.hpp"
@@ -7,8 +7,8 @@
 
 #include <array>
 
-// The orders of three builds. Where code lies in memory, and what ran just before it, moves the time of a launch of ten
-// microseconds by percents; over six rounds, and over six blocks, each build has each place equally often.
+// The launch orders of three builds. Code placement and the previous kernel change the time of a 10-microsecond launch
+// by several percent. Over six rounds, and over six blocks, each build takes each position equally often.
 using Order = std::array<int, 3>;
 
 inline const Order& orderOf(long long number) {
@@ -16,14 +16,15 @@ inline const Order& orderOf(long long number) {
   return orders[number % 6];
 }
 
-// The new build, the old one, and a copy of the old one: how far that differs from the old build is no change of code.
+// The new build, the old build, and a copy of the old build. The difference between old build and copy is measurement
+// noise.
 using Builds = std::array<Rung*, 3>;
 
-// Times them in blocks of six launches, there and back, so that a drift that is steady within a block favors none.
+// Times the builds in blocks of six launches, forward and then backward. A steady drift within a block favors no build.
 // Elements 2i and 2i + 1 of each list belong to block i.
 inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch& stopwatch, const Nvml& nvml) {
   constexpr double kWarmUpSeconds = 0.05;
-  constexpr int kMostTries = 20;  // a block has all of its launches, or it is no comparison
+  constexpr int kMostTries = 20;  // an incomplete block cannot be compared
   const auto clock = [] { return std::chrono::steady_clock::now(); };
   const auto secondsSince = [&](auto start) { return std::chrono::duration<double>(clock() - start).count(); };
   struct Side {
@@ -38,7 +39,7 @@ inline void compareRungs(const Builds& builds, const Arguments& args, Stopwatch&
       throw RungError{error.stage, (which == 0 ? "" : "the old code: ") + error.reason};
     }
   };
-  // Six orders that six rounds with the same order of loading do not begin alike.
+  // Gives six rounds that share a load order six different first launch orders.
   const long long first = args.round + args.round / 6;
 
   const auto warmUp = clock();

@@ -1,4 +1,4 @@
-// CUPTI, opened at run time: it comes with the CUDA toolkit, but a machine may lack it. Activity records and resource
+// Loads CUPTI at run time. CUPTI is part of the CUDA toolkit, but a machine may lack it. Activity records and resource
 // callbacks need no permission to read counters.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 class Cupti {
  public:
-  // The one of this process; null if there is none.
+  // Returns the CUPTI instance of this process, or null if CUPTI is unavailable.
   static const Cupti* get() {
     static const Cupti one;
     return one.usable_ ? &one : nullptr;

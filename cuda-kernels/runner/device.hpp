@@ -1,4 +1,4 @@
-// The GPU: its properties, and its SM clock (through NVML, if available).
+// The GPU: its properties, and its SM clock (read through NVML, if available).
 #pragma once
 
 #include "errors.hpp"
@@ -9,8 +9,8 @@
 #include <dlfcn.h>
 #include <string>
 
-// NVML is part of the driver but its header is not always installed: the functions needed are
-// declared here. Without it what it would say is null and nothing else changes.
+// NVML is part of the driver, but its header is not always installed. The required functions are therefore declared
+// here. Without NVML, its values are unknown and nothing else changes.
 class Nvml {
  public:
   explicit Nvml(const char* pciBusId) {
@@ -24,22 +24,22 @@ class Nvml {
     temperature_ = reinterpret_cast<ClockFunction>(dlsym(library, "nvmlDeviceGetTemperature"));
     power_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetPowerUsage"));
     powerLimit_ = reinterpret_cast<PowerFunction>(dlsym(library, "nvmlDeviceGetEnforcedPowerLimit"));
-    // Renamed to ...ClocksEventReasons; the old name is in every driver.
+    // Newer drivers call it ...ClocksEventReasons; every driver has the old name.
     reasons_ = reinterpret_cast<ReasonsFunction>(dlsym(library, "nvmlDeviceGetCurrentClocksThrottleReasons"));
     if (!init || !find || init() != 0 || find(pciBusId, &device_) != 0) device_ = nullptr;
   }
 
-  // MHz, or -1 if unknown.
+  // Clocks in MHz, or -1 if unknown.
   double smClock() const { return read(clock_, kSmClock); }
   double smClockMax() const { return read(maxClock_, kSmClock); }
   double memoryClock() const { return read(clock_, kMemoryClock); }
 
-  // Degrees Celsius and watts, or -1 if unknown.
+  // Temperature in degrees Celsius and power in watts, or -1 if unknown.
   double temperature() const { return read(temperature_, kGpuSensor); }
   double power() const { return read(power_); }
   double powerLimit() const { return read(powerLimit_); }
 
-  // A bit for each reason why the clocks are not higher (nvmlClocksThrottleReason...), or -1 if unknown.
+  // Returns a bit mask of the reasons that limit the clocks (nvmlClocksThrottleReason...), or -1 if unknown.
   long long clockReasons() const {
     unsigned long long reasons = 0;
     return device_ && reasons_ && reasons_(device_, &reasons) == 0 ? (long long)reasons : -1;
@@ -74,13 +74,13 @@ struct Device {
   size_t freeBytes = 0, totalBytes = 0;
   int driver = 0, runtime = 0;
 
-  // The highest SM clock; a guess of about that size where the driver does not tell.
+  // Returns the highest SM clock, or 2 GHz if the driver does not report the clock.
   double clockHz() const {
     int kHz = 0;
     return cudaDeviceGetAttribute(&kHz, cudaDevAttrClockRate, 0) == cudaSuccess && kHz > 0 ? 1e3 * kHz : 2e9;
   }
 
-  // Opens GPU 0 of those visible through CUDA_VISIBLE_DEVICES, and creates its context.
+  // Opens the first GPU visible through CUDA_VISIBLE_DEVICES and creates its context.
   Device() {
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
@@ -88,7 +88,7 @@ struct Device {
     const cudaError_t status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
       throw RunnerError{kNoDevice, "no-device", status == cudaSuccess ? "CUDA sees no GPU" : describe(status)};
-    // Spin instead of sleeping: waiting for a sample must not depend on the host's scheduler.
+    // Spins instead of sleeping: the wait for a sample must not depend on the host's scheduler.
     check(cudaSetDeviceFlags(cudaDeviceScheduleSpin), "cudaSetDeviceFlags");
     check(cudaSetDevice(0), "cudaSetDevice");
     check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
@@ -126,7 +126,7 @@ struct Device {
     return std::to_string(value / 1000) + "." + std::to_string(value % 1000 / 10);
   }
 
-  // -1 if unknown; some drivers return 0 for that.
+  // Returns a device attribute, or -1 if unknown. Some drivers return 0 for an unknown attribute.
   static double attribute(cudaDeviceAttr name) {
     int value = 0;
     const bool known = cudaDeviceGetAttribute(&value, name, 0) == cudaSuccess && value > 0;

@@ -1,4 +1,4 @@
-// Element types: their names and sizes, and their elements as doubles and integers, on the host and the GPU.
+// Element types: names, sizes, and conversion of elements to doubles and integers, on the host and the GPU.
 #pragma once
 
 #include "../include/kl_abi.h"
@@ -14,8 +14,8 @@ struct DtypeFacts {
   KlDtype dtype;
   size_t bytes;
   bool isFloat;
-  long long least, most;  // range of exactly representable integers; for unsigned 64-bit, what fits here
-  const char* numpy;      // its name in .npy files, without byte order; ml_dtypes' types have no name of their own
+  long long least, most;  // range of exactly representable integers; for u64, limited to long long
+  const char* numpy;      // its name in .npy files, without byte order; numpy has no names for the types of ml_dtypes
 };
 
 constexpr DtypeFacts kDtypes[] = {
@@ -50,13 +50,12 @@ inline KlDtype parseDtype(const std::string& option, const std::string& name) {
   badArgument(option + ": the dtype must be one of " + names + ", not '" + name + "'");
 }
 
-// ---- 8-bit and 16-bit floating-point types, without CUDA's headers, which would take most of the compile
-// time ----
+// ---- 8-bit and 16-bit floating-point types. CUDA's headers would dominate the compile time ----
 
 struct SmallFloat {
   int mantissa, bias;
   unsigned finite;    // bits of the largest finite number
-  unsigned overflow;  // what a larger number becomes; 8-bit types saturate, like CUDA's own conversions
+  unsigned overflow;  // result for larger numbers; 8-bit types saturate, like CUDA's own conversions
   bool hasInfinity;
 };
 
@@ -69,7 +68,7 @@ __host__ __device__ inline SmallFloat smallFloat(KlDtype dtype) {
   }
 }
 
-// Rounds to nearest, ties to even.
+// Encodes a number. Rounds to nearest, ties to even.
 __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   const SmallFloat f = smallFloat(dtype);
   const unsigned sign = dtype == KL_F16 || dtype == KL_BF16 ? 0x8000u : 0x80u;
@@ -80,7 +79,7 @@ __host__ __device__ inline unsigned encodeSmall(double value, KlDtype dtype) {
   int exponent;
   frexp(x, &exponent);
   exponent = exponent - 1 > 1 - f.bias ? exponent - 1 : 1 - f.bias;  // a subnormal has the smallest exponent
-  // The leading bit is added to the exponent, so that rounding up to the next power of two carries into it.
+  // The leading bit is added to the exponent, so rounding up to the next power of two carries into it.
   const unsigned bits =
       (unsigned(exponent + f.bias - 1) << f.mantissa) + unsigned(rint(ldexp(x, f.mantissa - exponent)));
   return minus | (isinf(x) || bits > f.finite ? f.overflow : bits);
@@ -122,7 +121,7 @@ __host__ __device__ inline double loadReal(const void* data, KlDtype dtype, long
   return NAN;
 }
 
-// Into a floating-point type.
+// Stores a double in a floating-point type.
 __host__ __device__ inline void storeReal(void* data, KlDtype dtype, long long i, double value) {
   if (dtype == KL_F32) static_cast<float*>(data)[i] = float(value);
   else if (dtype == KL_F64) static_cast<double*>(data)[i] = value;
@@ -131,7 +130,7 @@ __host__ __device__ inline void storeReal(void* data, KlDtype dtype, long long i
   else static_cast<unsigned char*>(data)[i] = (unsigned char)encodeSmall(value, dtype);
 }
 
-// Into any type; an integer type takes the low bits.
+// Stores an integer in any type; an integer type keeps the low bits.
 __host__ __device__ inline void storeInteger(void* data, KlDtype dtype, long long i, long long value) {
   switch (dtype) {
     case KL_I8:
@@ -146,7 +145,6 @@ __host__ __device__ inline void storeInteger(void* data, KlDtype dtype, long lon
   }
 }
 
-// The bits of an element.
 __host__ __device__ inline unsigned long long loadBits(const void* data, size_t bytes, long long i) {
   switch (bytes) {
     case 1: return static_cast<const unsigned char*>(data)[i];
@@ -156,9 +154,10 @@ __host__ __device__ inline unsigned long long loadBits(const void* data, size_t 
   }
 }
 
-// One element as JSON, with enough digits to distinguish values of type `like`; infinities are words and NaN is null.
+// Returns an element as JSON, with enough digits to distinguish values of type `like`. Infinities are strings; NaN is
+// null.
 inline std::string elementText(const void* element, KlDtype dtype, KlDtype like, bool exact) {
-  // Whoever reads a larger number as a double would see another one.
+  // A reader that parses a larger number as a double would get a different number.
   constexpr long long kMostExact = 1LL << 53;
   const auto whole = [](const std::string& text, bool fits) { return fits ? text : Json::quote(text); };
   if (dtype == KL_U64) {

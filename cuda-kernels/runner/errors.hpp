@@ -9,7 +9,7 @@
 
 enum ExitCode { kDone = 0, kBadInput = 2, kNoDevice = 3, kContextLost = 4 };
 
-// Ends the runner with one "error" line.
+// An error that ends the runner with one "error" line.
 struct RunnerError {
   ExitCode exitCode;
   const char* kind;
@@ -25,7 +25,7 @@ struct RunnerError {
   }
 };
 
-// Ends one rung with one "failed" line; the others continue unless the context is lost.
+// An error that ends one rung with one "failed" line. The other rungs continue unless the context is lost.
 struct RungError {
   std::string stage, reason;
 };
@@ -34,7 +34,7 @@ inline std::string describe(cudaError_t status) {
   return std::string(cudaGetErrorName(status)) + ": " + cudaGetErrorString(status);
 }
 
-// For the runner's own CUDA calls. Calls into a rung are checked at the call.
+// Throws a runner error if one of the runner's own CUDA calls failed. Calls into a rung are checked separately.
 inline void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   const bool memory = status == cudaErrorMemoryAllocation;

@@ -1,5 +1,5 @@
-// The initial contents of a buffer: a pure function of seed, stream and index, the same on every GPU and in any
-// order, so that a buffer can be refilled instead of kept.
+// The initial contents of a buffer: a pure function of seed, stream and index. Every GPU produces the same contents in
+// any order, so a buffer can be refilled instead of stored.
 #pragma once
 
 #include "dtype.hpp"
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-// NumPy's .npy files: strict parsing of the header, and the data after it.
+// NumPy .npy files: strict parsing of the header, then the data.
 
 class NpyFile {
  public:
@@ -43,7 +43,7 @@ class NpyFile {
     if (size_t(file.tellg()) < data_ + bytes_) fail("ends within its data");
   }
 
-  // Reads the data in chunks.
+  // Reads the data in pieces and passes each one to `take`.
   void read(const std::function<void(size_t offset, const void* piece, size_t bytes)>& take) const {
     std::ifstream file(path_, std::ios::binary);
     file.seekg(std::streamoff(data_));
@@ -58,7 +58,7 @@ class NpyFile {
  private:
   [[noreturn]] void fail(const std::string& what) const { throw RunnerError{kBadInput, "file", path_ + " " + what}; }
 
-  // What follows 'key': in the header, which is a Python dictionary of three fixed keys.
+  // Returns the text after 'key': in the header. The header is a Python dictionary with three fixed keys.
   std::string value(const std::string& header, const std::string& key) const {
     size_t at = header.find("'" + key + "'");
     if (at != std::string::npos) at = header.find(':', at);
@@ -68,7 +68,7 @@ class NpyFile {
   }
 
   void requireType(const std::string& descr, const DtypeFacts& dtype) const {
-    // '<f4': byte order, then the type.
+    // '<f4' is the byte order followed by the type.
     const std::string type = descr.size() > 1 && descr[0] == '\'' ? descr.substr(1, descr.find('\'', 1) - 1) : "";
     const bool littleEndian = type.size() > 1 && (type[0] == '<' || type[0] == '|');
     for (const std::string& name : split(dtype.numpy, ' '))
@@ -92,7 +92,7 @@ struct FillRule {
   enum Kind { kPoison, kUniform, kNormal, kConstant, kIota, kPermutation, kFile, kComputed } kind = kPoison;
   double real[2] = {};        // floats: lo and hi, mean and deviation, or the constant
   long long integer[2] = {};  // integers: lo and hi, or the constant
-  // Every `every`th line of `line` elements holds infinities or NaN; 0 for none.
+  // In every `every`th line of `line` elements, infinities or NaN replace values; 0 means never.
   long long every = 0, line = 1;
 };
 
@@ -151,7 +151,7 @@ inline FillRule parseFill(const std::string& option, const std::string& text, co
 
 // ---- On the GPU ------------------------------------------------------------------------------
 
-// The mixer is the finalizer of SplitMix64.
+// Mixes bits with the finalizer of SplitMix64.
 __host__ __device__ inline unsigned long long mixBits(unsigned long long x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
   x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
@@ -168,21 +168,21 @@ struct RandomStream {
   }
 };
 
-// In (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric, never 0 and never 1. 23 places are exact in
-// a float. An f64 has 52, so that a rung that computes in float does not pass an exact check.
+// Returns a number in (-1, 1). `places` random bits give odd multiples of 2^-places: symmetric, never 0 and never 1. A
+// float holds 23 places exactly. An f64 gets 52 places, so a rung that computes in float fails an exact check.
 __host__ __device__ inline double uniformOf(unsigned long long bits, int places) {
   const long long odd = 2 * (long long)(bits >> (64 - places)) + 1;
   return ldexp(double(odd - (1LL << places)), -places);
 }
 
-// Box-Muller: the radius from the upper half, the angle from the lower half.
+// Returns a normal number by Box-Muller: the radius uses the upper half of the bits, the angle the lower half.
 __device__ inline double normalOf(unsigned long long bits) {
   const double length = double((bits >> 32) + 1) * 0x1p-32, angle = double(unsigned(bits)) * 0x1p-32;
   return sqrt(-2 * log(length)) * cospi(2 * angle);
 }
 
-// Maps an index through a permutation of 0 … count - 1: four rounds of a Feistel network over an even number of
-// bits, repeated until the result is below count.
+// Maps an index through a permutation of 0 … count - 1. Applies four rounds of a Feistel network over an even number of
+// bits, and repeats until the result is below count.
 struct Permutation {
   long long count;
   int halfBits;
@@ -206,8 +206,8 @@ struct Permutation {
   }
 };
 
-// Infinities and NaN, in turn: a whole line of -infinity, then one element of a line, which chance picks. False where an
-// element keeps its random value.
+// Cycles through four special lines: a line of -infinity, then lines with one -infinity, infinity or NaN at a random
+// place. Returns false if an element keeps its random value.
 __host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStream& random, long long count,
                                           long long i, double& value) {
   if (rule.every == 0) return false;
@@ -215,7 +215,7 @@ __host__ __device__ inline bool specialAt(const FillRule& rule, const RandomStre
   if ((line + 1) % rule.every != 0) return false;
   const long long kind = ((line + 1) / rule.every - 1) % 4;
   value = kind < 2 ? -INFINITY : kind == 2 ? INFINITY : NAN;
-  // Numbers of the stream that no element has.
+  // Uses numbers of the random stream beyond those of the elements.
   return kind == 0 || i % rule.line == (long long)((random.bits(count + line) >> 32) % (unsigned long long)rule.line);
 }
 
@@ -223,7 +223,7 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
                            Permutation permutation) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   const double middle = (rule.real[0] + rule.real[1]) / 2, half = (rule.real[1] - rule.real[0]) / 2;
-  const unsigned long long span = (unsigned long long)(rule.integer[1] - rule.integer[0]) + 1;  // 0: all 64 bits
+  const unsigned long long span = (unsigned long long)(rule.integer[1] - rule.integer[0]) + 1;  // 0 means 2^64
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
     double special;
     if (specialAt(rule, random, count, i, special)) {
@@ -233,7 +233,7 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
     switch (rule.kind) {
       case FillRule::kUniform: {
         const unsigned long long bits = random.bits(i);
-        // Rounded twice, as the emulator does: a fused multiply-add would give other last bits.
+        // Rounds twice, like the emulator. A fused multiply-add would change the last bits.
         if (isFloat(dtype))
           storeReal(data, dtype, i, __dadd_rn(middle, __dmul_rn(half, uniformOf(bits, dtype == KL_F64 ? 52 : 23))));
         else storeInteger(data, dtype, i, rule.integer[0] + (long long)(span ? __umul64hi(bits, span) : bits));
@@ -251,7 +251,7 @@ __global__ void fillBuffer(void* data, KlDtype dtype, long long count, FillRule 
   }
 }
 
-// Enough 256-thread blocks to fill the GPU, with a grid-stride loop.
+// Returns enough 256-thread blocks to fill the GPU with a grid-stride loop.
 inline unsigned blocksFor(long long elements, int smCount) {
   return unsigned(std::min<long long>((elements + 255) / 256, 8LL * smCount));
 }

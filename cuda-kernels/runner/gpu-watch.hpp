@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
-// The state of the GPU while a rung is timed: before, after, and now and then while one of its launches runs.
+// Records the state of the GPU before and after the timing of a rung, and from time to time during an uncounted launch.
 class GpuWatch {
  public:
   explicit GpuWatch(const Nvml& nvml) : nvml_(nvml) { look(); }

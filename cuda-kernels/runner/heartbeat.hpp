@@ -1,4 +1,4 @@
-// Tells the supervisor that a rung is still being timed.
+// Reports to the supervisor that a rung is still being timed.
 #pragma once
 
 #include "json.hpp"

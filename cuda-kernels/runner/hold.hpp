@@ -1,5 +1,4 @@
-// Holds a stream until the host has enqueued everything that is to be timed, so that no time of the host falls between
-// the events around it.
+// Holds a stream until the host has enqueued all timed work. Host time then never falls between the two timing events.
 #pragma once
 
 #include "errors.hpp"
@@ -9,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-// Ends when the host has written the ticket, or after `limitNs`: a process that dies must not leave it behind.
+// Spins until the host writes the ticket, or for at most `limitNs`. The limit ends the kernel if the host process dies.
 __global__ void awaitTicket(const volatile unsigned* written, unsigned ticket, long long limitNs) {
   long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
@@ -18,8 +17,8 @@ __global__ void awaitTicket(const volatile unsigned* written, unsigned ticket, l
   } while (int(*written - ticket) < 0 && now - start < limitNs);
 }
 
-// A launch that waits for the GPU would wait for the hold forever. A second thread ends the hold after `kLimit`; what
-// was enqueued later than that is reported as late.
+// Holds a stream. A launch that waits for the GPU would deadlock with the hold, so a second thread ends the hold after
+// `kLimit`. Work enqueued after that is reported as late.
 class Hold {
  public:
   static constexpr std::chrono::milliseconds kLimit{50};
@@ -56,7 +55,7 @@ class Hold {
     check(cudaGetLastError(), "holding the stream");
   }
 
-  // Lets the stream go on. False if it went on by itself before.
+  // Releases the stream. Returns false if the time limit had already released it.
   bool end() {
     const std::lock_guard<std::mutex> lock(mutex_);
     holding_ = false;

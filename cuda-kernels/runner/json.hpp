@@ -1,4 +1,4 @@
-// One JSON object per line on the real stdout, each written with a single write().
+// Writes one JSON object per line to the real stdout, each with a single write().
 #pragma once
 
 #include <cerrno>
@@ -13,9 +13,9 @@
 
 class Json {
  public:
-  // Rungs and libraries may print. Their output must not mix with the protocol, so it is redirected to
-  // stderr, and the protocol keeps a private descriptor that child processes of a rung do not inherit, with
-  // a number beyond those that a rung would close in a loop. Called before any rung is loaded.
+  // Claims stdout for the protocol; call it before loading any rung. Output printed by rungs and libraries goes to
+  // stderr. The protocol uses a private descriptor that child processes do not inherit. The descriptor's number is
+  // higher than those a rung might close in a loop.
   static bool claimStdout() {
     const int own = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kLowestDescriptor);
     if (own < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) return false;
@@ -35,7 +35,7 @@ class Json {
     return put(key, text(value));
   }
 
-  // A clock or a median: negative means unknown.
+  // Adds a clock or a median; negative values mean unknown and become null.
   Json& numberOrNull(const char* key, double value) { return value < 0 ? null(key) : number(key, value); }
 
   Json& numbers(const char* key, const std::vector<double>& values) {
@@ -55,12 +55,12 @@ class Json {
     for (size_t done = 0; done < line.size();) {
       const ssize_t count = write(descriptor(), line.data() + done, line.size() - done);
       if (count < 0 && errno == EINTR) continue;
-      if (count < 0) _exit(1);  // the reader is gone
+      if (count < 0) _exit(1);  // the reader has exited
       done += size_t(count);
     }
   }
 
-  // JSON has no NaN and no infinity.
+  // Returns a number as JSON text. NaN and infinities become null.
   template <typename Number>
   static std::string text(Number value, int digits = 9) {
     char buffer[40];
@@ -80,7 +80,7 @@ class Json {
     for (size_t i = 0; i < value.size();) {
       const unsigned char c = value[i];
       const size_t length = utf8Length(value, i);
-      if (length == 0) {  // not UTF-8 (a path can be any bytes): the replacement character
+      if (length == 0) {  // invalid UTF-8 (a path can be any bytes): writes the replacement character
         out += "\\ufffd";
         ++i;
       } else if (c == '"' || c == '\\') {

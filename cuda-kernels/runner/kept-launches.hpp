@@ -1,5 +1,5 @@
-// Launches whose results another process checks. The process that runs an untrusted rung never holds what is expected of
-// it: kernels can read all memory of their context.
+// Launches whose results are checked by a second process. The process that runs an untrusted rung never holds the
+// expected results, because kernels can read all memory of their context.
 #pragma once
 
 #include "rung.hpp"
@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-// Draws the inputs of each launch anew, and keeps the results of some launches, chosen by chance before they run. A rung
-// that is wrong in half of its launches, as it must be to move their median, passes with a chance of 1 in 256.
+// Draws new inputs for each launch and stores the results of some launches. Launches are chosen at random before they
+// run. To change its median, a rung must be wrong in half of its launches; it then passes with a chance of 1 in 256.
 class KeptLaunches {
  public:
   static constexpr size_t kMost = 8;
 
   explicit KeptLaunches(Problem& problem) : problem_(problem) {}
 
-  // Before a launch.
+  // Draws the inputs of the next launch and decides whether to store its results.
   void prepare() {
     seed_ = (long long)(number(1LL << 52));
     problem_.draw(seed_);
@@ -30,7 +30,7 @@ class KeptLaunches {
     check(cudaDeviceSynchronize(), "preparing the buffers");
   }
 
-  // After it.
+  // Stores the results of the launch, if it was chosen.
   void keep() {
     if (place_ >= kMost) return;
     if (kept_.size() <= place_) kept_.resize(place_ + 1);
@@ -40,7 +40,7 @@ class KeptLaunches {
     kept.effects = problem_.inspect();
   }
 
-  // The launches so far do not count.
+  // Discards all launches so far.
   void restart() {
     launches_ = 0;
     kept_.clear();
@@ -67,7 +67,7 @@ class KeptLaunches {
     Verification effects;
   };
 
-  // Below `most`, and not to be guessed.
+  // Returns an unpredictable number below `most`.
   static long long number(long long most) {
     static std::random_device device;
     return std::uniform_int_distribution<long long>(0, most - 1)(device);
@@ -79,13 +79,13 @@ class KeptLaunches {
   size_t launches_ = 0, place_ = kMost;
 };
 
-// One of them, as it was written.
+// A stored launch, as read from its folder.
 struct WrittenLaunch {
   long long seed = 0;
   std::map<std::string, std::vector<char>> results;
   Verification effects;
 
-  // False if there is none of this number.
+  // Reads a stored launch. Returns false if no launch has this number.
   bool read(const std::string& folder, size_t number, const Case& of) {
     const std::string stem = folder + "/" + std::to_string(number) + ".";
     std::ifstream facts(stem + "launch");

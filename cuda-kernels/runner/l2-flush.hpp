@@ -1,5 +1,5 @@
-// Empties L2: afterwards it holds no line of another buffer, and no line that has yet to be written back. Overwriting a
-// buffer would leave dirty lines, whose write-back then falls into the launch that is timed.
+// Flushes L2 by reading another buffer, which evicts all other lines and writes dirty lines back. Overwriting a buffer
+// would leave dirty lines, and their write-back would fall into the timed launch.
 #pragma once
 
 #include "buffer.hpp"
@@ -8,7 +8,7 @@
 
 class L2Flush {
  public:
-  // L2 does not replace its lines strictly in the order of their use, so the buffer is several times as large.
+  // Returns the size of the buffer. L2 is not strictly LRU, so the buffer is at least six times as large.
   static size_t bytes(const Device& device) {
     size_t power = size_t(64) << 20;
     while (power < 6 * size_t(device.properties.l2CacheSize)) power *= 2;

@@ -1,4 +1,4 @@
-// The kernels that a rung launches, without a profiler.
+// Reads the kernels that a rung launches, without a profiler.
 #pragma once
 
 #include "activity.hpp"
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-// A rung's launches, without a profiler: its kernels with their grid and block resources. The launch is captured
-// into a CUDA graph that is never run, and the graph's kernel nodes are read.
+// Captures a launch into a CUDA graph that never runs, then reads the graph's kernel nodes. The nodes have the grid,
+// block and resources of each kernel.
 
-// Driver functions, looked up at run time: the runner does not link libcuda, and older drivers lack some.
+// Driver functions, loaded at run time. The runner does not link libcuda, and older drivers lack some of the functions.
 class Driver {
  public:
   Driver() {
@@ -29,7 +29,7 @@ class Driver {
     bind(library, "cuFuncGetName", nameOf);
   }
 
-  // Names and clusters may be missing (before CUDA 12.3 and 11.8); the rest is required.
+  // Returns whether the required functions exist. Names need CUDA 12.3 and clusters need 11.8, so both are optional.
   bool usable() const { return nodes && typeOf && kernelOf && figureOf; }
 
   CUresult (*nodes)(CUgraph, CUgraphNode*, size_t*) = nullptr;
@@ -52,8 +52,8 @@ class LaunchReader {
  public:
   LaunchReader() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags"); }
 
-  // Prints one line: the kernels in launch order, or why they are unknown. A launch that cannot be captured, as on the
-  // default stream, was `traced`; that tells the same but the cluster.
+  // Prints one line: the kernels in launch order, or the reason they are unknown. A launch that cannot be captured,
+  // such as on the default stream, uses `traced`. The trace has everything except the cluster size.
   void print(const Rung& rung, const std::vector<LaunchedKernel>& traced) const {
     std::string kernels, reason;
     if (!driver_.usable()) reason = "the driver is too old to report what a graph launches";
@@ -74,7 +74,7 @@ class LaunchReader {
 
  private:
   std::string capture(const Rung& rung, std::string& kernels) const {
-    // Relaxed: a rung may allocate or set attributes in its launch, which other modes forbid.
+    // Relaxed mode: a launch may allocate memory or set attributes, which other capture modes forbid.
     if (cudaStreamBeginCapture(stream_, cudaStreamCaptureModeRelaxed) != cudaSuccess)
       return lastError("capturing failed");
     std::string reason;
@@ -96,8 +96,8 @@ class LaunchReader {
     return reason;
   }
 
-  // A launch that could not be captured may leave its error in the rung's own CUDA runtime, where the
-  // next launch would find it.
+  // Launches the rung once more after a failed capture. The capture may leave its error in the rung's own CUDA runtime,
+  // and the next launch would return that error.
   void clear(const Rung& rung) const {
     try {
       rung.launch("time", stream_);
@@ -185,7 +185,7 @@ class LaunchReader {
   }
 
   Driver driver_;
-  // While a stream that waits for the default one is captured, each launch on the default stream fails; a rung may end
-  // the process then.
+  // Nonblocking. If a blocking stream were captured, launches on the default stream would fail, and the rung might end
+  // the process.
   cudaStream_t stream_ = nullptr;
 };

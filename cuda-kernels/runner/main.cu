@@ -1,5 +1,5 @@
-// kl-runner: loads rungs, checks and times them, or launches each once for a profiler or a sanitizer.
-// README.md describes its protocol.
+// kl-runner: loads, verifies and times rungs, or launches each rung once for a profiler or a sanitizer. README.md
+// describes its protocol.
 #include "bursts.hpp"
 #include "cases.hpp"
 #include "ceilings.hpp"
@@ -24,7 +24,7 @@
 
 namespace {
 
-// A killed supervisor must not leave an orphan on the GPU: the runner exits when its owner is gone.
+// Exits the runner when its owner is gone. A killed supervisor then leaves no orphan on the GPU.
 void followOwner(pid_t owner) {
   std::thread([owner] {
 #ifdef SYS_pidfd_open
@@ -36,13 +36,13 @@ void followOwner(pid_t owner) {
       _exit(1);
     }
 #endif
-    // Older Linux kernels: poll five times a second. EPERM means that the process exists.
+    // Older Linux kernels: poll five times a second. EPERM means that the process still exists.
     while (kill(owner, 0) == 0 || errno == EPERM) usleep(200 * 1000);
     _exit(1);
   }).detach();
 }
 
-// After a sticky error every later call in this process fails as well.
+// Returns whether the context is lost. After a sticky error, every later call in this process fails.
 bool contextLost() {
   cudaGetLastError();
   return cudaDeviceSynchronize() != cudaSuccess;
@@ -61,7 +61,7 @@ void reportFailure(Rung& rung, const RungError& error) {
       .string("reason", error.reason)
       .boolean("fatal", fatal)
       .print();
-  if (fatal) _exit(kContextLost);  // destructors would only collect the same error
+  if (fatal) _exit(kContextLost);  // destructors would only hit the same error
 }
 
 // Runs one stage of a rung. A failure affects only this rung, unless the context is lost.
@@ -77,20 +77,20 @@ bool stage(Rung& rung, const char* name, Work work) {
     rung.state = Rung::kOut;
     Json("unsupported").string("rung", rung.id).string("reason", why.reason).print();
   } catch (const RunnerError& error) {
-    // One of our own calls failed: if the context is lost, the rung is to blame.
+    // A call of the runner failed. If the context is lost, the rung caused it.
     if (!contextLost()) throw;
     reportFailure(rung, {name, error.message});
   }
   return false;
 }
 
-// Ends a rung. Its own code is a stage, which can fail like any other.
+// Ends a rung. If the rung has its own release code, it runs as a stage, which may fail.
 void release(Rung& rung, const char* name) {
   if (rung.releasesItself()) stage(rung, name, [&] { rung.release(name); });
   else rung.release(name);
 }
 
-using Rungs = std::list<Rung>;  // a list, so that rungs keep their addresses
+using Rungs = std::list<Rung>;  // a list keeps the addresses of rungs stable
 
 Rungs rungsOf(const Arguments& args, Problems& problems) {
   Rungs rungs;
@@ -98,7 +98,7 @@ Rungs rungsOf(const Arguments& args, Problems& problems) {
   return rungs;
 }
 
-// One launch, with freshly prepared buffers.
+// Launches a rung once, with freshly reset buffers.
 void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
   rung.problem.armGuards();
   rung.resetOutputs(stream);
@@ -108,8 +108,8 @@ void launchAfresh(const Rung& rung, const char* stage, cudaStream_t stream) {
 
 bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream);
 
-// Makes the expected results available, from the task's reference, computed once, or from the case's trusted
-// rung; false if there are none.
+// Makes the expected results available: computed once by the task's reference, or produced by the case's trusted rung.
+// Returns false if there are none.
 bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   Problem& problem = rung.problem;
   if (problem.hasExpected()) return true;
@@ -133,7 +133,7 @@ bool expect(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream)
   return false;
 }
 
-// Loads and verifies a rung once. A rung with a wrong result is not timed: its time would mean nothing.
+// Loads and verifies a rung once. A rung with a wrong result is not timed, because its time would be meaningless.
 bool prepare(Rung& rung, Rungs& rungs, const Device& device, cudaStream_t stream) {
   if (rung.state != Rung::kNew) return rung.state == Rung::kReady;
   rung.state = Rung::kOut;
@@ -162,13 +162,13 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
     if (rung.id == args.reference && prepare(rung, rungs, device, stopwatch.stream())) reference = &rung;
 
   for (Rung& rung : rungs) {
-    if (reference && reference->state == Rung::kOut) reference = nullptr;  // it failed while being timed
+    if (reference && reference->state == Rung::kOut) reference = nullptr;  // the reference failed while it was timed
     if (prepare(rung, rungs, device, stopwatch.stream()))
       stage(rung, "time", [&] {
         try {
           timeRung(rung, reference, args, stopwatch, nvml);
         } catch (const ReferenceFailed& failure) {
-          // From here on there is no reference; the rung continues alone.
+          // The rung continues without a reference.
           reportFailure(*reference, failure.error);
           reference = nullptr;
           timeRung(rung, nullptr, args, stopwatch, nvml);
@@ -182,7 +182,7 @@ void measure(const Arguments& args, const Device& device, const Nvml& nvml) {
   if (reference) release(*reference, "time");
 }
 
-// Times one rung where nothing is known of what it should compute: `check` learns that from the launches written here.
+// Times one rung without access to the expected results. `check` verifies the launches written here.
 void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
   if (args.rungs.size() != 1) badArgument("blind takes one --rung");
@@ -202,7 +202,7 @@ void blind(const Arguments& args, const Device& device, const Nvml& nvml) {
   release(rung, "time");
 }
 
-// Checks the launches that `blind` has written. The first rung is not loaded; others are only trusted ones.
+// Checks the launches that `blind` wrote. The untrusted rung is not loaded; trusted rungs are.
 void checkResults(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ true, /*guarded*/ true};
   requireMemory(bytesOf(args.usedCases(), purpose), device);
@@ -229,10 +229,10 @@ void checkResults(const Arguments& args, const Device& device) {
   found.print(own.id);
 }
 
-// Times pairs of builds in turn. Results are not checked here: whoever asks has verified both builds.
+// Times pairs of builds alternately. Results are not checked here, because the caller has verified both builds.
 void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ true};
-  // In front of everything else, so that each round has its buffers and its code at other addresses.
+  // Allocated before everything else, so each round has different buffer and code addresses.
   const size_t ballastBytes = size_t(args.round * 7 % 32) << 21;
   requireMemory(bytesOf(args.usedCases(), purpose) + ballastBytes + Stopwatch::bytes(device, args.cold),
                 device);
@@ -249,7 +249,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     const Builds builds{find(pair.now), find(pair.before), find(pair.copy)};
     bool ready = true;
     for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->open(device); });
-    // One workspace for all: where it lies is then the same for each.
+    // All builds share one workspace, so its address is the same for each.
     Rung& largest = **std::max_element(builds.begin(), builds.end(), [](const Rung* a, const Rung* b) {
       return a->workspaceBytes() < b->workspaceBytes();
     });
@@ -257,7 +257,7 @@ void compare(const Arguments& args, const Device& device, const Nvml& nvml) {
     if (ready)
       for (Rung* rung : builds) rung->shareWorkspace(largest);
     for (const int which : order) ready = ready && stage(*builds[which], "load", [&] { builds[which]->prepare(); });
-    // Launched once each, in that order: lazily loaded code is loaded, library handles are created.
+    // Launches each build once, in that order, which loads lazily loaded code and creates library handles.
     for (const int which : order)
       ready = ready && stage(*builds[which], "time", [&] {
                 builds[which]->resetOutputs(stopwatch.stream());
@@ -281,7 +281,7 @@ void profile(const Arguments& args, const Device& device) {
     std::chrono::duration<double> taken{};
     const bool profiled = stage(rung, "profile", [&] {
       rung.resetOutputs(stream);
-      rung.launchAndWait("profile", stream);  // unmarked: creates library handles, loads lazily loaded code
+      rung.launchAndWait("profile", stream);  // unprofiled: creates library handles and loads lazily loaded code
       rung.resetOutputs(stream);
       check(cudaDeviceSynchronize(), "preparing the buffers");
 
@@ -298,8 +298,8 @@ void profile(const Arguments& args, const Device& device) {
   }
 }
 
-// One launch of each rung with its own buffers and no guard bands. Outputs stay uninitialized, so that initcheck
-// can see who reads them.
+// Launches each rung once, with its own buffers and no guard bands. Outputs stay uninitialized, so initcheck detects
+// reads of them.
 void sanitize(const Arguments& args, const Device& device) {
   constexpr Purpose purpose{/*checked*/ false, /*guarded*/ false};
   for (const Case* one : args.usedCases()) requireMemory(bytesOf({one}, purpose), device);
@@ -324,7 +324,7 @@ __global__ void spin(long long cycles) {
   }
 }
 
-// One small marked kernel, to test whether a profiler can read counters.
+// Launches one small kernel inside a profiler range, to test whether a profiler can read counters.
 void probe() {
   check(cudaProfilerStart(), "cudaProfilerStart");
   spin<<<1, 32>>>(40000);

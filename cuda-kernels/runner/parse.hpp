@@ -32,7 +32,7 @@ inline double parseReal(const std::string& option, const std::string& text, doub
   return value;
 }
 
-// Splits into at most `most` parts; the last part keeps any further separators.
+// Splits text into up to `most` parts; the last part keeps any further separators.
 inline std::vector<std::string> split(const std::string& text, char separator, size_t most = ~size_t(0)) {
   std::vector<std::string> parts;
   size_t from = 0;
@@ -42,7 +42,7 @@ inline std::vector<std::string> split(const std::string& text, char separator, s
   return parts;
 }
 
-// Two non-empty parts; `form` describes them: ID=/path.so
+// Parses two non-empty parts; `form` describes them in error messages, such as ID=/path.so.
 inline std::pair<std::string, std::string> parsePair(const std::string& option, const std::string& text, char separator,
                                                      const char* form) {
   const size_t at = text.find(separator);

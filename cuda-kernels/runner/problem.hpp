@@ -1,4 +1,4 @@
-// The cases on the GPU: their buffers, their expected results, and the memory they take.
+// The cases on the GPU: their buffers, expected results and memory requirements.
 #pragma once
 
 #include "cases.hpp"
@@ -12,13 +12,13 @@
 #include <string>
 #include <vector>
 
-// How a command uses its cases.
+// Checks and guard bands that a command needs for its cases.
 struct Purpose {
-  bool checked;  // results are checked
-  bool guarded;  // buffers have guard bands
+  bool checked;  // whether results are checked
+  bool guarded;  // whether buffers have guard bands
 };
 
-// Read-only buffers by description: cases with the same description share one.
+// Read-only buffers by description. Cases with the same description share one buffer.
 using SharedBuffers = std::map<std::string, std::shared_ptr<TaskBuffer>>;
 
 inline std::string sharingKey(const BufferSpec& spec) { return std::to_string(spec.stream) + ":" + spec.text; }
@@ -51,7 +51,7 @@ class Problem {
   const Case& of;
   const bool guarded;  // whether buffers have guard bands
 
-  // The launch struct, except for the workspace, which belongs to the rung.
+  // Returns the launch struct without the workspace, which belongs to the rung.
   StructBytes launchStruct() const {
     StructBytes bytes(of.structBytes);
     bytes.put(of.fields, [&](const Field& field) {
@@ -60,13 +60,14 @@ class Problem {
     return bytes;
   }
 
-  // Prepares written buffers for a launch whose result counts.
+  // Resets written buffers before a launch that is verified.
   void resetOutputs(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.written()) buffer->reset(stream);
   }
 
-  // Overwrites what a launch reads, until `showInputs`. An output stays as it is, so that a checker sees who reads it.
+  // Overwrites the inputs of a launch until `showInputs`. Outputs stay uninitialized, so a memory checker detects
+  // reads.
   void hideInputs() const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access != BufferSpec::kOut) buffer->hide();
@@ -77,7 +78,8 @@ class Problem {
     check(cudaDeviceSynchronize(), "filling the inputs");
   }
 
-  // Only buffers that a launch reads and overwrites: repeated launches would feed back and grow without bound.
+  // Resets only buffers that a launch reads and overwrites. Repeated launches would otherwise feed back and grow
+  // without bound.
   void resetInOuts(cudaStream_t stream) const {
     for (const auto& buffer : buffers_)
       if (buffer->spec.access == BufferSpec::kInOut) buffer->reset(stream);
@@ -92,7 +94,7 @@ class Problem {
     for (const auto& buffer : buffers_) buffer->armGuards();
   }
 
-  // Other inputs of the same kind. What was expected of the ones before counts no longer.
+  // Draws new inputs of the same kind and discards the previous expected results.
   void draw(long long seed) {
     for (const auto& buffer : buffers_) buffer->draw(seed);
     if (reference_) reference_->forget();
@@ -100,14 +102,14 @@ class Problem {
     computeInputs(of, smCount_, buffers_);
   }
 
-  // So that `inspect` finds what the next launch changes.
+  // Arms the guards and stores input checksums, so `inspect` detects the changes of the next launch.
   void remember() const {
     armGuards();
     for (const auto& buffer : buffers_)
       if (!buffer->spec.written()) buffer->remember();
   }
 
-  // Buffers that hold results, by name.
+  // Returns the contents of written buffers, by name.
   std::map<std::string, std::vector<char>> results() const {
     std::map<std::string, std::vector<char>> found;
     for (const auto& buffer : buffers_)
@@ -115,7 +117,7 @@ class Problem {
     return found;
   }
 
-  // Holds results of another process against the expected ones and adds what is found.
+  // Compares results of another process with the expected results and adds the findings.
   void verifyResults(const std::map<std::string, std::vector<char>>& results, Verification& found) const {
     for (const auto& buffer : buffers_) {
       if (!buffer->spec.written()) continue;
@@ -133,12 +135,12 @@ class Problem {
     reference_->compute([&](const std::string& name) { return dataOf(name); });
   }
 
-  // Takes the expected results from the rung that has just run.
+  // Uses the output of the rung that just ran as the expected results.
   void takeExpected() {
     reference_->take([&](const std::string& name) { return dataOf(name); });
   }
 
-  // Side effects of a launch. Changed inputs are refilled.
+  // Returns the side effects of a launch, and refills changed inputs.
   Verification inspect() const {
     Verification found;
     for (const auto& buffer : buffers_) {
@@ -167,7 +169,7 @@ class Problem {
   std::unique_ptr<Reference> reference_;
 };
 
-// Bytes of GPU memory for cases that are held at the same time.
+// Returns the bytes of GPU memory for cases that exist at the same time.
 inline size_t bytesOf(const std::vector<const Case*>& cases, Purpose purpose) {
   std::set<std::string> shared;
   size_t bytes = 0;
@@ -189,7 +191,7 @@ inline void requireMemory(size_t needed, const Device& device) {
                       needed, device.freeBytes};
 }
 
-// All cases that have rungs, held at the same time.
+// All cases that have rungs, in GPU memory at the same time.
 class Problems {
  public:
   Problems(const Arguments& args, const Device& device, Purpose purpose) {

@@ -1,4 +1,4 @@
-// Kernels that only read, for ceilings and for emptying L2.
+// Read-only kernels for measuring ceilings and flushing L2.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -6,7 +6,7 @@
 constexpr int kReadThreads = 256;
 constexpr int kReads = 8;  // 16-byte loads in flight at once
 
-// volatile, so that a repeated read is not optimized away.
+// Loads 16 bytes. The asm is volatile, so the compiler keeps repeated reads.
 template <bool kThroughL1>
 __device__ inline uint4 readSixteen(const uint4* from) {
   uint4 v;
@@ -21,8 +21,8 @@ __device__ inline uint4 readSixteen(const uint4* from) {
   return v;
 }
 
-// How the threads of a grid walk over a buffer, in units of 16 bytes; `mask` is a power-of-two length minus one.
-// With slices, each block cycles through its own; without, all blocks cycle through the whole buffer together.
+// Access pattern of a grid over a buffer, in units of 16 bytes. `mask` is a power-of-two length minus one. With a
+// slice, each block cycles through its own slice. Without one, all blocks cycle through the whole buffer together.
 struct Walk {
   unsigned slice, mask;
 };
@@ -40,5 +40,5 @@ __global__ void __launch_bounds__(kReadThreads) readMany(const uint4* data, Walk
     for (int r = 0; r < kReads; ++r) all ^= values[r].x ^ values[r].y ^ values[r].z ^ values[r].w;
     at += kReads * stride;
   }
-  if (all == 0x9e3779b9u) *sink = all;  // the buffer is zero, so never
+  if (all == 0x9e3779b9u) *sink = all;  // never true, because the buffer is zero
 }

@@ -1,4 +1,4 @@
-// The expected results of a case: from the task's reference, in device or host memory, or from a trusted rung.
+// The expected results of a case, computed by the task's reference in device or host memory, or by a trusted rung.
 #pragma once
 
 #include "buffer.hpp"
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-// Prints a reference's progress; called from within the reference's own code.
+// Prints a reference's progress. The reference's own code calls it.
 class ReferenceProgress {
  public:
   static void begin(const std::string& name) {
@@ -38,8 +38,8 @@ class ReferenceProgress {
   throw RunnerError{kBadInput, "reference", "the reference of the case " + of.name + " " + what};
 }
 
-// A function of a reference: kl_reference, or kl_inputs, which computes inputs from others. It has one version, over host
-// or over GPU memory.
+// A function of a reference: kl_reference, or kl_inputs, which computes inputs from other inputs. A reference defines
+// the function either for host memory or for GPU memory.
 struct ReferenceStage {
   void (*onHost)(const void*) = nullptr;
   cudaError_t (*onDevice)(const void*, cudaStream_t) = nullptr;
@@ -54,7 +54,7 @@ struct ReferenceStage {
     if (!onDevice && !onHost) failReference(of, "defines neither " + name + " nor " + device + " as extern \"C\"");
   }
 
-  // Calls the version over GPU memory and waits for it.
+  // Calls the GPU version and waits for it.
   void runOnDevice(const StructBytes& bytes) const {
     cudaError_t status = onDevice(bytes.data(), nullptr);
     if (status == cudaSuccess) status = cudaGetLastError();
@@ -66,7 +66,7 @@ struct ReferenceStage {
   const Case& of_;
 };
 
-// The struct of a reference. `arrayOf` returns the array of a field, or null.
+// Returns the struct of a reference. `arrayOf` returns the array of a field, or null.
 template <typename ArrayOf>
 StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   StructBytes bytes(of.referenceBytes);
@@ -79,7 +79,7 @@ StructBytes referenceStruct(const Case& of, int smCount, ArrayOf arrayOf) {
   return bytes;
 }
 
-// Computes the inputs that are computed from others, whose contents the buffers have.
+// Computes the inputs that depend on other inputs. The buffers must already contain those other inputs.
 inline void computeInputs(const Case& of, int smCount, const std::vector<std::shared_ptr<TaskBuffer>>& buffers) {
   if (!of.computesInputs()) return;
   ReferenceProgress::begin(of.name);
@@ -125,18 +125,18 @@ __global__ void toDoubles(const void* data, KlDtype dtype, long long count, doub
     to[i] = loadReal(data, dtype, i);
 }
 
-// Lowest index of a NaN among the elements that count; without a mask all do.
+// Finds the lowest index of a NaN among unmasked elements. Without a mask, all elements count.
 __global__ void findNan(const double* data, const unsigned char* mask, long long count, unsigned long long* first) {
   const long long stride = (long long)gridDim.x * blockDim.x;
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
     if (isnan(data[i]) && (!mask || mask[i])) atomicMin(first, (unsigned long long)i);
 }
 
-// Expected values of one output: doubles, or its own type if the check is exact.
+// Expected values of one output: doubles, or the output's own type if the check is exact.
 struct ExpectedOutput {
   Check check;
-  bool special = false;  // inputs hold infinities or NaN, so that NaN may be expected
-  std::unique_ptr<DeviceBuffer> values, scale, mask;  // scale and mask: null if there is none
+  bool special = false;  // inputs contain infinities or NaN, so NaN may be expected
+  std::unique_ptr<DeviceBuffer> values, scale, mask;  // scale and mask are null if the reference has none
 
   const unsigned char* maskBytes() const { return mask ? mask->as<unsigned char>() : nullptr; }
 };
@@ -171,7 +171,7 @@ class Reference {
   void forget() { ready_ = false; }
   const ExpectedOutput& operator[](const std::string& buffer) const { return outputs_.at(buffer); }
 
-  // `dataOf` returns a buffer by name, with its initial contents.
+  // Computes the expected results. `dataOf` returns a buffer by name, with its initial contents.
   template <typename DataOf>
   void compute(DataOf dataOf) {
     ReferenceProgress::begin(of_.name);
@@ -188,7 +188,7 @@ class Reference {
     ready_ = true;
   }
 
-  // Takes the results of the rung that has just run.
+  // Takes the output of the rung that just ran as the expected results.
   template <typename DataOf>
   void take(DataOf dataOf) {
     for (const BufferSpec& spec : of_.buffers) {
@@ -215,14 +215,14 @@ class Reference {
     return of.hasReferenceField(Field::kMask, spec.name);
   }
 
-  // NaN, so that elements a reference leaves out do not pass. In a mask every element counts.
+  // Returns a buffer of NaN, so elements that a reference leaves out fail the check. In a mask, every element counts.
   static std::unique_ptr<DeviceBuffer> poisoned(size_t bytes) {
     auto buffer = std::make_unique<DeviceBuffer>(bytes);
     check(cudaMemset(buffer->get(), 0xff, bytes), "cudaMemset");
     return buffer;
   }
 
-  // With a mask of zeros alone nothing would be checked.
+  // Fails if the mask is all zeros, because nothing would be checked.
   void requireCounting(const std::string& name, const ExpectedOutput& output) const {
     std::vector<unsigned char> mask(size_t(of_.find(name)->count()));
     check(cudaMemcpy(mask.data(), output.mask->get(), mask.size(), cudaMemcpyDeviceToHost), "cudaMemcpy");
@@ -230,7 +230,7 @@ class Reference {
       failReference(of_, "leaves out every element of " + name + " with its mask");
   }
 
-  // No result can match NaN: the element was left out, or came from 0/0 or similar.
+  // Fails if an expected value is NaN, which no result can match. The reference skipped the element or computed 0/0.
   void requireNumbers(const std::string& name, const ExpectedOutput& output, const DeviceBuffer& values,
                       const std::string& what) const {
     const BufferSpec& spec = *of_.find(name);
@@ -257,7 +257,7 @@ class Reference {
     }));
   }
 
-  // Runs on copies. Elements it does not write stay NaN.
+  // Runs the reference on host copies. Elements it does not write stay NaN.
   template <typename DataOf>
   void computeOnHost(void (*compute)(const void*), DataOf dataOf) {
     try {
@@ -283,7 +283,7 @@ class Reference {
     }
   }
 
-  // What a field of the reference points to on the GPU, if it is written.
+  // Returns the GPU array of a field that the reference writes.
   const DeviceBuffer* arrayOf(const Field& field) const {
     const ExpectedOutput& output = outputs_.at(field.buffer);
     return (field.kind == Field::kOut ? output.values : field.kind == Field::kScale ? output.scale : output.mask).get();
@@ -299,12 +299,12 @@ class Reference {
   bool ready_ = false;
 };
 
-// Checks results against expected values.
 
 struct Tally {
   unsigned long long mismatches = 0;
   unsigned long long first = ~0ull;  // the lowest index of a mismatch
-  // Bits of the largest relative error, and of the largest error over its tolerance: they sort like the doubles.
+  // Bits of the largest relative error, and of the largest ratio of error to tolerance. These bits sort like the
+  // doubles.
   unsigned long long worst[2] = {};
   int nan = 0;
 };
@@ -315,11 +315,11 @@ struct CheckInput {
   size_t elementBytes;
   long long count;
   const void* expected;  // doubles, or the same type if the check is exact
-  const double* scale;   // for a bound
-  const unsigned char* mask;  // 0 for an element that does not count; null where all do
+  const double* scale;   // error scale for a bound
+  const unsigned char* mask;  // 0 skips an element; null checks every element
   Check check;
   bool special;  // NaN may be expected
-  double floor;  // a smaller expected value counts as this in a relative error
+  double floor;  // lower bound of the denominator of a relative error
 };
 
 struct ElementError {
@@ -330,18 +330,18 @@ struct ElementError {
 __device__ inline ElementError errorExactly(const CheckInput& in, long long i) {
   if (loadBits(in.actual, in.elementBytes, i) == loadBits(in.expected, in.elementBytes, i)) return {true, 0, 0};
   const double actual = loadReal(in.actual, in.dtype, i), expected = loadReal(in.expected, in.dtype, i);
-  if (isFloat(in.dtype) && actual == expected) return {true, 0, 0};  // 0 and -0
+  if (isFloat(in.dtype) && actual == expected) return {true, 0, 0};  // 0 equals -0
   return {false, fabs(actual - expected) / fmax(fabs(expected), in.floor), INFINITY};
 }
 
 __device__ inline ElementError errorWithin(const CheckInput& in, long long i) {
   const double actual = loadReal(in.actual, in.dtype, i), expected = static_cast<const double*>(in.expected)[i];
-  if (actual == expected) return {true, 0, 0};  // infinities too
+  if (actual == expected) return {true, 0, 0};  // true for equal infinities
   if (in.special && isnan(expected)) return isnan(actual) ? ElementError{true, 0, 0} : ElementError{false, NAN, NAN};
   const double error = fabs(actual - expected);
   const double scale = in.scale ? in.scale[i] : fmax(fabs(expected), in.floor);
   const double tolerance = in.scale ? in.check.bound * scale : in.check.absolute + in.check.relative * fabs(expected);
-  // Written so that a NaN, which compares false with everything, does not pass.
+  // A NaN compares false with everything, so this condition rejects it.
   return {error <= tolerance && !isinf(error), error / scale, error / tolerance};
 }
 
@@ -393,7 +393,7 @@ struct Verification {
         .print();
   }
 
-  // Checks one output and adds its findings.
+  // Checks one output and adds the findings.
   void add(const TaskBuffer& buffer, const ExpectedOutput& expected, int smCount) {
     const BufferSpec& spec = buffer.spec;
     const Check& by = expected.check;
@@ -425,7 +425,7 @@ struct Verification {
 
  private:
   static void raise(double& worst, double value) {
-    if (std::isnan(value) || value > worst) worst = value;  // once NaN, nothing compares greater
+    if (std::isnan(value) || value > worst) worst = value;  // nothing compares greater than NaN, so NaN stays
   }
 
   void describeMismatch(const CheckInput& in, const BufferSpec& spec, long long at) {

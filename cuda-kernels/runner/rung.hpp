@@ -1,4 +1,4 @@
-// A rung: a shared library with the launch ABI. Its struct is just bytes here.
+// A rung: a shared library with the launch ABI. The runner fills its launch struct as raw bytes.
 #pragma once
 
 #include "problem.hpp"
@@ -32,8 +32,8 @@ class Rung {
     prepare();
   }
 
-  // All but its workspace and what it prepares. A library is never closed: its kernels may be registered, and it may
-  // cache handles.
+  // Loads the library, without workspace or preparation. A library is never closed, because its kernels may be
+  // registered and it may cache handles.
   void open(const Device& device) {
     library_ = ownLibrary(path_);
     launch_ = find<decltype(launch_)>(library_, "kl_launch");
@@ -59,44 +59,44 @@ class Rung {
     try {
       workspace_ = std::make_shared<DeviceBuffer>(workspaceBytes_);
     } catch (const RunnerError&) {
-      cudaGetLastError();  // clears it
+      cudaGetLastError();  // clears the CUDA error
       throw RungError{"load",
                       "its workspace of " + std::to_string(workspaceBytes_) + " bytes does not fit into GPU memory"};
     }
     pointAtWorkspace();
-    // What is not defined shows, unless a memory checker looks for it.
+    // Fills the workspace with 0xff to reveal reads of undefined bytes. Under a memory checker it stays undefined.
     if (problem.guarded) check(cudaMemset(workspace_->get(), 0xff, workspaceBytes_), "cudaMemset");
     zeroWorkspace(nullptr);
   }
 
-  // Before each launch, where the task asks for it.
+  // Zeroes the workspace before a launch, if the task requires it.
   void zeroWorkspace(cudaStream_t stream) const {
     if (problem.of.zeroWorkspace && workspace_)
       check(cudaMemsetAsync(workspace_->get(), 0, workspaceBytes_, stream), "cudaMemset");
   }
 
-  // Prepares everything that a launch whose result counts may find.
+  // Resets outputs and workspace before a launch that is verified.
   void resetOutputs(cudaStream_t stream) const {
     problem.resetOutputs(stream);
     zeroWorkspace(stream);
   }
 
-  // Prepares only what repeated launches would change for each other.
+  // Resets only the data that repeated launches would change.
   void resetInOuts(cudaStream_t stream) const {
     problem.resetInOuts(stream);
     zeroWorkspace(stream);
   }
 
-  // Uses the workspace of a rung that is never launched at the same time and has one at least as large.
+  // Uses the workspace of another rung, which must be at least as large and never run at the same time.
   void shareWorkspace(const Rung& other) {
     if (!workspaceBytes_) return;
     workspace_ = other.workspace_;
     pointAtWorkspace();
   }
 
-  // Has the rung set up what it keeps between launches, while the buffers that it is to read hold no data yet: what it
-  // computes from them belongs to a launch. A rung that compiles its kernels in this process launches them instead
-  // (kl_warm_up), with the data.
+  // Lets the rung set up everything that it keeps between launches. The rung's input buffers hold no data yet, because
+  // work on the data must be part of a timed launch. A rung that compiles its kernels in this process launches them
+  // instead (kl_warm_up), with the data.
   void prepare() {
     prepare_ = find<decltype(prepare_)>(library_, "kl_prepare");
     release_ = find<decltype(release_)>(library_, "kl_release");
@@ -110,7 +110,7 @@ class Rung {
     const cudaError_t status = cudaDeviceSynchronize();
     if (status != cudaSuccess) throw RungError{"load", "the kernel failed: " + describe(status)};
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    // Other rungs read them too, also where this one has failed.
+    // Refills the inputs even after a failure, because other rungs read them.
     if (prepare_) problem.showInputs();
     if (!fault.empty()) throw RungError{"load", fault};
     isPrepared_ = prepare_ != nullptr;
@@ -123,10 +123,10 @@ class Rung {
     line.print();
   }
 
-  // Whether `release` calls the rung's own code.
+  // Returns whether `release` calls the rung's own code.
   bool releasesItself() const { return isPrepared_ && release_; }
 
-  // Ends it: kl_release, and its workspace. Work that it leaves behind must have ended well.
+  // Ends the rung: calls kl_release and frees the workspace. Throws a rung error if its remaining GPU work failed.
   void release(const char* stage) {
     const bool calls = releasesItself();
     isPrepared_ = false;
@@ -136,7 +136,8 @@ class Rung {
     if (status != cudaSuccess) throw RungError{stage, "kl_release failed: " + describe(status)};
   }
 
-  // A launch error may be returned, left as the last error, or reported by the next synchronization.
+  // Launches the rung. A launch error may be returned, stored as the last error, or reported by the next
+  // synchronization.
   void launch(const char* stage, cudaStream_t stream) const {
     cudaError_t status = launch_(struct_.data(), stream);
     if (status != cudaSuccess && failure_)
@@ -147,13 +148,14 @@ class Rung {
 
   void launchAndWait(const char* stage, cudaStream_t stream) const {
     launch(stage, stream);
-    const cudaError_t status = cudaDeviceSynchronize();  // every stream: a rung may use its own
+    const cudaError_t status = cudaDeviceSynchronize();  // waits for every stream, because a rung may create its own
     if (status != cudaSuccess) throw RungError{stage, "the kernel failed: " + describe(status)};
   }
 
  private:
-  // Several rungs of a run can be one library, such as at two problems. Each has variables of its own: the linker knows a
-  // library by its file, so that the second one loads a copy. A rung in Python has its script beside the file.
+  // Loads a separate library for each rung. Two rungs of a run can share a file, for example at two problem sizes. The
+  // linker identifies a library by its file, so the second rung loads a copy with separate variables. A rung in Python
+  // is not copied, because its script is next to the file.
   static void* ownLibrary(const std::string& path) {
     static std::set<std::string> opened;
     void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -164,7 +166,7 @@ class Rung {
     std::vector<char> bytes{std::istreambuf_iterator<char>(from), std::istreambuf_iterator<char>()};
     if (copy < 0 || write(copy, bytes.data(), bytes.size()) != ssize_t(bytes.size()))
       throw RungError{"load", "its library cannot be copied into memory"};
-    // Kept open: the name of a later copy must be another one.
+    // The descriptor stays open, so a later copy gets a different name.
     library = dlopen(("/proc/self/fd/" + std::to_string(copy)).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) throw RungError{"load", dlerror()};
     return library;

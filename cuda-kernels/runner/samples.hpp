@@ -1,4 +1,4 @@
-// Timing samples, and the criterion for enough of them.
+// Timing samples, and the criterion that decides when there are enough.
 #pragma once
 
 #include <algorithm>
@@ -19,9 +19,9 @@ class Samples {
   double median() const { return quantile(0.5); }
   double spread() const { return (quantile(0.75) - quantile(0.25)) / median(); }
 
-  // The 95% confidence interval of the median has a half-width of at most 0.5% of it. The interval
-  // lies between two order statistics, so it assumes nothing about the distribution: the number of
-  // samples below the true median is binomial. Six samples are the fewest that have one.
+  // Returns whether the 95% confidence interval of the median has a half-width of at most 0.5% of the median. The
+  // interval lies between two order statistics, so it assumes nothing about the distribution. The number of samples
+  // below the true median is binomial. The interval needs at least six samples.
   bool settled(long long minimum) const {
     if (count() < minimum) return false;
     const long long below = lowRank(count());
@@ -31,7 +31,7 @@ class Samples {
   }
 
  private:
-  // The largest r with P(Binomial(n, 1/2) < r) <= 2.5%: the interval is [r-th smallest, r-th largest].
+  // Returns the largest r with P(Binomial(n, 1/2) < r) <= 2.5%. The interval is [r-th smallest, r-th largest].
   static long long lowRank(long long n) {
     double cumulative = 0;
     for (long long r = 0;; ++r) {

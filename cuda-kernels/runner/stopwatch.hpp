@@ -1,4 +1,4 @@
-// Times launches of a rung between events, with nothing of the host and everything of the rung between them.
+// Times launches of a rung between events. The interval excludes host time and includes all GPU work of the rung.
 #pragma once
 
 #include "activity.hpp"
@@ -19,11 +19,11 @@
 constexpr int kBurstLaunches = 8;
 constexpr double kRestSeconds = 1;
 
-// What a rung's launch does, besides computing.
+// The streams and kernels of a rung's launch, and whether the launch waits for the GPU.
 struct LaunchFacts {
   StreamsUsed streams;
-  std::vector<LaunchedKernel> kernels;  // empty without CUPTI
-  bool waitsForGpu = false;             // it cannot be held: its time includes the host's
+  std::vector<LaunchedKernel> kernels;  // empty if CUPTI is unavailable
+  bool waitsForGpu = false;             // the stream cannot be held, so the time includes host time
   int lateInARow = 0;
 };
 
@@ -31,7 +31,7 @@ class Stopwatch {
  public:
   Stopwatch(const Device& device, bool cold) : flush_(cold ? std::make_unique<L2Flush>(device) : nullptr) {
     Streams::self();
-    // A stream that blocks on the default stream, so that launches there are timed too.
+    // The stream blocks on the default stream, so launches on the default stream are timed too.
     check(cudaStreamCreate(&stream_), "cudaStreamCreate");
     check(cudaEventCreate(&start_), "cudaEventCreate");
     check(cudaEventCreate(&stop_), "cudaEventCreate");
@@ -52,7 +52,7 @@ class Stopwatch {
   cudaStream_t stream() const { return stream_; }
   bool cold() const { return flush_ != nullptr; }
 
-  // Milliseconds between two events with nothing between them.
+  // Returns the milliseconds between two consecutive events.
   double emptyMs() const { return emptyMs_.median(); }
 
   const LaunchFacts& factsOf(const Rung& rung) { return facts(rung); }
@@ -62,7 +62,7 @@ class Stopwatch {
     double cycles;  // -1 if unknown
   };
 
-  // One launch; nothing if it reached the GPU late. `meanwhile` is called while it runs.
+  // Times one launch. Returns nothing if the launch reached the GPU late. `meanwhile` is called while the launch runs.
   std::optional<Sample> sample(const Rung& rung, const std::function<void()>& meanwhile = {}) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);  // untimed
@@ -78,8 +78,8 @@ class Stopwatch {
     return Sample{elapsedMs(), cycles < 0 ? -1 : cycles - emptyCycles_.median()};
   }
 
-  // Milliseconds a launch, of kBurstLaunches enqueued one after the other on a GPU that has rested; nothing if they
-  // reached it late. An inout is filled before the burst alone, so that nothing comes between the launches.
+  // Returns the milliseconds per launch of kBurstLaunches consecutive launches on a rested GPU. Returns nothing if they
+  // reached the GPU late. Inout buffers are filled only before the burst, so nothing runs between the launches.
   std::optional<double> burst(const Rung& rung) {
     LaunchFacts& known = facts(rung);
     rung.resetInOuts(stream_);
@@ -88,13 +88,13 @@ class Stopwatch {
     return row(rung, known, kBurstLaunches);
   }
 
-  // Milliseconds a launch, of `launches` enqueued one after the other; nothing if they reached the GPU late.
+  // Returns the milliseconds per launch of `launches` consecutive launches, or nothing if they reached the GPU late.
   std::optional<double> row(const Rung& rung, int launches, const std::function<void()>& meanwhile = {}) {
     rung.resetInOuts(stream_);
     return row(rung, facts(rung), launches, meanwhile);
   }
 
-  // What one launch does, with the same L2 as a sample, and traced: never timed by the events.
+  // Returns the activity of one traced launch, with the same L2 state as a sample. Traced launches are never timed.
   Activity trace(const Rung& rung) {
     rung.resetInOuts(stream_);
     if (flush_) (*flush_)(stream_);
@@ -108,7 +108,7 @@ class Stopwatch {
   }
 
  private:
-  // Looks at the first launches, which are not timed, for what else a rung uses.
+  // Returns the streams and kernels of a rung. The first call runs untimed launches to find them.
   LaunchFacts& facts(const Rung& rung) {
     const auto [at, isNew] = facts_.try_emplace(&rung);
     if (!isNew) return at->second;
@@ -123,7 +123,7 @@ class Stopwatch {
     return at->second;
   }
 
-  // False if the hold ended before everything was enqueued.
+  // Returns false if the hold ended before everything was enqueued.
   bool enqueue(const Rung& rung, const LaunchFacts& known, int launches) {
     check(cudaEventRecord(start_, stream_), "cudaEventRecord");
     Streams::self().enter(known.streams, start_);
@@ -134,7 +134,7 @@ class Stopwatch {
     };
     try {
       for (int i = 0; i < launches; ++i) {
-        if (i > 0) rung.zeroWorkspace(stream_);  // the launch needs it, so a row of launches includes its time
+        if (i > 0) rung.zeroWorkspace(stream_);  // each launch needs a zeroed workspace; its time counts
         rung.launch("time", stream_);
       }
     } catch (...) {
@@ -154,7 +154,7 @@ class Stopwatch {
     return elapsedMs() / launches;
   }
 
-  // A rung whose launches are always late waits for the GPU itself.
+  // A rung whose launches are always late probably waits for the GPU, so it is no longer held.
   bool isLate(LaunchFacts& known, bool late) {
     constexpr int kAlways = 3;
     known.lateInARow = late ? known.lateInARow + 1 : 0;

@@ -1,5 +1,5 @@
-// The streams of a process, and a fence around what is launched on those that the runner did not create: it begins after
-// one event and ends before another.
+// The streams of a process, and a fence around work on streams that the runner did not create. Fenced work starts after
+// one event and ends before a second event.
 #pragma once
 
 #include "activity.hpp"
@@ -13,23 +13,23 @@
 #include <utility>
 #include <vector>
 
-// The streams that a rung uses besides the one it is given. Those that block on the default stream by themselves, as the
-// runner's does, need no fence against it.
+// Streams that a rung uses in addition to the stream it receives. Streams that block on the default stream, like the
+// runner's own stream, need no fence against it.
 struct StreamsUsed {
   std::set<CUstream> others;
   bool perThread = false;
-  bool unknown = false;  // such as another thread's default stream
+  bool unknown = false;  // for example another thread's default stream
 };
 
 class Streams {
  public:
-  // Must exist before any stream that it is to know.
+  // Returns the instance. Create it before any stream that it must track.
   static Streams& self() {
     static Streams one;
     return one;
   }
 
-  // What `activity` used besides `given`.
+  // Returns the streams that `activity` used in addition to `given`.
   StreamsUsed used(const Activity& activity, cudaStream_t given) {
     StreamsUsed found;
 #ifdef KL_CUPTI
@@ -48,7 +48,7 @@ class Streams {
     return found;
   }
 
-  // From here to `leave`, the streams of `used`, and those created meanwhile, wait for `start`.
+  // Until `leave`, the streams of `used` and all new streams wait for `start`.
   void enter(const StreamsUsed& used, cudaEvent_t start) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = start;
@@ -57,7 +57,7 @@ class Streams {
     if (used.perThread) fence(CU_STREAM_PER_THREAD);
   }
 
-  // `stream` waits for all of them.
+  // Makes `stream` wait for all fenced streams.
   void leave(cudaStream_t stream) {
     const std::lock_guard<std::recursive_mutex> lock(mutex_);
     start_ = nullptr;
@@ -111,7 +111,7 @@ class Streams {
       if (created && start_) fence(stream);
       if (!created && fenced_.erase(stream)) record(stream);
     } catch (const RunnerError& error) {
-      trouble_ = error.message;  // CUPTI called this: an exception may not leave it
+      trouble_ = error.message;  // an exception must not propagate into CUPTI, which made this call
     }
   }
 #endif
@@ -139,7 +139,7 @@ class Streams {
   }
 
   std::recursive_mutex mutex_;
-  std::map<unsigned, CUstream> known_;  // null: destroyed
+  std::map<unsigned, CUstream> known_;  // null if the stream was destroyed
   std::set<CUstream> fenced_;
   std::vector<cudaEvent_t> recorded_, spare_;
   cudaEvent_t start_ = nullptr;

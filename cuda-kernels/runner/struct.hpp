@@ -1,4 +1,4 @@
-// A struct that the runner fills without knowing its type: fields at offsets given on the command line.
+// A struct that the runner fills without knowing its type. The command line gives the offsets of its fields.
 #pragma once
 
 #include "parse.hpp"
@@ -11,9 +11,9 @@
 
 constexpr size_t kMostStructBytes = 65536;
 
-// OFFSET:WHAT[:VALUE]
+// A field of a struct, given as OFFSET:WHAT[:VALUE].
 struct Field {
-  // From kBuffer on, the value is known only when the struct is filled.
+  // The values from kBuffer onward are known only when the struct is filled.
   enum Kind {
     kI32,
     kI64,
@@ -99,7 +99,7 @@ inline void requireLayout(const std::string& option, size_t bytes, const std::ve
   }
 }
 
-// The struct's bytes; unset bytes are zero.
+// The bytes of a struct; unset bytes are zero.
 class StructBytes {
  public:
   explicit StructBytes(size_t bytes = 0) : words_((bytes + 7) / 8) {}
@@ -111,7 +111,7 @@ class StructBytes {
     memcpy(reinterpret_cast<char*>(words_.data()) + offset, &value, sizeof value);
   }
 
-  // `resolve` returns the value of a field of a kind from kBuffer on: an address or a number.
+  // Fills the fields. `resolve` returns the value (an address or a number) for kinds from kBuffer onward.
   template <typename Resolve>
   void put(const std::vector<Field>& fields, Resolve resolve) {
     for (const Field& field : fields) switch (field.kind) {

@@ -17,7 +17,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   int passes = 0;
   while (1LL << passes < p->N) ++passes;
   if (passes == 0) return cudaMemcpyAsync(p->y, p->x, sizeof(float), cudaMemcpyDeviceToDevice, stream);
-  // The two buffers by turns, so that the last pass writes to y.
+  // Alternates the two buffers so that the last pass writes to y.
   const float* from = p->x;
   for (int pass = 0; pass < passes; ++pass) {
     float* to = (passes - pass) % 2 ? p->y : static_cast<float*>(p->workspace);

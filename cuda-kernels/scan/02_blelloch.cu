@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(THREADS) scanTiles(const float* from, float* t
   tree[placeOf(t)] = a;
   tree[placeOf(t + THREADS)] = b;
 
-  // Up: the right child of each pair becomes the sum of both.
+  // Up-sweep: the right child of each pair becomes the sum of both.
 #pragma unroll
   for (int pairs = THREADS, distance = 1; pairs > 0; pairs /= 2, distance *= 2) {
     __syncthreads();
@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(THREADS) scanTiles(const float* from, float* t
     if (sums) sums[blockIdx.x] = tree[placeOf(kTile - 1)];
     tree[placeOf(kTile - 1)] = 0;
   }
-  // Down: each node passes what lies before it to the left, and with the left child's sum to the right.
+  // Down-sweep: the left child gets its parent's prefix; the right child also adds the left child's sum.
 #pragma unroll
   for (int pairs = 1, distance = THREADS; distance > 0; pairs *= 2, distance /= 2) {
     __syncthreads();

@@ -9,7 +9,7 @@
 
 constexpr int kWarps = THREADS / 32;
 
-// The sum of this lane's value and those of the lanes before it.
+// Returns the sum of the values of this lane and all lower lanes.
 __device__ inline float warpScan(float value) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {

@@ -11,7 +11,7 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
-// Of the row `i` of 128 elements of its warp, the four that are this lane's.
+// Returns the position of this lane's four elements in row `i` of its warp; a row has 128 elements.
 __device__ inline long long placeOf(int i) {
   return (long long)blockIdx.x * kTile + ((threadIdx.x / 32 * QUADS + i) * 32 + threadIdx.x % 32) * 4;
 }

@@ -13,7 +13,7 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
-// The tiles of a block: neighbors, as many for each.
+// The contiguous tiles of a block; every block has the same number.
 struct Share {
   long long begin, end;
   __device__ explicit Share(long long n) {
@@ -27,7 +27,7 @@ __device__ inline long long placeOf(long long tile, int i) {
   return tile * kTile + ((threadIdx.x / 32 * QUADS + i) * 32 + threadIdx.x % 32) * 4;
 }
 
-// Sum of the block's values, in all threads, which are done with ofWarp at their next barrier.
+// Returns the sum of the block's values in all threads. All threads are done with ofWarp at their next barrier.
 __device__ inline float blockSum(float value, float* ofWarp) {
   const int lane = threadIdx.x % 32;
   value = klWarpSum(value);
@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(THREADS) sumShares(const float* x, float* sums
 }
 
 __global__ void __launch_bounds__(THREADS) scanShares(const float* x, const float* sums, float* y, long long n) {
-  __shared__ float ofWarp[2][kWarps];  // by turns: one barrier per tile is enough
+  __shared__ float ofWarp[2][kWarps];  // two arrays in turn, so one barrier per tile is enough
   const Share share(n);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float before = 0;

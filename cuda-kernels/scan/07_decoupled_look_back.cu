@@ -12,8 +12,8 @@
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 
 struct Workspace {
-  unsigned long long next;       // the tile that is taken next
-  unsigned long long states[1];  // of each tile
+  unsigned long long next;       // the next tile to take
+  unsigned long long states[1];  // one state per tile
 };
 
 __global__ void __launch_bounds__(THREADS)

@@ -18,17 +18,17 @@
 
 constexpr int kWarps = THREADS / 32, kTile = THREADS * QUADS * 4;
 constexpr int kStageBytes = kTile * int(sizeof(float)), kSharedBytes = STAGES * kStageBytes;
-constexpr int kTickets = STAGES + 1;  // the tile at work, those that are copied, and the next to be
+constexpr int kTickets = STAGES + 1;  // the current tile, the tiles being copied, and the next tile to copy
 
 static_assert((kSharedBytes + 2048) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * STAGES tiles must fit into the 228 KiB of an SM");
 
-// A module's global memory starts zeroed. Upper half of `tickets`: the number of the launch; lower half: how many have been
-// taken in it. The last that is taken makes it ready for the next launch.
+// The global memory of a module starts zeroed. The upper half of `tickets` is the launch number; the lower half counts
+// the tickets taken in this launch. The last ticket taken prepares the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
-// Each block goes on to its first ticket beyond the tiles, so that the last is known by its number.
+// Takes the next ticket. Each block stops at its first ticket beyond the tiles, so the last ticket's number is known.
 __device__ inline unsigned takeTicket(unsigned tiles, unsigned& epoch) {
   const unsigned long long taken = atomicAdd(&tickets, 1ull);
   epoch = unsigned(taken >> 32);
@@ -48,10 +48,10 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
   __shared__ float ofWarp[kWarps], beforeTile;
   __shared__ unsigned ticket[kTickets], launch;
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const bool takes = threadIdx.x == THREADS - 32;  // not in the warp that looks back
+  const bool takes = threadIdx.x == THREADS - 32;  // this warp does not look back
   const auto within = [=](int i) { return (warp * QUADS + i) * 32 + lane; };  // in units of four elements
 
-  // A thread copies what it will read itself: nobody else has to wait for it.
+  // Copies elements that the same thread reads later, so no other thread waits for them.
   const auto copy = [&](int stage, unsigned tile) {
     if (tile < tiles)
 #pragma unroll
@@ -66,7 +66,7 @@ scanAll(const float* __restrict__ x, float* __restrict__ y, long long n, unsigne
     asm volatile("cp.async.commit_group;" ::: "memory");
   };
 
-  unsigned epoch = 0, last = 0;  // of the thread that takes tickets: after one beyond the tiles it takes no other
+  unsigned epoch = 0, last = 0;  // for the thread that takes tickets; it stops after one beyond the tiles
   for (int i = 0; i < kTickets; ++i) {
     if (takes) {
       if (last < tiles) last = takeTicket(tiles, epoch);

@@ -17,14 +17,14 @@
 constexpr int kTile = TILE, kRows = kTile / (WARPS * 128);  // rows of 128 elements in a warp's segment of a tile
 constexpr int kThreads = (2 * WARPS + 2) * 32;
 using Turn = KlTurn<STAGES>;
-constexpr int kWords = 5;  // states that a lane looks at before it uses one: 160 of a warp, a round of blocks on an H200
+constexpr int kWords = 5;  // states per lane and look: 160 per warp, one round of blocks on an H200
 
 struct Ring {
   float4 elements[STAGES][kTile / 4];
-  long long tile[STAGES];  // which one is in a stage; the first that is not in x ends the ring
+  long long tile[STAGES];  // number of the tile in a stage; the first number beyond x ends the ring
   float ofSegment[STAGES][WARPS], before[STAGES];
-  // Of a stage: its elements are there, the sums of its segments, the sum of all tiles before; it has been scanned. Every lane
-  // arrives, not one for its warp, so that the barriers alone order what a lane has read and written before what others write.
+  // Barriers of a stage: loaded, segments summed, preceding sum known, scanned. Every lane arrives, not one per warp,
+  // so the barriers alone order a lane's reads and writes before the writes of other threads.
   uint64_t loaded[STAGES], summed[STAGES], preceded[STAGES], scanned[STAGES];
   unsigned epoch;
 };
@@ -33,19 +33,19 @@ static_assert(kRows * WARPS * 128 == kTile, "TILE must be a multiple of 128 * WA
 static_assert(LAG + PENDING < STAGES, "LAG + PENDING must be less than STAGES");
 static_assert(sizeof(Ring) <= 227 * 1024, "STAGES tiles must fit into the 227 KiB that a block may have");
 
-// A module's global memory starts zeroed. Upper half of `tickets`: the number of the launch, which states carry; lower half:
-// how many have been taken in it. The last block makes both ready for the next launch.
+// The global memory of a module starts zeroed. The upper half of `tickets` is the launch number, which states include.
+// The lower half counts the tickets taken. The last block prepares both for the next launch.
 __device__ unsigned long long tickets = 0;
 __device__ unsigned finished = 0;
 __device__ unsigned long long states[(1LL << 32) / kTile];
 
-// Brings a tile into a stage, with zeros beyond the end of x. Of one that is not in x it brings the number.
+// Loads a tile into a stage, with zeros beyond the end of x. For a tile beyond x, it stores only the number.
 __device__ inline void load(Ring& ring, const float* x, long long n, int stage, long long tile) {
   const int lane = threadIdx.x % 32;
   float4* const to = ring.elements[stage];
   const float* const from = x + tile * kTile;
   const long long left = n - tile * kTile;
-  const int quads = left <= 0 ? 0 : int(min(left, (long long)kTile) / 4);  // the copy engine moves 16 bytes at a time
+  const int quads = left <= 0 ? 0 : int(min(left, (long long)kTile) / 4);  // a copy is a multiple of 16 bytes
   if (left > 0 && left < kTile)
     for (int quad = quads + lane; quad < kTile / 4; quad += 32) to[quad] = klLoadQuad(from, quad * 4, left);
   if (lane) {  // every lane may have written zeros
@@ -57,14 +57,14 @@ __device__ inline void load(Ring& ring, const float* x, long long n, int stage, 
   if (quads) klBulkLoad(to, from, quads * 16, &ring.loaded[stage]);
 }
 
-// A warp of its own: stores tiles that have been scanned, and brings others in their place. Tickets are taken one by one, so
-// that all blocks get their share of a short x; no block has a later tile before an earlier one, so that the first of those
-// at work never waits for another.
+// Runs in a separate warp: stores scanned tiles and loads others in their place. Blocks take tickets one by one, so a
+// short x is shared evenly. Every block takes its tiles in order, so the first unfinished tile never waits for another
+// tile.
 __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long n, long long tiles,
                                  unsigned long long ticket) {
   const int lane = threadIdx.x % 32;
   if (lane == 0) ring.epoch = unsigned(ticket >> 32);
-  bool more = true;  // tiles to bring, or the end
+  bool more = true;  // more tiles to load, or the end marker
   const auto bring = [&](int stage) {
     if (!more) return;
     const long long tile = __shfl_sync(~0u, unsigned(ticket), 0);
@@ -75,8 +75,8 @@ __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long
   };
   for (int stage = 0; stage < STAGES; ++stage) bring(stage);
 
-  Turn free;        // the stage that is stored longest ago
-  int pending = 0;  // stages that may still be read by a store
+  Turn free;        // the stage with the oldest store
+  int pending = 0;  // number of stages that a store may still read
   for (Turn turn; ring.tile[turn.stage] < tiles; turn.next()) {
     klBarrierWait(&ring.scanned[turn.stage], turn.parity);
     const long long first = ring.tile[turn.stage] * kTile;
@@ -91,16 +91,16 @@ __device__ inline void copyTiles(Ring& ring, const float* x, float* y, long long
     bring(free.stage);
     free.next();
   }
-  klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
+  klTmaStoreWaitRead<0>();  // stores must have read shared memory before the block ends
   if (lane) return;
-  __threadfence();  // all its tickets are taken before it counts as finished
+  __threadfence();  // all tickets of the block are taken before it counts as finished
   if (atomicAdd(&finished, 1u) == gridDim.x - 1) {
     finished = 0;
     tickets = (unsigned long long)(ring.epoch + 1) << 32;
   }
 }
 
-// WARPS warps, a segment of the tile each; the first of them publishes the sum of all.
+// Runs in WARPS warps, one segment of the tile each. The first warp publishes the sum of the tile.
 __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
   const int lane = threadIdx.x % 32;
   for (Turn turn;; turn.next()) {
@@ -127,14 +127,14 @@ __device__ inline void sumTiles(Ring& ring, long long tiles, int warp) {
   }
 }
 
-// A warp of its own: adds up all tiles before those of the block, from one of them to the next. A lane keeps the sum of the
-// tiles that it has looked at, in FP64, since it is added to from the first tile to the last.
+// Runs in a separate warp: adds up all tiles before each tile of the block. A lane keeps the sum of its tiles in FP64,
+// because it accumulates from the first tile to the last.
 __device__ inline void lookBack(Ring& ring, long long tiles) {
   const int lane = threadIdx.x % 32;
   double mine = 0;
-  long long next = 0;  // the first tile that has not been looked at
-  // It looks once the block has summed LAG tiles more: those of the others are then published as well, and it does not have
-  // to ask again and again, which delays what it asks for.
+  long long next = 0;  // the first tile not yet added
+  // The look-back starts only after the block has summed LAG more tiles. The sums of other blocks are then published,
+  // too. Polling for them would delay their arrival.
   bool more = true;
   int lead = 0;
   Turn sums;
@@ -170,7 +170,7 @@ __device__ inline void lookBack(Ring& ring, long long tiles) {
   }
 }
 
-// WARPS warps, a segment of the tile each: in place, or to y where the tile ends beyond it.
+// Runs in WARPS warps, one segment of the tile each. Scans in place, or to y if y ends within the tile.
 __device__ inline void scanTiles(Ring& ring, float* y, long long n, long long tiles, int warp) {
   const int lane = threadIdx.x % 32;
   for (Turn turn;; turn.next()) {

@@ -1,13 +1,13 @@
-// Reference for the rungs of scan/: running sums in FP64 on the GPU, and the largest magnitude of any of them so far, which
-// is the scale of the rounding errors. The results' own memory carries what passes between kernels; the order of additions
-// is the same on every GPU.
+// Reference for the rungs of scan/: running sums in FP64 on the GPU, and the largest magnitude of any running sum so
+// far, which is the scale of the rounding errors. Kernels pass intermediate values in the results' own memory. The
+// order of additions is the same on every GPU.
 #include "kl_reference.h"
 
 #include <math.h>
 
 namespace {
 
-constexpr long long kChunk = 1024;  // elements of a thread
+constexpr long long kChunk = 1024;  // elements per thread
 
 struct Chunk {
   long long begin, end;
@@ -16,14 +16,14 @@ struct Chunk {
 
 __device__ long long ownChunk() { return (long long)blockIdx.x * blockDim.x + threadIdx.x; }
 
-// y[i] of each chunk by itself.
+// Computes y[i] within each chunk.
 __global__ void sumWithin(KlReference p) {
   const Chunk chunk(ownChunk(), p.N);
   double sum = 0;
   for (long long i = chunk.begin; i < chunk.end; ++i) p.y[i] = sum += p.x[i];
 }
 
-// The sum of all chunks before it, into the first scale of each.
+// Stores the sum of all preceding chunks in the first y_scale element of each chunk.
 __global__ void carrySums(KlReference p) {
   double carry = 0;
   for (long long c = 0; c * kChunk < p.N; ++c) {
@@ -33,7 +33,7 @@ __global__ void carrySums(KlReference p) {
   }
 }
 
-// The running sums, and the largest magnitude of those of the chunk so far.
+// Computes the running sums, and the largest magnitude so far within each chunk.
 __global__ void addCarry(KlReference p) {
   const Chunk chunk(ownChunk(), p.N);
   if (chunk.begin >= p.N) return;
@@ -45,7 +45,7 @@ __global__ void addCarry(KlReference p) {
   }
 }
 
-// The largest magnitude up to the first element of each chunk, into its scale.
+// Stores the largest magnitude of all preceding elements in the y_scale of each chunk.
 __global__ void carryLargest(KlReference p) {
   double carry = 0;
   for (long long c = 0; c * kChunk < p.N; ++c) {
@@ -74,7 +74,7 @@ extern "C" cudaError_t kl_reference_device(const KlReference* p, cudaStream_t st
   return cudaGetLastError();
 }
 
-// The same on the host, for the emulated GPU.
+// Computes the same result on the host, for emulation.
 extern "C" void kl_reference_host(const KlReference* p) {
   double sum = 0, largest = 0;
   for (long long i = 0; i < p->N; ++i) {

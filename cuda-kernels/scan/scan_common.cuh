@@ -1,4 +1,4 @@
-// Shared by the rungs of scan/: launches over several levels of blocks, the scan of a warp, and the states of a look-back.
+// Helpers for the rungs of scan/: launches over several levels of blocks, the scan of a warp, and look-back states.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,17 +7,17 @@
 
 inline long long klBlocks(long long n, long long perBlock) { return (n + perBlock - 1) / perBlock; }
 
-// ---- Levels: blocks scan what is theirs, their sums are scanned likewise, and are added ------------------------------
+// ---- Levels: blocks scan their elements, their sums are scanned in the same way and added ---------------------------
 
-// Bytes for the sums of the blocks of all levels; `perBlock` is a multiple of 4, and so is where each level begins.
+// Returns the bytes for the block sums of all levels. `perBlock` is a multiple of 4, and each level starts at one.
 inline size_t klLevelBytes(long long n, long long perBlock) {
   long long floats = 0;
   for (n = klBlocks(n, perBlock); n > 1; n = klBlocks(n, perBlock)) floats += klBlocks(n, 4) * 4;
   return size_t(floats) * sizeof(float);
 }
 
-// scan(from, to, sums, n, blocks) scans each block's elements by themselves, and writes the sum of each block unless sums
-// is null; add(to, sums, n, blocks) adds to each block but the first the scanned sum of those before it.
+// Runs all levels. scan(from, to, sums, n, blocks) scans each block and writes the block sums unless sums is null.
+// add(to, sums, n, blocks) adds the scanned sum of the preceding blocks to each block except the first.
 template <typename Scan, typename Add>
 cudaError_t klLevels(const float* from, float* to, float* sums, long long n, long long perBlock, Scan scan, Add add) {
   const long long blocks = klBlocks(n, perBlock);
@@ -32,7 +32,7 @@ cudaError_t klLevels(const float* from, float* to, float* sums, long long n, lon
 
 // ---- Warps -----------------------------------------------------------------------------------------------------------
 
-// The sum of this lane's value and those of the lanes before it.
+// Returns the sum of the values of this lane and all lower lanes.
 __device__ inline float klWarpScan(float value) {
 #pragma unroll
   for (int distance = 1; distance < 32; distance *= 2) {
@@ -48,11 +48,11 @@ __device__ inline float klWarpSum(float value) {
   return value;
 }
 
-// Scans kQuads rows of 128 elements, of which a lane holds four neighbors each. Returns the sum of all rows in all lanes.
+// Scans kQuads rows of 128 elements, with four adjacent elements per lane. Returns the total sum in all lanes.
 template <int kQuads>
 __device__ inline float klScanRows(float4 (&quad)[kQuads]) {
   const int lane = threadIdx.x % 32;
-  float sum[kQuads];  // of the lane's elements and those of the lanes before it
+  float sum[kQuads];  // sums up to and including this lane
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) {
     quad[i].y += quad[i].x;
@@ -60,7 +60,7 @@ __device__ inline float klScanRows(float4 (&quad)[kQuads]) {
     quad[i].w += quad[i].z;
     sum[i] = klWarpScan(quad[i].w);
   }
-  float before = 0;  // the rows above
+  float before = 0;  // sum of the rows above
 #pragma unroll
   for (int i = 0; i < kQuads; ++i) {
     const float left = __shfl_up_sync(~0u, sum[i], 1), add = lane == 0 ? before : before + left;
@@ -73,13 +73,13 @@ __device__ inline float klScanRows(float4 (&quad)[kQuads]) {
   return before;
 }
 
-// Four elements from `i` on, 0 beyond the end; `i` is a multiple of 4.
+// Returns four elements from index `i`, with 0 beyond the end; `i` is a multiple of 4.
 __device__ inline float4 klLoadQuad(const float* x, long long i, long long n) {
   if (i + 4 <= n) return *reinterpret_cast<const float4*>(&x[i]);
   return make_float4(i < n ? x[i] : 0, i + 1 < n ? x[i + 1] : 0, i + 2 < n ? x[i + 2] : 0, 0);
 }
 
-// kStreaming: L2 may drop them first, since nobody reads them again.
+// Stores four elements. kStreaming: L2 may evict them first, because they are not read again.
 template <int kStreaming = 0>
 __device__ inline void klStoreQuad(float* y, long long i, long long n, float4 quad, float add) {
   quad.x += add;
@@ -98,14 +98,14 @@ __device__ inline void klStoreQuad(float* y, long long i, long long n, float4 qu
 
 // ---- Look-back -------------------------------------------------------------------------------------------------------
 
-// What a tile has told of itself: the sum of its own elements, or that of all elements up to its end. Flag and sum are one
-// word of 64 bits, which is written and read at once, so that neither can be seen without the other and no fence is needed.
+// The kind of sum that a tile has published: of its own elements, or of all elements up to its end. Kind and sum are
+// one 64-bit word that is read and written at once, so both are always consistent and no fence is needed.
 enum class KlTold : unsigned { nothing = 0, own = 1, all = 2 };
 
 struct KlState {
   unsigned long long word;
 
-  // `epoch` tells states of this launch from what earlier ones have left.
+  // Returns the state for a sum. `epoch` distinguishes states of this launch from states of earlier launches.
   __device__ static KlState of(KlTold told, unsigned epoch, float sum) {
     return {(unsigned long long)(epoch << 2 | unsigned(told)) << 32 | __float_as_uint(sum)};
   }
@@ -125,8 +125,8 @@ struct KlState {
   }
 };
 
-// The sum of all elements before `tile`, for a whole warp, which looks at 32 * kWords tiles at a time: back to the nearest
-// that knows the sum of all up to its end, over others of which the own sum is known by then.
+// Returns the sum of all elements before `tile`; called by a whole warp, which checks 32 * kWords tiles at a time. The
+// search goes back to the nearest tile with a sum of all elements and adds the sums of later tiles.
 template <int kWords>
 __device__ inline float klLookBack(const unsigned long long* states, long long tile, unsigned epoch) {
   const int lane = threadIdx.x % 32;
@@ -134,7 +134,7 @@ __device__ inline float klLookBack(const unsigned long long* states, long long t
   for (long long nearest = tile - 1 - lane;; nearest -= 32 * kWords) {
     KlState state[kWords];
     const auto look = [&](int i) {
-      // Before the first tile nothing lies, which is known.
+      // Positions before the first tile count as a known sum of 0.
       const long long at = nearest - 32 * i;
       state[i] = at < 0 ? KlState::of(KlTold::all, epoch, 0) : KlState::loadFrom(&states[at]);
     };
@@ -142,7 +142,7 @@ __device__ inline float klLookBack(const unsigned long long* states, long long t
     for (int i = 0; i < kWords; ++i) look(i);
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      unsigned all, needed;  // lanes whose tile knows the sum of all; those up to the nearest of them
+      unsigned all, needed;  // lanes whose tile has the sum of all; lanes up to the nearest such lane
       while (true) {
         all = __ballot_sync(~0u, state[i].told(epoch) == KlTold::all);
         needed = all ? all ^ (all - 1) : ~0u;

@@ -1,4 +1,4 @@
-// Plumbing of a ring of tiles that resident blocks fill by bulk copies: copies, the order of stages, and what a launch asks the GPU.
+// Helpers for a ring of tiles that resident blocks fill by bulk copies: copies, stage order, and launch preparation.
 #pragma once
 
 #include "kl_hopper.cuh"
@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-// Copies `bytes`, a multiple of 16, into shared memory; `barrier` counts them.
+// Copies `bytes`, a multiple of 16, into shared memory. The bytes count toward `barrier`.
 __device__ inline void klBulkLoad(void* to, const void* from, int bytes, uint64_t* barrier) {
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
                    klSharedAddress(to)),
@@ -21,7 +21,7 @@ __device__ inline void klBulkStore(float* to, const float4* from) {
                : "memory");
 }
 
-// The stages in turn, as each role goes through them.
+// Iterates over the stages of a ring; each role has its own iterator.
 template <int kStages>
 struct KlTurn {
   int stage = 0;
@@ -43,7 +43,7 @@ inline const char* klRequireRoom(size_t bytes) {
   return room < int(bytes) ? "its ring needs more shared memory than a block has on this GPU: lower STAGES" : nullptr;
 }
 
-// Grants a kernel its shared memory and counts the SMs.
+// Requests the shared memory for a kernel and counts the SMs.
 template <typename Kernel>
 cudaError_t klPrepareResident(Kernel kernel, size_t sharedBytes, int* smCount) {
   int device = 0;

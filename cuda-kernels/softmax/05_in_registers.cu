@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(kThreads) softmax(const T* __restrict__ x, T* 
   }
 }
 
-// The smallest block whose registers hold a row.
+// Launches the smallest block whose registers hold a row.
 template <typename T, int kThreads, int kPacks>
 void launch(const KlTask* p, cudaStream_t stream) {
   const long long packs = p->COLS / kPerPack<T>;

@@ -42,7 +42,7 @@ softmax(const T* __restrict__ x, T* __restrict__ y, int packs) {
     const int pack = first + threadIdx.x + i * kThreads;
     if (pack < end) klStorePack(&to[pack], part.result(i, all.largest, factor));
   }
-  cluster.barrier_wait(std::move(read));  // nobody ends while another may read its sum
+  cluster.barrier_wait(std::move(read));  // no block ends while another block may read its sum
 }
 
 template <typename T, int kThreads>

@@ -24,7 +24,7 @@ __device__ inline void copyRow(void* to, const void* from, uint32_t bytes, uint6
 template <typename T, int kThreads, int kPacks>
 __global__ void __launch_bounds__(kThreads, THREADS_PER_SM < kThreads ? 1 : THREADS_PER_SM / kThreads)
 softmax(const T* __restrict__ x, T* __restrict__ y, long long rows, int packs, int stages) {
-  extern __shared__ uint4 memory[];  // stages of a row
+  extern __shared__ uint4 memory[];  // one row per stage
   __shared__ uint64_t arrived[STAGES];
   __shared__ float ofWarp[2][kThreads / 32];
   auto* const staged = reinterpret_cast<KlPack<T>*>(memory);
@@ -53,7 +53,7 @@ softmax(const T* __restrict__ x, T* __restrict__ y, long long rows, int packs, i
       part.packs[i] = pack < packs ? staged[stage * packs + pack] : KlPack<T>::nothing();
     }
     const float largest = klLargest<kThreads>(part.largest(), ofWarp[0]);
-    // All have read their part before any of them knows the maximum: the stage is free.
+    // All threads have read their part before any thread knows the maximum, so the stage is free.
     if (threadIdx.x == 0) copy(row + (long long)stages * gridDim.x, stage);
     const float factor = 1 / klSum<kThreads>(part.sum(largest), ofWarp[1]);
 #pragma unroll
@@ -70,7 +70,7 @@ softmax(const T* __restrict__ x, T* __restrict__ y, long long rows, int packs, i
 
 template <typename T, int kThreads, int kPacks>
 cudaError_t launch(const KlTask* p, cudaStream_t stream) {
-  constexpr int kBlocks = THREADS_PER_SM < kThreads ? 1 : THREADS_PER_SM / kThreads;  // resident on an SM
+  constexpr int kBlocks = THREADS_PER_SM < kThreads ? 1 : THREADS_PER_SM / kThreads;  // resident blocks per SM
   const long long packs = p->COLS / kPerPack<T>;
   if (packs > kThreads * kPacks) {
     if constexpr (kThreads < 1024) return launch<T, kThreads * 2, kPacks>(p, stream);
@@ -86,15 +86,15 @@ cudaError_t launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess)
     status = cudaDeviceGetAttribute(&sharedPerBlock, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
   if (status != cudaSuccess) return status;
-  // What the driver and this kernel take besides is below 2 KiB.
+  // The driver and this kernel's static part use less than 2 KiB.
   const int stages = int(std::min<long long>(STAGES, (sharedPerSm / kBlocks - 2048) / (packs * 16)));
   if (stages < 1) {
     klLaunchAnyShape<T>(p, stream);
     return cudaSuccess;
   }
   const int sharedBytes = stages * int(packs) * 16;
-  // All that a block may have, and not what this one takes: where that is 48 KiB to the byte, ncu finds no room for the
-  // static part and prints an occupancy of 0.
+  // Sets the block maximum instead of this kernel's exact amount. If the amount is exactly 48 KiB, ncu finds no room
+  // for the static part and reports an occupancy of 0.
   status = cudaFuncSetAttribute(softmax<T, kThreads, kPacks>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 sharedPerBlock - 2048);
   if (status != cudaSuccess) return status;

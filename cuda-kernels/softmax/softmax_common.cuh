@@ -1,4 +1,4 @@
-// What the rungs of softmax/ share: elements of two types, 16 bytes of them at a time, and what is known of a row so far.
+// Helpers for the rungs of softmax/: elements of two types, packs of 16 bytes, and the running state of a row.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -7,7 +7,7 @@
 #include <cuda_bf16.h>
 #include <math.h>
 
-// launch(T()) for the type of the elements.
+// Calls launch(T()) with the type of the elements.
 template <typename Launch>
 cudaError_t klForType(const KlTask* p, Launch launch) {
   if (p->dtype == KL_BF16) launch(__nv_bfloat16());
@@ -25,7 +25,7 @@ __device__ inline T klFromFloat(float value) {
   else return value;
 }
 
-// As many elements as 16 bytes hold.
+// Elements per 16 bytes.
 template <typename T>
 constexpr int kPerPack = 16 / int(sizeof(T));
 
@@ -35,7 +35,7 @@ struct alignas(16) KlPack {
 
   __device__ float at(int i) const { return klToFloat(elements[i]); }
   __device__ void set(int i, float value) { elements[i] = klFromFloat<T>(value); }
-  // Adds nothing to a row: its exponential is 0.
+  // Returns a pack that adds nothing to a row, because its exponentials are 0.
   __device__ static KlPack nothing() {
     KlPack pack;
 #pragma unroll
@@ -55,14 +55,14 @@ __device__ inline void klStorePack(KlPack<T>* to, const KlPack<T>& pack) {
   __stcs(reinterpret_cast<uint4*>(to), *reinterpret_cast<const uint4*>(&pack));
 }
 
-// Whether every row is a whole number of packs at an address of a multiple of 16.
+// Returns whether every row is a whole number of packs at a 16-byte aligned address.
 template <typename T>
 bool klPacked(const KlTask* p) {
   return p->COLS % kPerPack<T> == 0 && klAligned16(p->x) && klAligned16(p->y);
 }
 
-// exp(value - largest), and 0 below 2^-126: exp2f() would take three more instructions to keep such a result. The
-// difference comes first: the error of a product with log2(e) grows with the value.
+// Returns exp(value - largest), or 0 below 2^-126. exp2f() would take three more instructions to keep such small
+// results. The subtraction comes first, because the rounding error of a product with log2(e) grows with the value.
 __device__ inline float klExp(float value, float largest) {
   float result;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"((value - largest) * 1.4426950408889634f));
@@ -71,23 +71,23 @@ __device__ inline float klExp(float value, float largest) {
 
 // ---- A row -------------------------------------------------------------------------------------
 
-// The largest element so far and the sum of exp(element - largest); NaN once an element is NaN.
+// The state of a row: the largest element so far and the sum of exp(element - largest). NaN once an element is NaN.
 struct KlRow {
   float largest = -INFINITY, sum = 0;
 
-  // Nothing but -infinity so far: its difference to itself would be NaN, and the sum is 0 however it is scaled.
+  // Returns the subtrahend of exponents. With only -infinity so far, it is 0, because the difference would be NaN.
   __device__ static float shiftOf(float largest) { return largest == -INFINITY ? 0 : largest; }
 
   __device__ void add(float value) {
     const float above = fmaxf(largest, value), shift = shiftOf(above);
-    // One of the two is the new maximum, whose exponential is known; NaN is not greater and stays.
+    // One of the two values is the new maximum, so its exponential is 1. A NaN is never greater, so it remains.
     const bool grows = value > largest;
     const float other = klExp(grows ? largest : value, shift);
     sum = grows ? sum * other + 1 : sum + other;
     largest = above;
   }
 
-  // A pack scales the sum once.
+  // Adds a pack and scales the sum only once.
   template <typename T>
   __device__ void add(const KlPack<T>& pack) {
     float above = largest;
@@ -108,7 +108,7 @@ struct KlRow {
     return both;
   }
 
-  // With what is known in all `kLanes` neighboring lanes.
+  // Combines the states of `kLanes` adjacent lanes.
   template <int kLanes = 32>
   __device__ KlRow acrossLanes() const {
     KlRow row = *this;
@@ -122,8 +122,8 @@ struct KlRow {
     return row;
   }
 
-  // With what is known in all threads of the block. `ofWarp` is in shared memory, one entry per warp; nobody may still
-  // read it from before.
+  // Combines the states of all threads of the block. `ofWarp` is in shared memory, with one entry per warp. No thread
+  // may still read its old values.
   template <int kThreads>
   __device__ KlRow acrossBlock(KlRow* ofWarp) const {
     constexpr int kWarps = kThreads / 32;
@@ -135,8 +135,8 @@ struct KlRow {
   }
 };
 
-// The largest of all values of a block, or their sum. `ofWarp` is in shared memory, one entry per warp; nobody may still
-// read it from before.
+// Returns the largest of all values of a block, or their sum. `ofWarp` is in shared memory, with one entry per warp. No
+// thread may still read its old values.
 template <int kThreads, typename Of>
 __device__ float klReduce(float value, float* ofWarp, float nothing, Of of) {
   constexpr int kWarps = kThreads / 32;
@@ -195,8 +195,8 @@ struct KlPart {
 
 // ---- Rows of any shape -------------------------------------------------------------------------
 
-// One block per row, an element at a time, in two passes: for rows that are no whole number of packs, or too long for a
-// rung.
+// Handles rows that are not a whole number of packs or are too long for a rung. Uses one block per row, one element at
+// a time, in two passes.
 template <typename T, int kThreads>
 __global__ void __launch_bounds__(kThreads) klSoftmaxAnyShape(const T* __restrict__ x, T* __restrict__ y, long long cols) {
   __shared__ KlRow ofWarp[kThreads / 32];

@@ -7,8 +7,8 @@
 #include <dlfcn.h>
 #include <string>
 
-// A machine can have nvcc and no cuBLAS, not even its header: the functions used are declared here and the library is
-// opened at run time. Without it this rung is unsupported, not broken.
+// A machine may have nvcc but not cuBLAS or its header. The required functions are declared here, and the library is
+// opened at run time. Without it, this rung is unsupported and does not fail.
 namespace {
 
 using Handle = void*;
@@ -21,7 +21,7 @@ struct Cublas {
   Status (*sgeam)(Handle, int, int, int, int, const float*, const float*, int, const float*, const float*, int, float*,
                   int) = nullptr;
   Handle handle = nullptr;
-  const char* missing = nullptr;  // why the library cannot be used
+  const char* missing = nullptr;  // why the library cannot be used, or null
 
   Cublas() {
     void* library = open();
@@ -35,7 +35,7 @@ struct Cublas {
   static void* open() {
     for (const char* version : {"13", "12", "11"}) {
       for (const std::string folder : {"", "/usr/local/cuda/lib64/", "/usr/local/cuda/targets/x86_64-linux/lib/"}) {
-        // libcublas needs libcublasLt; opened first from the same folder, it is found by its soname.
+        // libcublas needs libcublasLt. The loader finds libcublasLt by its soname if it is already open.
         dlopen((folder + "libcublasLt.so." + version).c_str(), RTLD_NOW);
         if (void* library = dlopen((folder + "libcublas.so." + version).c_str(), RTLD_NOW)) return library;
       }
@@ -79,7 +79,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
     if (Status status = blas.create(&blas.handle)) return toCuda(status);
   if (Status status = blas.setStream(blas.handle, stream)) return toCuda(status);
 
-  // cuBLAS is column-major: there x is COLS x ROWS and y ROWS x COLS. The second matrix, times 0, is not read.
+  // cuBLAS is column-major: x is COLS x ROWS and y is ROWS x COLS. The second matrix is multiplied by 0 and not read.
   const int rows = int(p->ROWS), cols = int(p->COLS);
   const float one = 1, zero = 0;
   return toCuda(blas.sgeam(blas.handle, kTranspose, kNoTranspose, rows, cols, &one, p->x, cols, &zero, p->y, rows, p->y,

@@ -14,8 +14,8 @@ constexpr int kColQuads = TILE_COLS / 4, kRowQuads = TILE_ROWS / 4, kThreads = k
 
 static_assert(kThreads <= 1024, "TILE_COLS * TILE_ROWS / 16 threads must fit into a block of 1024");
 
-// In units of 16 bytes: where four rows of column `col` lie. Of eight threads that store, neighbors along a row of x,
-// each has another column quad; of eight that load each has another row quad. XOR sends both to eight places.
+// Returns the position of four rows of column `col`, in units of 16 bytes. Eight adjacent storing threads differ in the
+// column quad, eight loading threads in the row quad. XOR gives both eight different positions.
 __device__ inline int placeOf(int col, int rowQuad) { return col * kRowQuads + (rowQuad ^ col / 4 % 8); }
 
 __global__ void __launch_bounds__(kThreads)

@@ -21,8 +21,8 @@
 
 constexpr int kBoxCols = 32;  // 128 bytes of a row in one box
 constexpr int kTileBytes = TILE_ROWS * TILE_COLS * int(sizeof(float));
-constexpr int kSharedBytes = (STAGES + BUFFERS) * kTileBytes + 1024;  // boxes lie at multiples of 1024 bytes
-constexpr int kPatches = TILE_ROWS * TILE_COLS / 16 / THREADS;        // of 4 x 4, per thread
+constexpr int kSharedBytes = (STAGES + BUFFERS) * kTileBytes + 1024;  // boxes start at multiples of 1024 bytes
+constexpr int kPatches = TILE_ROWS * TILE_COLS / 16 / THREADS;        // patches of 4 x 4 per thread
 
 static_assert(kPatches * THREADS * 16 == TILE_ROWS * TILE_COLS, "THREADS * 16 must divide TILE_ROWS * TILE_COLS");
 static_assert((kSharedBytes + 2048) * BLOCKS_PER_SM <= 228 * 1024,
@@ -38,13 +38,13 @@ __device__ inline void storeShared(uint32_t address, float x, float y, float z, 
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");
 }
 
-// Where the 16 bytes number `chunk` of a row of 128 lie, as the copy engine swizzles them.
+// Returns the address of 16-byte chunk `chunk` in a 128-byte row, as swizzled by the copy engine.
 __device__ inline uint32_t chunkAt(uint32_t box, int row, int chunk) {
   return box + row * 128 + ((chunk ^ row % 8) << 4);
 }
 
-// One patch of 4 x 4, from a tile of boxes of TILE_ROWS x 32 to one of boxes of TILE_COLS x 32. Eight neighboring threads
-// take a diagonal of a square of 8 x 8 patches: swizzled, both what they load and what they store is then in all 32 banks.
+// Moves a 4 x 4 patch from boxes of TILE_ROWS x 32 to boxes of TILE_COLS x 32. Eight adjacent threads take a diagonal
+// of 8 x 8 patches. With the swizzle, their loads and their stores each cover all 32 banks.
 __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   const int square = patch / 64, colQuad = patch % 8, rowQuad = colQuad ^ patch / 8 % 8;
   const int down = square % (TILE_ROWS / 32), across = square / (TILE_ROWS / 32);
@@ -58,8 +58,8 @@ __device__ inline void movePatch(uint32_t from, uint32_t to, int patch) {
   storeShared(chunkAt(target, col + 3, rowQuad), a.w, b.w, c.w, d.w);
 }
 
-// Where tile number `tile` begins in x. Tiles come in bands of BAND rows of tiles, column by column within a band: what is
-// moved at a time is then close together in y as well as in x.
+// The position of tile number `tile` in x. Tiles come in bands of BAND tile rows, column by column within a band.
+// Concurrent tiles are then close together in both x and y.
 struct Corner {
   int row, col;
   __device__ Corner(int tile, int across, int down) {
@@ -74,12 +74,12 @@ struct Corner {
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ CUtensorMap yMap, int across, int down) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];  // turns when a tile has arrived
+  __shared__ uint64_t full[STAGES];  // completes a phase when a tile has arrived
   const uint32_t stages = (klSharedAddress(shared) + 1023) & ~1023u, buffers = stages + STAGES * kTileBytes;
   const int tiles = across * down, stride = gridDim.x;
 
 
-  // Beyond the edges of x the copy engine fills with zeros; beyond those of y it writes nothing.
+  // The copy engine writes zeros beyond the edges of x, and writes nothing beyond the edges of y.
   const auto fetch = [&](int tile, int stage) {
     klBarrierExpect(&full[stage], kTileBytes);
     const uint32_t to = stages + stage * kTileBytes;
@@ -106,7 +106,7 @@ transposeTma(const __grid_constant__ CUtensorMap xMap, const __grid_constant__ C
 #pragma unroll
     for (int i = 0; i < kPatches; ++i) movePatch(from, to, threadIdx.x + i * THREADS);
     klAsyncProxyFence();
-    // The next tile's buffer was handed over BUFFERS - 1 tiles ago: nobody passes the barrier before it has been read.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before the engine has read it.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -135,7 +135,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status == cudaSuccess) status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&smCount, cudaDevAttrMultiProcessorCount, device);
   if (status != cudaSuccess) return status;
-  // As few blocks as finish in as many rounds: all end at the same time.
+  // Launches the fewest blocks that need the same number of rounds, so all finish at the same time.
   const int tiles = across * down, rounds = ceilDiv(tiles, std::max(1, smCount * BLOCKS_PER_SM));
   transposeTma<<<ceilDiv(tiles, rounds), THREADS, kSharedBytes, stream>>>(xMap, yMap, across, down);
   return cudaGetLastError();

@@ -11,15 +11,15 @@
 // @param   ROWS_FIRST 1 {0,1}
 #include "transpose_common.cuh"
 
-constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // of a row: what is read, and what is surely among it
-constexpr int kSector = 8, kRows = TILE_ROWS + kSector;                    // elements; rows that a block may need
+constexpr int kQuads = 16, kWindow = kQuads * 4, kTileCols = kWindow - 3;  // per row: read, and always needed
+constexpr int kSector = 8, kRows = TILE_ROWS + kSector;                    // in elements; rows that a block may need
 constexpr int kLoads = ceilDiv(kRows * kQuads, THREADS);
 
-// Element `at` of the window of row r, in shared memory. The XOR sends 32 rows of a column to all banks, if the windows of four
-// neighboring rows begin at different elements, and so do four times eight rows that are four apart.
+// Returns the position of element `at` of the window of row r. If the windows of four adjacent rows start at different
+// elements, the XOR spreads 32 rows of a column, and four times eight rows four apart, over all banks.
 __device__ inline int placeOf(int r, int at) { return r * kWindow + ((at / 4 ^ r / 4 % 8) * 4 | at % 4); }
 
-// How far `element` of a matrix lies behind the last multiple of `of` elements.
+// Returns the distance of `element` from the preceding multiple of `of` elements.
 __device__ inline int behind(const float* element, int of) { return int(reinterpret_cast<uintptr_t>(element) / sizeof(float) % of); }
 
 __global__ void __launch_bounds__(THREADS)
@@ -38,7 +38,7 @@ transposeAligned(const float* __restrict__ x, float* __restrict__ y, long long r
     const int r = firstRow + i * (THREADS / kQuads);
     const float* row = corner + r * cols;
     const float* from = row - behind(row, 4) + quad * 4;
-    // Nothing that another row or the end of x has in the window is used.
+    // Elements of other rows, or beyond the end of x, are loaded into the window but not used.
     const long long left = x + rows * cols - from;
     if (r >= loads || from >= row + wide) continue;
     if (left >= 4) loaded[i] = __ldcs(reinterpret_cast<const float4*>(from));
@@ -51,17 +51,17 @@ transposeAligned(const float* __restrict__ x, float* __restrict__ y, long long r
   }
   __syncthreads();
 
-  constexpr int kPerCol = TILE_ROWS / 4;  // threads, each with four rows
+  constexpr int kPerCol = TILE_ROWS / 4;  // threads with four rows each
   const int turn = threadIdx.x / 8 % 4;
   for (int c = threadIdx.x / kPerCol; c < wide; c += THREADS / kPerCol) {
     float* to = y + (col0 + c) * rows + row0;
-    // Until the first sector that begins here: the rows before belong to the block above, if there is one.
+    // Skips to the first sector that starts here. The skipped rows belong to the block above, if there is one.
     const int skipped = (kSector - behind(to, kSector)) % kSector;
     const auto at = [&](int r) { return tile[placeOf(r, c + behind(corner + r * cols, 4))]; };
     if (row0 == 0)
       for (int r = threadIdx.x % kPerCol; r < skipped && r < rows; r += kPerCol) to[r] = at(r);
     const int first = skipped + threadIdx.x % kPerCol * 4;
-    // Eight neighboring threads begin with another of their four rows each time: with the same, they would meet in banks.
+    // Eight adjacent threads start with different rows of their four. Equal rows would cause bank conflicts.
     float v[4];
 #pragma unroll
     for (int i = 0; i < 4; ++i) {

@@ -15,12 +15,12 @@
 // @requires sm_90a
 #include "transpose_boxes.cuh"
 
-constexpr int kPitch = (TILE_COLS + kChunk) * 4;        // bytes of a row in shared memory
+constexpr int kPitch = (TILE_COLS + kChunk) * 4;        // bytes per row in shared memory
 constexpr int kRowGroups = TILE_ROWS / kResidues, kColGroups = TILE_COLS / kResidues;
 constexpr int kInBox = ((kRowGroups + 1) * kPitch + 127) / 128 * 128, kOutBox = kColGroups * TILE_ROWS * 4;
 constexpr int kStageBytes = kResidues * kInBox, kBufferBytes = kResidues * kOutBox;
 constexpr int kSharedBytes = STAGES * kStageBytes + BUFFERS * kBufferBytes + 128;
-constexpr int kWarps = THREADS / 32, kUnits = TILE_COLS / 32 * kRowGroups;  // of 8 rows x 32 columns
+constexpr int kWarps = THREADS / 32, kUnits = TILE_COLS / 32 * kRowGroups;  // units of 8 rows x 32 columns
 
 static_assert(TILE_COLS % 32 == 0 && TILE_ROWS % 32 == 0, "TILE_COLS and TILE_ROWS must be multiples of 32");
 static_assert(kUnits % kWarps == 0, "THREADS * 8 must divide TILE_ROWS * TILE_COLS");
@@ -28,18 +28,18 @@ static_assert(BUFFERS >= 2, "there must be a buffer to fill while another is sto
 static_assert((kSharedBytes + 1280) * BLOCKS_PER_SM <= 228 * 1024,
               "BLOCKS_PER_SM * (STAGES + BUFFERS) tiles must fit into the 228 KiB of an SM");
 
-// A module's global memory starts zeroed, and atomicInc begins anew after the last ticket of a launch.
+// The global memory of a module starts zeroed. atomicInc wraps to 0 after the last ticket of a launch.
 __device__ unsigned tickets = 0;
 
 __global__ void __launch_bounds__(THREADS, BLOCKS_PER_SM)
 transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int rows, int cols, int tiles, int down,
                unsigned lastTicket) {
   extern __shared__ unsigned char shared[];
-  __shared__ uint64_t full[STAGES];  // turns when a tile has arrived
-  __shared__ int tileOf[STAGES];     // which one that is; the first that is not in x ends the work
+  __shared__ uint64_t full[STAGES];  // completes a phase when a tile has arrived
+  __shared__ int tileOf[STAGES];     // number of the tile in a stage; the first number beyond x ends the work
   const uint32_t stages = (klSharedAddress(shared) + 127) & ~127u, buffers = stages + STAGES * kStageBytes;
 
-  // Tiles follow one another along the rows of y. Beyond the end of a row of x, and below the last, a box has zeros.
+  // Tiles are ordered along the rows of y. A box has zeros beyond the end of a row of x and below the last row.
   const auto fetch = [&](int tile, int stage) {
     tileOf[stage] = tile;
     if (tile >= tiles) {
@@ -53,7 +53,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
       klTmaLoad(stages + stage * kStageBytes + r * kInBox, &boxes.x[r], row * kRowGroups, col * TILE_COLS, &full[stage]);
   };
 
-  unsigned ticket = 0;  // of the first thread: for the tile that it fetches next, drawn a tile ahead
+  unsigned ticket = 0;  // used by the first thread for the next tile to fetch, taken one tile ahead
   if (threadIdx.x == 0) {
     for (int stage = 0; stage < STAGES; ++stage) klBarrierInit(&full[stage], 1);
     klBarrierInitFence();
@@ -62,8 +62,8 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
   }
   __syncthreads();
 
-  // A lane has a column and moves eight of its rows at a time, as twice 16 bytes of y. Of eight neighboring lanes each stores to
-  // other banks, and of four each loads its rows in another order, so that at most two lanes meet in a bank.
+  // Each lane moves eight rows of its column at a time, as two 16-byte stores to y. Eight adjacent lanes store to
+  // different banks. Four adjacent lanes load in different orders, so at most two lanes share a bank.
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   const int skipped = (kSector - behind(y + (long long)(lane % kResidues) * rows, kSector)) % kSector;
   uint32_t source[2][4], target[2];
@@ -100,7 +100,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
         storeShared(to + block * (32 / kResidues * TILE_ROWS * 4) + group * (kResidues * 4) + target[half], v[half]);
       }
     }
-    // What no box stores of a row of y: until the first sector that begins in it, and behind its last 16 bytes.
+    // Stores the parts of a row of y that no box covers: those before the first sector and after the last 16 bytes.
     if (row0 == 0 || row0 + TILE_ROWS > rows - kChunk)
       for (int c = threadIdx.x; c < TILE_COLS && col0 + c < cols; c += THREADS) {
         float* const row = y + (long long)(col0 + c) * rows;
@@ -113,7 +113,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
         for (int r = max(row0, rows - behind(row + rows, kChunk)); r < min(rows, row0 + TILE_ROWS); ++r) store(r);
       }
     klAsyncProxyFence();
-    // The next tile's buffer was handed over BUFFERS - 1 tiles ago: nobody passes the barrier before it has been read.
+    // The next buffer was stored BUFFERS - 1 tiles ago. No thread passes the barrier before the engine has read it.
     if (threadIdx.x == 0) klTmaStoreWaitRead<BUFFERS - 2>();
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -128,7 +128,7 @@ transposeBoxes(const __grid_constant__ Boxes boxes, float* __restrict__ y, int r
     if (++stage == STAGES) stage = 0, phase ^= 1;
     if (++buffer == BUFFERS) buffer = 0;
   }
-  if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // shared memory is the block's until it ends
+  if (threadIdx.x == 0) klTmaStoreWaitRead<0>();  // stores must have read shared memory before the block ends
 }
 
 extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
@@ -143,7 +143,7 @@ extern "C" cudaError_t kl_launch(const KlTask* p, cudaStream_t stream) {
   if (status != cudaSuccess) return status;
   const int down = ceilDiv(rows, TILE_ROWS), tiles = down * ceilDiv(cols, TILE_COLS);
   const int blocks = std::min(tiles, std::max(1, smCount) * BLOCKS_PER_SM);
-  // A block begins with STAGES tiles of its own, and draws until a ticket is for none.
+  // A block starts with STAGES tiles and takes tickets until a ticket is beyond the tiles.
   const int drawn = std::max(0, tiles - STAGES * blocks) + blocks;
   transposeBoxes<<<blocks, THREADS, kSharedBytes, stream>>>(boxes, p->y, rows, cols, tiles, down, unsigned(drawn - 1));
   return cudaGetLastError();

@@ -1,4 +1,4 @@
-// Boxes of every eighth row, for rungs whose copy engine takes rows of any length: tensor maps, and accesses to what the boxes bring.
+// Boxes of every eighth row, which allow rows of any length: tensor maps, and access to the data of the boxes.
 #pragma once
 
 #include "kl_hopper.cuh"
@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-// A row of x is read from the 16 bytes on in which the tile begins. A row of y is written from the first sector on that
-// begins in the tile, for which up to 7 more rows of x are read.
+// A row of x is read from the 16-byte chunk in which the tile starts. A row of y is written from the first sector that
+// starts in the tile, which requires up to 7 more rows of x.
 constexpr int kResidues = 8, kChunk = 4, kSector = 8;  // elements
 
-// How far `element` of a matrix lies behind the last multiple of `of` elements.
+// Returns the distance of `element` from the preceding multiple of `of` elements.
 __host__ __device__ inline int behind(const float* element, int of) {
   return int(reinterpret_cast<uintptr_t>(element) / sizeof(float) % of);
 }
@@ -25,7 +25,7 @@ __device__ inline void storeShared(uint32_t address, const float (&v)[4]) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(address), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3]) : "memory");
 }
 
-// v[i] becomes what v[(i - by) % 4] was.
+// Rotates v: v[i] becomes the old v[(i - by) % 4].
 __device__ inline void rotate(float (&v)[4], int by) {
   if (by & 1) {
     const float last = v[3];
@@ -37,13 +37,13 @@ __device__ inline void rotate(float (&v)[4], int by) {
   }
 }
 
-// Every eighth of `count` rows of `length` elements, from `first` on. The map begins at the last multiple of `of` elements before.
+// Describes every eighth of `count` rows of `length` elements, from `first`, aligned down to `of` elements.
 inline bool describe(CUtensorMap* map, const float* first, int of, long long length, long long count, bool toWrite, int boxRows,
                      int boxCols) {
   const auto encode = klTensorMapEncoder();
   if (!encode) return false;
   const long long end = behind(first, of) + length;
-  // Beyond the end of a row nothing may be written, and the copy engine writes no less than 16 bytes.
+  // Nothing may be written beyond the end of a row, and the copy engine writes at least 16 bytes.
   const cuuint64_t size[2] = {cuuint64_t(toWrite ? end / kChunk * kChunk : end), cuuint64_t(ceilDiv(int(count), kResidues))};
   const cuuint64_t stride[1] = {cuuint64_t(kResidues * length * sizeof(float))};
   const cuuint32_t box[2] = {cuuint32_t(boxCols), cuuint32_t(boxRows)}, step[2] = {1, 1};
@@ -52,17 +52,17 @@ inline bool describe(CUtensorMap* map, const float* first, int of, long long len
                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
 }
 
-// Of every eighth row of x and of y, from row r on.
+// Maps of every eighth row of x and of y, starting at row r.
 struct Boxes {
   CUtensorMap x[kResidues], y[kResidues];
   int xStart[kResidues];  // elements of the map before column 0
-  int yStart[kResidues];  // the first sector that lies in the row
-  int bytes;              // that a tile of x brings
+  int yStart[kResidues];  // the first sector that starts in the row
+  int bytes;              // bytes that the boxes of a tile of x load
 
-  // False if a map cannot be made.
+  // Creates all maps. Returns false if the driver rejects one.
   bool describeAll(const KlTask* p, int tileRows, int tileCols) {
     const int rows = int(p->ROWS), cols = int(p->COLS), rowGroups = tileRows / kResidues;
-    int ahead = 0;  // rows that some row of y leaves to the tile above
+    int ahead = 0;  // most rows that a row of y leaves to the tile above
     for (int r = 0; r < kResidues; ++r) ahead = std::max(ahead, (kSector - behind(p->y + (long long)r * rows, kSector)) % kSector);
     bytes = (kResidues * rowGroups + ahead) * (tileCols + kChunk) * int(sizeof(float));
     for (int r = 0; r < kResidues; ++r) {

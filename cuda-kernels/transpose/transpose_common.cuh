@@ -1,20 +1,20 @@
-// Shared by the rungs of transpose/.
+// Helpers for the rungs of transpose/.
 #pragma once
 
 #include "kernel_ladder.h"
 #include "kl_common.cuh"
 
-// Blocks over x in tiles of tileRows x tileCols, adjacent in launch order along a row of x. klGridRow() is the row of
-// tiles.
+// Returns a grid over x in tiles of tileRows x tileCols, adjacent in launch order along a row of x. klGridRow() is the
+// row of tiles.
 inline dim3 klTileGrid(const KlTask* p, int tileRows, int tileCols) {
   return klGrid(ceilDiv(int(p->COLS), tileCols), ceilDiv(int(p->ROWS), tileRows));
 }
 
-// Rows of x and of y all begin at a multiple of 16 bytes.
+// Returns whether all rows of x and y start at a multiple of 16 bytes.
 inline bool klRowsAligned(const KlTask* p) { return p->ROWS % 4 == 0 && p->COLS % 4 == 0; }
 
-// For shapes that wide accesses cannot take: an element at a time. A thread loads kTile / kHeight elements before it stores the
-// first of them. A column of the tile is XORed with the row, so that neither rows nor columns have bank conflicts.
+// Transposes single elements, for shapes without wide accesses. A thread loads kTile / kHeight elements before storing
+// the first one. The column in the tile is XORed with the row, so rows and columns have no bank conflicts.
 template <int kTile, int kHeight>
 __global__ void __launch_bounds__(kTile * kHeight)
 transposeAnyShape(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {
@@ -42,7 +42,7 @@ transposeAnyShape(const float* __restrict__ x, float* __restrict__ y, long long 
   }
 }
 
-// A template, so that rungs which do not call it do not have the kernel either.
+// A template, so that only rungs that call it contain the kernel.
 template <int kTile = 64, int kHeight = 4>
 cudaError_t klLaunchAnyShape(const KlTask* p, cudaStream_t stream) {
   transposeAnyShape<kTile, kHeight><<<klTileGrid(p, kTile, kTile), dim3(kTile, kHeight), 0, stream>>>(p->x, p->y, p->ROWS,
