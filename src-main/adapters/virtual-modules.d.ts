@@ -1,12 +1,12 @@
 /** Modules that scripts/vite/ adds to a build. */
 declare module 'virtual:kernel-ladder-assets' {
-  /** Hash of the archive in the program's last line; null if files are read in place. */
+  /** The hash of the archive in the program's last line. Null if files are read in place. */
   const assets: { hash: string } | null
   export default assets
 }
 
 declare module 'virtual:emulator-worker' {
-  /** A CommonJS script for `new Worker(code, { eval: true })`. */
+  /** Returns a CommonJS script for `new Worker(code, { eval: true })`. */
   const code: () => string
   export default code
 }

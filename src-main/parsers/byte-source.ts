@@ -1,7 +1,10 @@
-/** Bytes read by offset, so that a large file is never completely in memory. */
+/** A file that is read by offset, so that the whole file is never in memory. */
 export interface ByteSource {
   readonly size: number
-  /** Returns the bytes from `at` on; fewer than `length` only at the end. They are valid until the next read. */
+  /**
+   * Returns the bytes starting at `at`. Returns fewer than `length` bytes only at the end of the
+   * file. The bytes are valid until the next read.
+   */
   read(at: number, length: number): Uint8Array
 }
 

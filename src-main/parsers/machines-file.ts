@@ -1,9 +1,12 @@
-/** Parses machines.yaml strictly, and edits it without losing its comments. */
+/** Parses machines.yaml strictly, and edits the file without losing its comments. */
 import { isMap, parseDocument } from 'yaml'
 import { MachinesFile, type WrittenMachine } from '../domain/remote/machine-file'
 import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
 
-/** Parses the file. Throws every fault with its line; `file` is only for errors. */
+/**
+ * Parses machines.yaml. Throws an input error that lists every fault with its line. The `file`
+ * argument is used only in errors.
+ */
 export function parseMachines(text: string, file: string): MachinesFile {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
@@ -15,7 +18,10 @@ export function parseMachines(text: string, file: string): MachinesFile {
 
 const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
 
-/** Returns the text with one machine set, or removed if `entry` is null. `text` is valid or null. */
+/**
+ * Returns the text with one machine set, or removed if `entry` is null. `text` must be valid or
+ * null.
+ */
 export function editMachines(
   text: string | null,
   name: string,

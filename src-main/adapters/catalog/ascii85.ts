@@ -1,11 +1,14 @@
-/** Bytes as printable ASCII, five characters per four bytes: a sixteenth shorter than base64. */
+/**
+ * Encodes bytes as printable ASCII, five characters per four bytes. The text is a sixteenth shorter
+ * than base64.
+ */
 
-/** The first of the 85 characters. All are ASCII, and none is a line break. */
+/** The first of the 85 characters. All are ASCII characters, and none is a line break. */
 const first = 33
 const base = 85
 const [groupBytes, groupCharacters] = [4, 5]
 
-/** Encodes bytes. The text has no padding: a final group of n bytes has n + 1 characters. */
+/** Encodes bytes. The text has no padding: a final group of n bytes becomes n + 1 characters. */
 export function toAscii85(bytes: Uint8Array): string {
   const characters = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupCharacters)
   let to = 0
@@ -22,7 +25,7 @@ export function toAscii85(bytes: Uint8Array): string {
   return characters.toString('latin1', 0, to - missing)
 }
 
-/** Decodes the output of `toAscii85`. Throws a RangeError for any other character. */
+/** Decodes the output of `toAscii85`. Throws a RangeError for an invalid character. */
 export function fromAscii85(text: string): Uint8Array {
   const characters = Buffer.from(text, 'latin1')
   const missing = (groupCharacters - (characters.length % groupCharacters)) % groupCharacters

@@ -1,7 +1,9 @@
 /**
- * The files that the program needs besides its code: kernels, recordings, the built UI, the report template. They
- * are in the checkout, in the packaged application's resources, or packed into the single-file program, which
- * unpacks them once into the cache.
+ * Locates the files that the program needs in addition to its code: kernels, recordings, the built
+ * UI, the report template.
+ *
+ * The files are in the checkout or in the packaged application's resources. The one-file program
+ * contains them compressed, and unpacks them once into the cache.
  */
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -18,18 +20,18 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
-  /** Ladder folder templates. */
+  /** The folder of ladder folder templates. */
   templatesDir: string
-  /** Parameter files of GPUs for the timing model. */
+  /** The folder of GPU parameter files for the timing model. */
   gpusDir: string
-  /** Builds of the shipped rungs; the one-file program does not contain them. */
+  /** The folder of prebuilt shipped rungs. The one-file program does not contain it. */
   buildsDir: string
   rendererDir: string
-  /** The template of HTML reports. */
+  /** The path of the HTML report template. */
   reportTemplate: string
-  /** The desktop program, for Electron; the one-file program does not contain it. */
+  /** The desktop program's entry point for Electron. The one-file program does not contain it. */
   desktopMain: string
-  /** Lets Electron create its sandbox if AppArmor would prevent it. */
+  /** The path of the AppArmor profile that lets Electron create its sandbox. */
   appArmorProfile: string
 }
 
@@ -47,7 +49,10 @@ const below = (root: string): Assets => ({
 
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
-/** Returns the nearest parent folder that contains the kernels: the checkout, or the packaged resources. */
+/**
+ * Returns the nearest parent folder that contains the kernels: the checkout, or the packaged
+ * resources.
+ */
 function checkoutRoot(): string | null {
   const packaged = (process as { resourcesPath?: string }).resourcesPath
   if (packaged && holdsAssets(packaged)) return packaged
@@ -57,11 +62,17 @@ function checkoutRoot(): string | null {
   }
 }
 
-/** Recompresses a recording quickly; done once, when the program unpacks its files. */
+/**
+ * Recompresses a recording at a fast setting. Recompression runs once, when the program unpacks its
+ * files.
+ */
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
-/** Yields the files of the archive that scripts/vite/assets.ts puts into this program's last line. */
+/**
+ * Yields the files of the archive in this program's last line. The build script
+ * scripts/vite/assets.ts writes the archive.
+ */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
   const program = (await readFile(import.meta.filename, 'latin1')).trimEnd()
   const packed = program.slice(program.lastIndexOf('\n') + '\n//'.length)
@@ -92,7 +103,7 @@ async function unpackInto(folder: string): Promise<void> {
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process was faster and has unpacked the same content.
+      // Another process has already unpacked the same content.
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
@@ -106,7 +117,7 @@ let found: Promise<Assets> | undefined
 
 async function locate(): Promise<Assets> {
   if (pack) {
-    // A checkout uses its current files, so that adding a file adds a rung.
+    // A checkout uses its current files, so a new file adds a rung immediately.
     const root = checkoutRoot()
     if (root) return below(root)
     const name = join('assets', pack.hash.slice(0, 16))
@@ -121,5 +132,5 @@ async function locate(): Promise<Assets> {
   throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
-/** Returns the location of the files, determined once. */
+/** Returns the location of the program's files. The lookup runs once. */
 export const assets = (): Promise<Assets> => (found ??= locate())

@@ -1,4 +1,4 @@
-/** Reads the kernels on disk: every task, the headers and sources of its rungs, and its ladders. */
+/** Reads the kernels on disk: every task, its rungs' headers and sources, and its ladders. */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { together, type Statement } from '../../domain/messages/message'
@@ -14,46 +14,52 @@ import { faultLine } from '../../parsers/kernels/rung-header-edit'
 
 export interface RungSource {
   header: RungHeader
-  /** Relative to cuda-kernels, with `/`. */
+  /** The path relative to cuda-kernels, with `/`. */
   file: string
   text: string
-  /** The contents of a binary file, which `text` then describes. */
+  /** The contents of a binary file. `text` is then a description of the file. */
   bytes?: Uint8Array
-  /** Headers that replace those of the task, by path. */
+  /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>
 }
 
-/** A source file of a task that is not a rung. */
+/** A source file of a task, other than a rung. */
 export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
-  /** Its location for messages, as the author knows it; absent for a shipped file, whose `file` is enough. */
+  /**
+   * The path to show in messages, as the author knows the file. Absent for a shipped file, for
+   * which `file` is used.
+   */
   shown?: string
 }
 
 export interface Catalog {
   root: string
-  /** The ladder folder that the library comes from; absent for the shipped library. */
+  /** The ladder folder of this library. Absent for the shipped library. */
   own?: string
-  /** By id, which is also the name of the task's folder. */
+  /** Tasks by id. The id is also the name of the task's folder. */
   tasks: Map<string, Task>
-  /** The references that rungs are checked against, by task id. */
+  /** The references that rungs are verified against, by task id. */
   references: Map<string, TaskSource>
-  /** The folders of files that fill buffers, by task id. */
+  /** The folders with the files that fill buffers, by task id. */
   folders: Map<string, string>
-  /** Headers that a task's rungs can include besides the shared ones: text by path, by task id. */
+  /**
+   * The task's own headers, by task id: text by path. Rungs can include them in addition to the
+   * shared headers.
+   */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** Unusable files, by task, rung or ladder id, each with the reason as a sentence. */
+  /** The reason each unusable file was rejected, by task, rung or ladder id. */
   faults: Map<string, Statement>
-  /** Notes that a run of the library reports. */
+  /** Notes to report when the library is run. */
   notes?: readonly Statement[]
 }
 
 const taskFile = 'task.yaml'
 
 /**
- * Caches a file's parsed form while its text and the parse context stay the same. A host reads the library on every
- * call, and few files change between two calls.
+ * Caches a file's parsed form until its text or the parse context changes. A host reads the library
+ * on every call, and few files change between two calls.
  */
 function remembering<With, Parsed>(
   parse: (text: string, file: string, using: With) => Parsed,
@@ -79,7 +85,7 @@ const ladderOf = remembering(
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
-/** Reads only the tasks, by id; unusable ones are skipped and passed to `onFault`. */
+/** Returns only the tasks, by id. Skips unusable tasks and passes them to `onFault`. */
 export async function readTasks(
   root: string,
   onFault: (id: string, fault: Statement) => void = () => undefined,
@@ -107,7 +113,7 @@ export async function readTasks(
   return tasks
 }
 
-/** Returns an error's message and remedy. */
+/** Returns an error's message and remedy as one statement. */
 export function sentenceOf(error: unknown): Statement {
   const { message: fault, remedy } = toErrorShape(error)
   return together(fault, remedy)
@@ -182,14 +188,14 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 }
 
 /**
- * Returns the headers that replace a task's for this file. A Python rung is built only with this program's files;
- * `root` is the shipped library.
+ * Returns the headers that replace a task's headers for this file. A Python rung is built only with
+ * this program's files. `root` is the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
-/** Returns the compiled files of a library folder, for hashing and for storing with a session. */
+/** Returns the compiled files of a library folder, for hashing and for storing in a session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
@@ -200,7 +206,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Reads files of the library; returns texts by relative path. */
+/** Reads files of the library. Returns texts by relative path. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))

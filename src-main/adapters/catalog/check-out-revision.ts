@@ -1,4 +1,4 @@
-/** Writes a folder as of a git revision, without touching the work tree or the index. */
+/** Writes a folder as of a git revision. The work tree and the index stay unchanged. */
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { makeFolder } from '../disk/disk'
@@ -8,11 +8,11 @@ import { gitIn } from './git'
 interface Revision {
   /** The full hash of the commit. */
   commit: string
-  /** The folder with its files as of that revision. */
+  /** The folder with the files of that revision. */
   folder: string
 }
 
-/** Checks out a revision. `into`: an empty folder for the files and git's index. */
+/** Checks out a revision. `into` is an empty folder for the files and git's index. */
 export async function checkOutRevision(
   folder: string,
   revision: string,

@@ -1,4 +1,7 @@
-/** The commits that changed a source file or its includes. Texts are read from git, without a work tree. */
+/**
+ * Finds the commits that changed a source file or its includes. Texts are read directly from git,
+ * without checking out files.
+ */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { isPythonFile, type RungHeader } from '../../domain/ladder/rung'
@@ -9,25 +12,31 @@ import { gitIn, type Git } from './git'
 import { shownPath } from './ladder-folder'
 
 export interface FileCommit {
-  /** Abbreviated hash. */
+  /** The abbreviated hash. */
   hash: string
   subject: string
-  /** The first paragraph of the body; empty if it has none. */
+  /** The first paragraph of the commit's body, or an empty string. */
   body: string
-  /** The file and its includes from the repository, by path; empty if the commit removed the file. */
+  /**
+   * Texts by path: the file and its includes from the repository. Empty if the commit removed the
+   * file.
+   */
   texts: ReadonlyMap<string, string>
-  /** Path of the file in `texts`. */
+  /** The path of the file in `texts`. */
   file: string
 }
 
 interface FileHistory {
-  /** Commits, oldest first. */
+  /** The commits, oldest first. */
   commits: FileCommit[]
-  /** Whether the file or something it includes has uncommitted changes. */
+  /** Whether the file or one of its includes has uncommitted changes. */
   isDirty: boolean
 }
 
-/** Returns the header of a rung at a commit. Old headers may be invalid today, and other repositories have none. */
+/**
+ * Returns the header of a rung at a commit. Old headers may be invalid today. Files from other
+ * repositories have no header.
+ */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
   const text = commit.texts.get(commit.file)!
   try {
@@ -48,24 +57,27 @@ export function headerAt(commit: FileCommit, task: Task): RungHeader {
 
 const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
 
-/** Limit of commits; more would take days to measure. */
+/** The maximum number of commits. More would take days to measure. */
 const mostCommits = 100
 
-/** Fields of an entry are separated by U+0000, and entries end with U+0001. A commit message can contain neither. */
+/**
+ * Fields of a log entry are separated by U+0000, and entries end with U+0001. Commit messages
+ * cannot contain either character.
+ */
 const logFormat = '%H%x00%h%x00%P%x00%s%x00%b%x00%x01'
 
 interface LogEntry {
   hash: string
-  /** Abbreviated hash. */
+  /** The abbreviated hash. */
   short: string
-  /** Undefined for a commit without a parent. */
+  /** The parent's hash, or undefined for a commit without a parent. */
   parent: string | undefined
   subject: string
-  /** The first paragraph of the body, on one line. */
+  /** The first paragraph of the body, joined into one line. */
   paragraph: string
 }
 
-/** Parses git's output in `logFormat`. */
+/** Parses git's output in the format `logFormat`. */
 export const logEntries = (log: string): LogEntry[] =>
   log
     .split('\u0001')
@@ -80,8 +92,8 @@ export const logEntries = (log: string): LogEntry[] =>
     })
 
 /**
- * Returns the commits that changed a file. `range` is git's A..B; B defaults to HEAD. A merge counts as one commit
- * with all its changes.
+ * Returns the commits that changed a file. `range` has git's form A..B, where B defaults to HEAD. A
+ * merge counts as one commit with all its changes.
  */
 export async function fileHistory(
   path: string,
@@ -150,8 +162,8 @@ const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): b
   a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
 
 /**
- * Returns the file and its includes by path in the repository. Missing includes belong to the compiler or to this
- * program.
+ * Returns the file and its includes, by path in the repository. Missing includes belong to the
+ * compiler or to this program.
  */
 async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()

@@ -1,4 +1,4 @@
-/** Converts a draft's source to a rung of the library, and a rung's source to a copy. */
+/** Converts a draft's source to a rung of the library, and a rung's source to a draft. */
 import { inEnglish } from '../../domain/text/english'
 import { together } from '../../domain/messages/message'
 import { toErrorShape, inputError } from '../../domain/errors'
@@ -8,7 +8,7 @@ import { draftFile, type Draft } from '../../domain/ladder/draft'
 import { copyHeader } from '../../parsers/kernels/rung-header-edit'
 import type { RungSource } from './catalog'
 
-/** The initial text of a rung's copy. */
+/** Returns the initial text of a rung's copy. */
 export const copiedSource = (
   source: string,
   { rung, base, title }: { rung: string; base: string; title: string },
@@ -20,7 +20,7 @@ export const copiedSource = (
     idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
-/** Returns a draft as a rung. Throws a sentence beginning with file and line if the header is invalid. */
+/** Returns a draft as a rung. Throws an input error with file and line if the header is invalid. */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,
@@ -35,7 +35,7 @@ export function draftRung(
   )
 }
 
-/** Returns the message of such a sentence, without its location. */
+/** Returns the message of a header error without its location. */
 export const faultText = (error: unknown): string => {
   const { message, remedy } = toErrorShape(error)
   return inEnglish(together(message, remedy)).replace(/^\S+\.cu:(?:\d+:)? /, '')

@@ -1,4 +1,7 @@
-/** Edits a file of a ladder folder in place: reads it with its version, and writes it atomically. */
+/**
+ * Edits a file of a ladder folder in place. Reads the file with its version, and writes it
+ * atomically.
+ */
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join, dirname } from 'node:path'
 import { createHash } from 'node:crypto'
@@ -14,9 +17,9 @@ interface ReadFile {
    * ` line endings, as in the editor.
    */
   text: string
-  /** SHA-256 of the bytes, in hex. */
+  /** The SHA-256 hash of the bytes, in hex. */
   version: string
-  /** Why saving would lose data, as a sentence. */
+  /** The reason saving would lose data, as a sentence. Null if saving is safe. */
   locked: string | null
 }
 
@@ -36,7 +39,7 @@ function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> 
   }
 }
 
-/** Reads a file; null if it does not exist. Throws if it cannot be used. */
+/** Reads a file. Returns null if the file does not exist. Throws if the file is unusable. */
 export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
   const why = await refusalOf(folder, name)
   if (why !== null) {
@@ -56,7 +59,7 @@ const isAbsent = (path: string): Promise<boolean> =>
     (error: unknown) => errorCode(error) === 'ENOENT',
   )
 
-/** Whether a file may be written: only ladder files, sources and headers. */
+/** Whether the editor may write this file. Only ladder files, sources and headers are editable. */
 const isEditable = (name: string): boolean =>
   (ladderFileNames.some((known) => known === name) ||
     /\.(cu|py|ptx)$/.test(name) ||
@@ -67,7 +70,10 @@ const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.te
 
 type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
 
-/** Saves a file. Writes nothing unless it is still at `version`, which is null if there was no file. */
+/**
+ * Saves a file if its version is still `version`. Otherwise writes nothing. `version` is null for a
+ * new file.
+ */
 export async function saveFolderFile(
   folder: string,
   name: string,
@@ -82,7 +88,7 @@ export async function saveFolderFile(
   if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
   try {
     const root = await realpath(folder)
-    // A link within the folder stays a link: write to its target.
+    // Write to the target of a link inside the folder, so that the link remains.
     const target = now ? await realpath(join(root, name)) : join(root, name)
     const above = await realpath(dirname(target))
     if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))

@@ -1,15 +1,18 @@
-/** Runs git to read old code. It only reads, and runs nothing from the repository. */
+/** Runs git to read old code. Nothing is written, and no code from the repository runs. */
 import { missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { runProcess } from '../tools/process'
 
 const settings = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false'],
-  // Prevents git from fetching missing objects of a partial clone through a configured program.
+  // In a partial clone, git could run a configured program to fetch missing objects.
   'protocol.allow=never',
 ].flatMap((setting) => ['-c', setting])
 
-/** Returns settings that empty the filter programs which a repository's configuration would run on file contents. */
+/**
+ * Returns settings that disable the repository's filter programs, which git would run on file
+ * contents.
+ */
 function withoutFilters(keys: readonly string[]): Record<string, string> {
   const names = new Set(keys.flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? []))
   const emptied = [...names].flatMap((name): [string, string][] => [
@@ -30,9 +33,9 @@ const timeoutMs = 120_000
 
 interface GitAnswer {
   ok: boolean
-  /** stdout without the final line break. */
+  /** The text on stdout, without the final line break. */
   text: string
-  /** The last line of stderr. */
+  /** The last line on stderr. */
   message: string
 }
 
@@ -41,7 +44,7 @@ export type Git = (
   more?: { env?: Record<string, string>; cwd?: string },
 ) => Promise<GitAnswer>
 
-/** Returns git for a folder. `what` is named in the error if git is missing. */
+/** Returns git for a folder. If git is missing, the error message contains `what`. */
 export function gitIn(folder: string, what: string, signal: AbortSignal): Git {
   let filters: Promise<Record<string, string>> | null = null
   const call = async (args: readonly string[], cwd: string, env: Record<string, string>) => {

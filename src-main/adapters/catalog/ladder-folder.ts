@@ -1,6 +1,8 @@
 /**
- * A ladder folder: ladder.yaml and its rungs, as a library with one ladder. The folder may come from anyone. Links
- * out of it are not followed, large files are not read, and only headers and the named files are read.
+ * Reads a ladder folder, ladder.yaml and its rungs, as a library with one ladder.
+ *
+ * The folder is untrusted. Links out of the folder are not followed, and large files are not read.
+ * Only headers and files that the ladder names are read.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
@@ -30,28 +32,31 @@ import { builtWith, sentenceOf, type Catalog } from './catalog'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonHeaderFile } from '../../domain/task/python-reference'
 
-/** Edits that add a variant of a rung to a folder's ladder. */
+/** Functions that add a variant of a rung to a folder's ladder. */
 export { addVariant } from '../../parsers/kernels/ladder-edit'
 export { allowValues } from '../../parsers/kernels/rung-header-edit'
 
 export interface LadderFolder {
-  /** Absolute path. */
+  /** The folder's absolute path. */
   folder: string
   ladder: LadderFile
   task: Task
-  /** The ladder and everything it needs. The runner and the shared headers are this program's. */
+  /** The ladder with its task and rungs. The runner and the shared headers are this program's. */
   catalog: Catalog
-  /** Every file that was read, relative, ladder.yaml first. */
+  /** The relative path of every file that was read, with ladder.yaml first. */
   files: string[]
 }
 
-/** The possible names of the ladder file; a folder has exactly one. */
+/** The allowed names of the ladder file. A folder has exactly one ladder file. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
-/** Files with these names in a rung's folder would be included instead of the generated ones. */
+/**
+ * Names of generated headers. A rung's folder must not contain such a file,
+ * because the compiler would include it instead.
+ */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** A header, by its name; programs include .c files too. */
+/** Matches the name of a header. Some programs also include .c files. */
 export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024
@@ -68,11 +73,11 @@ async function ladderFilesIn(folder: string): Promise<string[]> {
   return ladderFileNames.filter((_, index) => found[index])
 }
 
-/** Returns the ladder file in a folder; null if there is none. */
+/** Returns the name of the ladder file in a folder, or null if the folder has none. */
 export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
-/** Returns why a file in the folder cannot be used; null if it can. */
+/** Returns the reason a file in the folder cannot be used, or null if it can. */
 export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })
@@ -86,7 +91,7 @@ export async function refusalOf(folder: string, name: string): Promise<AnyMessag
 
 const maxBinaryBytes = 256 * 1024 * 1024
 
-/** Reads a file; throws if it is too large. */
+/** Reads a file. Throws an input error if the file is too large. */
 async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
   const { size } = await stat(join(folder, name))
   if (size > maxBinaryBytes)
@@ -97,13 +102,16 @@ async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
 const describeBytes = (name: string, bytes: Uint8Array): string =>
   `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
 
-/** Returns a file as shown before its folder is trusted: its text, or a description that identifies it. */
+/**
+ * Returns a file as shown before the user trusts its folder. Returns the text, or a description
+ * that identifies a binary file.
+ */
 export async function shownFile(folder: string, name: string): Promise<string> {
   const bytes = await readFile(join(folder, name))
   return isBinaryFile(name) ? describeBytes(name, bytes) : bytes.toString('utf8')
 }
 
-/** Reads a text file; throws if it is binary or too large. */
+/** Reads a text file. Throws an input error if the file is binary or too large. */
 export async function readTextIn(folder: string, name: string): Promise<string> {
   const { size } = await stat(join(folder, name))
   if (size > maxTextBytes)
@@ -116,7 +124,7 @@ export async function readTextIn(folder: string, name: string): Promise<string> 
   return bytes.toString('utf8')
 }
 
-/** Returns the headers in the folder and its subfolders, except hidden ones. */
+/** Returns all headers in the folder and its subfolders, except hidden ones. */
 export async function headersBelow(folder: string, below = ''): Promise<string[]> {
   const entries = await readdir(join(folder, below), { withFileTypes: true })
   const found: string[] = []
@@ -135,14 +143,17 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
 }
 
 interface LadderText {
-  /** Absolute path. */
+  /** The folder's absolute path. */
   path: string
-  /** The ladder file's name and text. */
+  /** The name and text of the ladder file. */
   file: string
   text: string
 }
 
-/** Reads the only ladder file of a folder; throws if there is none, or several. */
+/**
+ * Reads the ladder file of a folder. Throws an input error if the folder has none, or more than
+ * one.
+ */
 export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
   const shown = shownPath(path)
@@ -170,8 +181,8 @@ async function readOwn(folder: string, name: string): Promise<string> {
 }
 
 /**
- * Reads a ladder folder. Throws with file, line and column if the ladder is invalid; an invalid rung becomes a fault
- * of the library.
+ * Reads a ladder folder. Throws an input error with file, line and column if the ladder is invalid.
+ * An invalid rung becomes a fault of the library.
  */
 export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)
@@ -238,7 +249,10 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
   return { folder: path, ladder, task, files, catalog }
 }
 
-/** Returns what conflicts between an entry and the rung's compiled file; `path` is inside the entry. */
+/**
+ * Returns a conflict between a ladder entry and the rung's compiled file, or null. `path` is
+ * relative to the entry.
+ */
 function compiledFault(
   file: string,
   { launch, build }: Pick<LadderEntry, 'launch' | 'build'>,
@@ -252,7 +266,7 @@ function compiledFault(
     : null
 }
 
-/** Throws if the ladder has a shipped ladder's id, or names unusable files. */
+/** Throws an input error if the ladder has the id of a shipped ladder, or names unusable files. */
 async function requireUsable(
   { task, ladder, at }: ParsedLadder,
   folder: string,
@@ -333,7 +347,7 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** Returns the file of a rung: its source or, without one, its compiled file. */
+/** Returns the file of a rung: its source, or its compiled file if there is no source. */
 export async function rungFile(folder: string, id: string): Promise<string> {
   const those = async (endings: readonly string[]): Promise<string[]> => {
     const names = endings.map((ending) => `${id}${ending}`)
@@ -370,11 +384,14 @@ async function readRung(
   catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
 }
 
-/** Returns the architecture that PTX names. */
+/** Returns the architecture that the PTX code names. */
 const targetOf = (ptx: string): string | null =>
   /^\.target\s+(sm_\d{2,3}[af]?)\b/m.exec(ptx)?.[1] ?? null
 
-/** Reads a rung without a header. Binary files are described, so that a session can distinguish builds. */
+/**
+ * Reads a rung without a header. A binary file is replaced with a description, so that a session
+ * can distinguish builds.
+ */
 async function readCompiled(
   catalog: Catalog,
   { task, ladder, at }: Pick<ParsedLadder, 'task' | 'ladder' | 'at'>,

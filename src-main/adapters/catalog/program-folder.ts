@@ -1,5 +1,6 @@
 /**
- * A ladder folder of programs: its ladder, and the texts that its commands name. Nothing outside the folder is read.
+ * Reads a ladder folder of programs: its ladder, and the text files in its commands. Files outside
+ * the folder are never read.
  */
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -10,17 +11,20 @@ import { message } from '../../domain/messages/message'
 import { readLadderText, readTextIn, refusalOf, shownPath } from './ladder-folder'
 
 export interface ProgramFolder {
-  /** Absolute path. */
+  /** The folder's absolute path. */
   folder: string
   ladder: Ladder
   programs: ProgramSettings
-  /** The texts that commands name, by their path relative to the folder. */
+  /** The text files in the commands, by path relative to the folder. */
   sources: ReadonlyMap<string, string>
-  /** Every file that was read, relative, ladder.yaml first. */
+  /** The relative path of every file that was read, with ladder.yaml first. */
   files: string[]
 }
 
-/** Reads the folder. Null if its ladder is of kernels, or cannot be read as one of programs. */
+/**
+ * Reads the folder. Returns null if its ladder has kernels instead of programs, or is not a valid
+ * ladder of programs.
+ */
 export async function readProgramFolder(
   folder: string,
   isShipped: (id: string) => boolean,
@@ -74,7 +78,10 @@ const isRelative = (name: string): boolean =>
   name.split('/').every((part) => !['', '.', '..'].includes(part)) &&
   !basename(name).startsWith('.')
 
-/** Returns a text of the folder; null for other words, such as an option or a binary. */
+/**
+ * Returns a text file of the folder. Returns null for other words of a command, such as an option
+ * or a binary.
+ */
 async function textOf(folder: string, name: string): Promise<string | null> {
   if ((await refusalOf(folder, name)) !== null) return null
   return readTextIn(folder, name).catch(() => null)

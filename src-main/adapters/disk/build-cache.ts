@@ -1,6 +1,7 @@
 /**
- * Build results keyed by content: sources, flags and compiler. An entry's folder also keeps its sources, because
- * line information points to them.
+ * Caches build results by content: sources, flags and compiler.
+ *
+ * A cache entry also keeps its sources, because line information refers to them.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -22,12 +23,12 @@ import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
-  /** Contents by path; the compiler runs in a folder that contains them. */
+  /** Contents by path. The compiler runs in a folder with these files. */
   sources: ReadonlyMap<string, string | Uint8Array>
   flags: readonly string[]
-  /** The output of `nvcc --version`, because another compiler produces another artifact. */
+  /** The output of `nvcc --version`. Another compiler version produces another artifact. */
   compiler: string
-  /** File name of the artifact. */
+  /** The artifact's file name. */
   output: string
 }
 
@@ -39,25 +40,32 @@ export const KeptBuild = z.object({
 })
 export type KeptBuild = z.infer<typeof KeptBuild>
 
-/** The folder of an entry's sources, next to its artifact; cuda-kernels/python/kl_rung.h uses it too. */
+/**
+ * The folder of an entry's sources, next to its artifact. The header cuda-kernels/python/kl_rung.h
+ * uses the same name.
+ */
 const sourcesOf = 'src'
 
 interface BuildSlot {
-  /** Where to run the compiler; contains the sources. */
+  /** The folder to run the compiler in, which contains the sources. */
   sourceDir: string
   artifact: string
-  /** Set if the artifact already exists. */
+  /** The cached build, or null if the artifact does not exist yet. */
   kept: KeptBuild | null
-  /** The path that the compiler must write to. `keep` renames it, so that a killed build leaves no artifact. */
+  /**
+   * The path that the compiler must write to. `keep` renames this file, so that a killed build
+   * leaves no artifact.
+   */
   pending: string
   keep(build: KeptBuild): Promise<void>
-  /** Removes the leftovers of a failed compiler. */
+  /** Removes the files that a failed compiler left. */
   discard(): Promise<void>
 }
 
 /**
- * Copies an artifact to a new folder and returns its path. The linker identifies a library by its file, so a copy can
- * be loaded next to the original. The sources are linked, since a Python rung runs its script from them.
+ * Copies an artifact to a new folder and returns the copy's path. The linker identifies a library
+ * by its file, so both the copy and the original can be loaded. The copy's folder has a link to the
+ * sources, because a Python rung runs its script from the sources.
  */
 export async function copyBuilt(artifact: string, folder: string): Promise<string> {
   const copy = join(folder, basename(artifact))
@@ -68,10 +76,13 @@ export async function copyBuilt(artifact: string, folder: string): Promise<strin
 }
 
 export interface BuildCache {
-  /** The folder of shipped builds, for a machine without nvcc. */
+  /** The folder of shipped builds, for machines without nvcc. */
   readonly shippedFolder?: string
   slot(inputs: BuildInputs): Promise<BuildSlot>
-  /** Returns the output of `nvcc --version`, refreshed only if the file behind the path has changed. */
+  /**
+   * Returns the output of `nvcc --version`. The output is refreshed only if the file at the path
+   * has changed.
+   */
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
 
@@ -85,12 +96,15 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
   return sha256(JSON.stringify([compiler, flags, output, texts])).slice(0, 32)
 }
 
-/** Line information contains each source's time; a fixed one makes builds reproducible. */
+/**
+ * A fixed modification time. Line information contains each source's time, so a fixed time makes
+ * builds reproducible.
+ */
 const sourceTime = new Date('1980-01-01')
 
 /**
- * Writes sources to a folder that appears atomically. If a failed build left the folder, replaces its files one by
- * one.
+ * Writes sources to a folder that appears atomically. If a failed build left the folder, replaces
+ * its files one at a time.
  */
 async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (
@@ -112,7 +126,7 @@ async function writeSources(folder: string, sources: BuildInputs['sources']): Pr
     await rename(staged, folder)
   } catch (error) {
     await rm(staged, { recursive: true, force: true }).catch(() => undefined)
-    // Another process has built the same in the meantime.
+    // Another process has already built the same content.
     if (!(await pathExists(folder))) throw error
   }
 }
@@ -122,7 +136,10 @@ const KeptEntry = KeptBuild.extend({ artifact: z.string() })
 
 const hashOf = async (artifact: string): Promise<string> => sha256(await readFile(artifact))
 
-/** Reads an entry's stored build. Null if it or the artifact is missing or damaged, so that it is rebuilt. */
+/**
+ * Returns an entry's cached build. Returns null if the build or its artifact is missing or damaged,
+ * so that it is rebuilt.
+ */
 async function readKept(folder: string, artifact: string): Promise<KeptBuild | null> {
   try {
     const text = await readFile(join(folder, keptName), 'utf8')
@@ -133,7 +150,7 @@ async function readKept(folder: string, artifact: string): Promise<KeptBuild | n
   }
 }
 
-/** Returns a build in a read-only cache; null if it has none. */
+/** Returns a build in a read-only cache, or null if the cache lacks it. */
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
   const artifact = join(folder, inputs.output)
@@ -149,7 +166,7 @@ async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | 
   }
 }
 
-/** Returns a cache on disk. `shared` is a read-only cache that is consulted first. */
+/** Returns a cache on disk. `shared` is a read-only cache that is searched first. */
 export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCache {
   return {
     async slot(inputs) {
@@ -170,7 +187,7 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Without this file the source is recompiled next time; do not fail now.
+            // Ignore a write failure. Without this file, the source is only recompiled next time.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -199,7 +216,10 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
   }
 }
 
-/** Copies a library that was built elsewhere into the cache, to freeze its contents. Returns its path there. */
+/**
+ * Copies a library that was built elsewhere into the cache, so that its contents cannot change.
+ * Returns the copy's path.
+ */
 export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
   const slot = await cache.slot({
     sources: new Map([['rung.so', library]]),
@@ -215,13 +235,17 @@ export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promi
 }
 
 /**
- * Returns a source's name in the session, derived from the path recorded by the compiler, which compiles inside the
- * cache. Other files keep only their bare name, so that their location stays private.
+ * Returns a source's name in the session. The compiler runs inside the cache, so the name is part
+ * of the path that it recorded. Files outside the cache keep only their base name, so that their
+ * location stays private.
  */
 export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
-/** The cache of a replay: always empty and never written, so that each build comes from the recording. */
+/**
+ * The cache of a replay. The cache is always empty and never written, so every build is read from
+ * the recording.
+ */
 export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>
     Promise.resolve({

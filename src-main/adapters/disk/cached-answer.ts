@@ -1,32 +1,34 @@
-/** Caches an answer that depends only on files, until one of them changes. */
+/** Caches a result that depends only on files, until a file changes. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { makeFolder, replaceFile } from './disk'
 
 interface Kept<T> {
-  /** The cache file. */
+  /** The path of the cache file. */
   file: string
-  /** A hash of everything that the answer depends on, including the program's version. */
+  /** A hash of everything that the result depends on, including the program's version. */
   key: string
   schema: z.ZodType<T>
   make: () => Promise<T>
 }
 
-/** Returns the cached answer for the key, or computes it. Cache failures cost only time. */
+/**
+ * Returns the cached result for the key, or computes the result. A cache failure only costs time.
+ */
 export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promise<T> {
   const Entry = z.object({ key: z.literal(key), answer: schema })
   try {
     return Entry.parse(JSON.parse(await readFile(file, 'utf8'))).answer
   } catch {
-    // The entry is absent, damaged, or from other files.
+    // The cache entry is absent, damaged, or for another key.
   }
   const answer = await make()
   try {
     await makeFolder(dirname(file))
     await replaceFile(file, JSON.stringify({ key, answer }))
   } catch {
-    // The answer is computed again next time.
+    // Ignore write failures. The next call computes the result again.
   }
   return answer
 }

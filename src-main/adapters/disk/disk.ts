@@ -1,4 +1,4 @@
-/** Reads and creates files and folders, with messages for disk errors. */
+/** Reads and creates files and folders, with clear messages for disk errors. */
 import {
   closeSync,
   constants,
@@ -25,8 +25,8 @@ type Doing = keyof (typeof templates)['doing']
 export type Elsewhere = keyof (typeof templates)['elsewhere']
 
 /**
- * Converts a file system error to a sentence with the path and a remedy. `elsewhere` explains how to choose another
- * place.
+ * Converts a file system error to an error with the path and a remedy. `elsewhere` explains how to
+ * choose another location.
  */
 export function diskError(
   error: unknown,
@@ -63,7 +63,7 @@ export function diskError(
 
 export const pathExists = (path: string): Promise<boolean> => Promise.resolve(existsSync(path))
 
-/** Syncs a file or folder to disk. Fails silently, because not every system can sync folders. */
+/** Syncs a file or folder to disk. Ignores errors, because some systems cannot sync folders. */
 export async function sync(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -76,8 +76,8 @@ export async function sync(path: string): Promise<void> {
 }
 
 /**
- * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file systems that answer
- * ENOENT for a folder they refuse to create (/proc).
+ * Creates a folder and its missing parents, one at a time. Some file systems (/proc) return ENOENT
+ * for a folder they refuse to create, and Node's recursive mkdir then hangs.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return
@@ -88,16 +88,22 @@ export async function makeFolder(path: string): Promise<void> {
 }
 
 export const mebibyte = 2 ** 20
-/** Larger than any file that this program writes. A larger file came from elsewhere and would fill the memory. */
+/**
+ * The maximum file size. This program writes smaller files. A larger file is foreign and would fill
+ * the memory.
+ */
 const mostMebibytes = 256
 
 /**
- * Files up to this size are read synchronously: with ten thousand sessions, the thread pool costs more than the
- * reads.
+ * Files up to this size are read synchronously. With ten thousand sessions, the thread pool costs
+ * more than the reads.
  */
 const smallBytes = mebibyte
 
-/** Reads a file's bytes. Rejects anything but a regular file, since reading a pipe could block forever. */
+/**
+ * Reads a file's bytes. Throws unless the path is a regular file, because reading a pipe could
+ * block forever.
+ */
 export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
@@ -120,19 +126,19 @@ export const readPlainFile = async (path: string, most?: number): Promise<string
   (await readPlainBytes(path, most)).toString('utf8')
 
 /**
- * Writes a temporary file and renames it, so that readers see the old or the new content even after a kill or on a
- * full disk. The folder must exist.
+ * Replaces a file by renaming a temporary file. Readers see either the old or the new content, even
+ * after a kill or on a full disk. The folder must exist.
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | Iterable<string>,
   options: { mode?: number; flush?: boolean } = {},
 ): Promise<void> {
-  // Hidden, so that listings of the folder skip it.
+  // The temporary file is hidden, so that folder listings skip it.
   const staged = join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}`)
   try {
     await writeFile(staged, content, options)
-    // The process's umask must not apply to an explicit mode.
+    // Set the mode explicitly, because the process's umask would change it.
     if (options.mode !== undefined) await chmod(staged, options.mode)
     await rename(staged, path)
   } catch (error) {

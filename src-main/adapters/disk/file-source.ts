@@ -1,4 +1,4 @@
-/** A file as a source of bytes. It is open only during each read, so it needs no closing. */
+/** A file as a byte source. The file is open only during a read, so callers need not close it. */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ByteSource } from '../../parsers/byte-source'
 
@@ -7,7 +7,7 @@ const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {
   const { size } = statSync(path)
-  // One buffer for all reads, to reduce garbage collection.
+  // One buffer serves all reads, to reduce garbage collection.
   let buffer = new Uint8Array(windowBytes)
   let [start, end] = [0, 0]
   return {
@@ -25,7 +25,10 @@ export function fileSource(path: string): ByteSource {
   }
 }
 
-/** Reads bytes and returns their number, which is smaller than requested at the end of the file. */
+/**
+ * Reads bytes into a buffer and returns their number. At the end of the file, the number is smaller
+ * than requested.
+ */
 function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')
   try {

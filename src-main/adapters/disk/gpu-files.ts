@@ -1,4 +1,7 @@
-/** Parameter files of GPUs. The user's own, written by `machine calibrate`, take precedence over shipped ones. */
+/**
+ * Reads and writes parameter files of GPUs. The user's files, written by `machine calibrate`, take
+ * precedence over shipped files.
+ */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import {
@@ -9,13 +12,13 @@ import {
 import { diskError, errorCode, makeFolder, replaceFile } from './disk'
 
 export interface GpuFolders {
-  /** Shipped files: `assets.gpusDir`. */
+  /** The folder of shipped parameter files: `assets.gpusDir`. */
   shipped: string
-  /** The user's files: `gpus` in the configuration folder. */
+  /** The folder of the user's parameter files: `gpus` in the configuration folder. */
   own: string
 }
 
-/** Returns the folders of a host's parameter files. */
+/** Returns the folders that contain a host's parameter files. */
 export const gpuFolders = ({
   assets,
   machine,
@@ -29,7 +32,7 @@ export const ownGpusFolder = (config: string): string => join(config, 'gpus')
 export interface FoundGpu {
   parameters: GpuParameters
   file: string
-  /** Whether the user calibrated it. */
+  /** Whether the user calibrated this GPU. */
   own: boolean
 }
 
@@ -44,8 +47,8 @@ async function readIn(folder: string, name: string): Promise<GpuParameters | nul
 }
 
 /**
- * Returns the parameters of a GPU by its id, such as `h200`; null if there is no file. Throws an input error if the
- * file is faulty.
+ * Returns the parameters of a GPU by its id, such as `h200`. Returns null if no file exists. Throws
+ * an input error if the file is invalid.
  */
 export async function findGpu(
   { shipped, own }: GpuFolders,
@@ -59,7 +62,7 @@ export async function findGpu(
   return null
 }
 
-/** Returns the ids of all GPUs with a file, in order. */
+/** Returns the ids of all GPUs that have a parameter file, sorted. */
 export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> {
   const names = await Promise.all(
     [own, shipped].map((folder) => readdir(folder).catch((): string[] => [])),
@@ -68,7 +71,7 @@ export async function listGpus({ shipped, own }: GpuFolders): Promise<string[]> 
   return [...new Set(ids.map((name) => name.slice(0, -'.json'.length)))].sort()
 }
 
-/** Writes the user's file of a GPU and returns its path. */
+/** Writes the user's parameter file of a GPU and returns its path. */
 export async function saveGpu(own: string, parameters: GpuParameters): Promise<string> {
   const file = join(own, `${parameters.name}.json`)
   try {

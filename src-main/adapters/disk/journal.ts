@@ -1,7 +1,8 @@
 /**
  * A journal: a file of JSON lines that records the finished parts of a long job.
  *
- * Opening it drops a line that was cut off by a kill or a full disk. A file with another first line is discarded.
+ * Opening the journal drops a line that was truncated by a kill or a full disk. A file with a
+ * different first line is discarded.
  */
 import { open, readFile, rm, type FileHandle } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,23 +10,26 @@ import type { z } from 'zod'
 import { diskError, makeFolder } from './disk'
 
 interface Journal<Row> {
-  /** The rows that the file had when it was opened. */
+  /** The rows that the file contained when it was opened. */
   readonly rows: readonly Row[]
-  /** Resolves when the row has been handed to the system; throws a sentence if the disk refuses. */
+  /**
+   * Appends a row. Resolves when the operating system has accepted the row. Throws if the disk is
+   * full or unwritable.
+   */
   append(row: Row): Promise<void>
   close(): Promise<void>
 }
 
 interface JournalRequest<Row> {
   path: string
-  /** The first line; a file with another one is restarted. */
+  /** The first line. A file with a different first line is started again. */
   header: object
   row: z.ZodType<Row>
-  /** Discard existing rows. */
+  /** Whether to discard existing rows. */
   fresh?: boolean
 }
 
-/** Returns the rows, and the length in bytes of the complete lines. */
+/** Returns the rows and the length of the complete lines in bytes. */
 function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
   const rows: Row[] = []
   const first = `${JSON.stringify(header)}\n`
@@ -65,7 +69,7 @@ export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Jo
   const file: FileHandle = await guard(open(path, begun ? 'r+' : 'w', 0o600))
   if (begun) await guard(file.truncate(bytes))
   let at = bytes
-  /** Writes are sequential, since each needs the end of the previous one. */
+  /** Writes are sequential, because each write starts at the end of the previous one. */
   let last: Promise<void> = Promise.resolve()
   const write = (line: string): Promise<void> => {
     const bytesOfLine = Buffer.from(line)

@@ -1,20 +1,27 @@
-/** A small JSON file that this program maintains for its user, such as the list of trusted folders. */
+/**
+ * A small JSON file that this program maintains for the user, such as the list of trusted folders.
+ */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
 import { diskError, makeFolder, replaceFile, type Elsewhere } from './disk'
 
 export interface JsonFile<T> {
-  /** Returns `empty` if the file is absent or damaged. */
+  /** Returns the file's value, or `empty` if the file is absent or damaged. */
   read(): Promise<T>
-  /** Writes the result of `next` for the current value. A crash leaves the old value or the new one. */
+  /**
+   * Replaces the value with the result of `next`. A crash leaves either the old or the new value.
+   */
   change(next: (value: T) => T): Promise<T>
 }
 
-/** The last change by path. Changes within this process take turns, so that none is lost. */
+/** The last change by path. Changes within this process run one at a time, so that none is lost. */
 const turns = new Map<string, Promise<unknown>>()
 
-/** Returns the file. `elsewhere` explains how to choose another place if it cannot be written. */
+/**
+ * Returns a handle for the JSON file. If the file is not writable, the error includes `elsewhere`,
+ * which explains how to choose another location.
+ */
 export function jsonFile<T>(
   path: string,
   schema: z.ZodType<T>,

@@ -1,20 +1,20 @@
 /** Reads files of JSON lines row by row. */
 import { diskError, errorCode, readPlainFile } from './disk'
 
-/** A row and its location, for error messages. */
+/** The text of a row and its location, for error messages. */
 export interface RowText {
   text: string
   place: string
 }
 
-/** Returns the rows of a file's text. */
+/** Returns the rows in a file's text. */
 export const rowsIn = (text: string, path: string): RowText[] =>
   text
     .split('\n')
     .map((row, index) => ({ text: row, place: `${path}:${index + 1}` }))
     .filter((row) => row.text !== '')
 
-/** Returns the rows of a file; null if it does not exist. */
+/** Returns the rows of a file, or null if the file does not exist. */
 export async function rowsOf(path: string): Promise<RowText[] | null> {
   try {
     return rowsIn(await readPlainFile(path), path)

@@ -1,12 +1,13 @@
 /**
- * File names that are not valid UTF-8. A name may contain any bytes, but Node decodes arguments and names as UTF-8.
+ * Handles file names that are not valid UTF-8. A file name can contain any bytes, but Node decodes
+ * arguments and names as UTF-8.
  */
 import { copyFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { diskError } from './disk'
 import { scratchFolder } from './owned-folder'
 
-/** Returns a unique text for a name. If anything is escaped, backslashes are escaped too. */
+/** Returns a unique text for a file name. If any byte is escaped, backslashes are escaped too. */
 export function nameText(name: Buffer): string {
   const text = name.toString('utf8')
   const isText = Buffer.from(text, 'utf8').equals(name)
@@ -31,14 +32,14 @@ export function nameText(name: Buffer): string {
 }
 
 interface GivenFile {
-  /** A path that can be opened. */
+  /** A path that Node can open. */
   path: string
   remove(): Promise<void>
 }
 
 /**
- * Opens a file named on the command line. If its name is not UTF-8, the bytes are read from the system, and the path
- * is that of a copy with a valid name.
+ * Opens a file named on the command line. If the name is not valid UTF-8, copies the file and
+ * returns the copy's path. The system provides the bytes of the name.
  */
 export async function givenFile(argument: string): Promise<GivenFile> {
   const asGiven = { path: argument, remove: () => Promise.resolve() }

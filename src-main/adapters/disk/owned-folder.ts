@@ -1,8 +1,9 @@
 /**
- * Hidden folders that a process owns while it works, removed after the process ends.
+ * Hidden folders that belong to a running process. An owned folder is removed after its process
+ * ends.
  *
- * Several machines and containers may share the disk, where a process id alone is meaningless. An owner file in the
- * folder identifies the owner, which touches it regularly.
+ * Several machines and containers may share the disk, so a process id alone is ambiguous. An owner
+ * file in the folder identifies the owner. The owner updates the file's time regularly.
  */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises'
@@ -15,12 +16,18 @@ const ownerFile = '.owner.json'
 
 const Owner = z.object({
   schema: z.literal(1),
-  /** The scope of the process id: a running kernel and one of its pid namespaces; null if unknown. */
+  /**
+   * An id of the running kernel and pid namespace in which the process id is valid. Null if
+   * unknown.
+   */
   realm: z.string().nullable(),
   pid: z.number().int(),
-  /** Start time in kernel clock ticks: another process with the same id would have started later. */
+  /**
+   * The process's start time in kernel clock ticks. A later process with the same id has a later
+   * start time.
+   */
   started: z.string().nullable(),
-  /** For information only. */
+  /** The host name, for information only. */
   host: z.string(),
 })
 
@@ -29,7 +36,8 @@ type Owner = z.infer<typeof Owner>
 const heartbeatMs = 60_000
 
 /**
- * Without a heartbeat for this long, a folder counts as abandoned. It is long because a laptop may sleep for days.
+ * A folder without a heartbeat for this long counts as abandoned. The limit is long because a
+ * laptop may sleep for days.
  */
 const abandonedMs = 7 * 24 * 3600 * 1000
 
@@ -38,8 +46,8 @@ const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
 /**
- * Returns an id of this kernel and pid namespace. Only the running kernel's id distinguishes containers made from one
- * image.
+ * Returns an id of the running kernel and pid namespace. Containers made from the same image differ
+ * only in the running kernel's id.
  */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
@@ -48,11 +56,15 @@ async function ownRealm(): Promise<string | null> {
   return boot === null || namespace === null ? null : `${boot.trim()} ${namespace}`
 }
 
-/** Returns a process's start time; null without /proc, or with the /proc of another pid namespace. */
+/**
+ * Returns a process's start time. Returns null without /proc, or if /proc belongs to another pid
+ * namespace.
+ */
 async function startOf(pid: number): Promise<string | null> {
   if ((await orNull(readlink('/proc/self'))) !== String(process.pid)) return null
   const stat = await orNull(readFile(`/proc/${pid}/stat`, 'utf8'))
-  // The command name in parentheses may contain anything, so count fields after the last parenthesis.
+  // The command name in parentheses can contain any character, so count fields after the last
+  // parenthesis.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
 }
 
@@ -71,7 +83,10 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Whether the process has certainly ended; never certain for another machine or container. */
+/**
+ * Whether the process has certainly ended. Returns false for a process on another machine or in
+ * another container.
+ */
 async function isGone(owner: Owner): Promise<boolean> {
   if (owner.realm === null || owner.realm !== (await ownRealm())) return false
   if (!isRunning(owner.pid)) return true
@@ -79,7 +94,10 @@ async function isGone(owner: Owner): Promise<boolean> {
   return started !== null && owner.started !== null && started !== owner.started
 }
 
-/** Reads the owner. Null if it is missing or incomplete: the folder is just being created, or its disk was full. */
+/**
+ * Returns the owner. Returns null if the owner file is missing or incomplete. An owner file is
+ * incomplete while the folder is created or if the disk was full.
+ */
 async function readOwner(folder: string): Promise<Owner | null> {
   try {
     return Owner.parse(JSON.parse(await readFile(join(folder, ownerFile), 'utf8')))
@@ -96,7 +114,7 @@ const modifiedMs = (path: string): Promise<number> =>
 
 async function isAbandoned(path: string): Promise<boolean> {
   const entry = await lstat(path)
-  // In a shared temporary folder, anyone can create a folder with such a name.
+  // In a shared temporary folder, any user can create a folder with this name.
   if (process.getuid && entry.uid !== process.getuid()) return false
   if (!entry.isDirectory()) return false
   const owner = await readOwner(path)
@@ -105,7 +123,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return Date.now() - lastSign > abandonedMs
 }
 
-/** Removes what dead processes left in `parent`. Ignores folders that cannot be removed. */
+/** Removes folders of ended processes in `parent`. Skips folders that cannot be removed. */
 export async function sweepAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent).catch(() => []))
     if (named.test(name)) {
@@ -117,13 +135,16 @@ export async function sweepAbandoned(parent: string): Promise<void> {
 
 export interface OwnedFolder {
   readonly path: string
-  /** Turns it into an ordinary folder, without the owner file. */
+  /** Converts the folder to an ordinary one by removing the owner file. */
   disown(): Promise<void>
-  /** Removes the folder and never fails. Leftovers are swept after this process ends. */
+  /**
+   * Removes the folder and never throws. A later sweep removes any leftovers after this process
+   * ends.
+   */
   remove(): Promise<void>
 }
 
-/** Creates a folder owned by this process in `parent`, after sweeping abandoned ones. */
+/** Creates a folder owned by this process in `parent`. Abandoned folders are removed first. */
 export async function ownFolder(parent: string, name: string): Promise<OwnedFolder> {
   await makeFolder(parent)
   await sweepAbandoned(parent)
@@ -155,7 +176,10 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
   }
 }
 
-/** Creates a folder for files that a tool leaves while it runs. The next call sweeps those of killed programs. */
+/**
+ * Creates a folder for temporary files of a running tool. The next call removes folders of killed
+ * programs.
+ */
 export async function scratchFolder(): Promise<OwnedFolder> {
   try {
     return await ownFolder(tmpdir(), 'kernel-ladder')

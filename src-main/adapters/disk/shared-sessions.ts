@@ -1,8 +1,10 @@
 /**
- * The file that shipped recordings share: `session.json` of each, as rows of one file.
+ * Reads and writes the file that contains the `session.json` of every shipped recording, one per
+ * row.
  *
- * Shipped lab attempts are rows there too. A row begins with its session's name:
- * `{"session":"gemm-fp32-h200-4096",…}`. A `session.json` in a folder of that name takes precedence.
+ * Shipped lab attempts are also rows of this file. A row begins with its session's name:
+ * `{"session":"gemm-fp32-h200-4096",…}`. A separate `session.json` in a folder of that name takes
+ * precedence.
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, basename, join, resolve } from 'node:path'
@@ -16,7 +18,10 @@ const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[
 
 type BySession = ReadonlyMap<string, RowText>
 
-/** Returns the rows by session, each without the name, as if it were a separate file. */
+/**
+ * Returns the rows by session name. The name is removed, so that each row equals a separate
+ * `session.json`.
+ */
 async function readBySession(file: string): Promise<BySession> {
   const found = new Map<string, RowText>()
   for (const { text, place } of (await rowsOf(file)) ?? []) {
@@ -26,7 +31,7 @@ async function readBySession(file: string): Promise<BySession> {
   return found
 }
 
-/** The latest version read of each file, because a list of recordings opens many sessions of one file. */
+/** The last content read from each file. A list of recordings opens many sessions of one file. */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 
 async function bySession(file: string): Promise<BySession> {
@@ -46,13 +51,14 @@ async function bySession(file: string): Promise<BySession> {
 export const sharedSession = async (folder: string): Promise<RowText | null> =>
   (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 
-/** Returns the sessions that have a row in a file. */
+/** Returns the names of the sessions that have a row in the file. */
 export const sharingSessions = async (file: string): Promise<string[]> => [
   ...(await bySession(file)).keys(),
 ]
 
 /**
- * Adds or replaces a session's row in the shared file. Rows are sorted by name, so that a new session adds one line.
+ * Adds or replaces a session's row in the shared file. Rows are sorted by name, so that a new
+ * session adds one line to a diff.
  */
 export async function shareSessionRow(folder: string, row: string): Promise<void> {
   const file = join(dirname(folder), sharedSessions)

@@ -1,9 +1,12 @@
 /**
- * Builds that ship with the program, for a machine without nvcc: libraries whose kernels are emulated and whose host
- * code runs here. They use the keys of the build cache, so a changed source or header finds none. `npm run kernels --
- * ship` writes them.
+ * Builds that ship with the program, for machines without nvcc. Each build is a library whose
+ * kernels are emulated and whose host code runs locally.
  *
- * The file of a platform is a Brotli stream: one line of JSON, an `Index`, followed by the artifacts in its order.
+ * The builds use the keys of the build cache, so a changed source or header has no shipped build.
+ * `npm run kernels -- ship` writes the builds.
+ *
+ * A platform's file is a Brotli stream. The stream contains an `Index` as one line of JSON,
+ * followed by the artifacts in the same order.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +15,7 @@ import { z } from 'zod'
 import { buildKey, KeptBuild, type BuildCache } from './build-cache'
 
 const Index = z.object({
-  /** The output of the compiler's `--version`. */
+  /** The output of the compiler's `--version` option. */
   compiler: z.string(),
   builds: z.array(z.object({ key: z.string(), bytes: z.number().int(), kept: KeptBuild })),
 })
@@ -29,13 +32,13 @@ export interface ShippedBuilds {
 
 const platform = `${process.platform}-${process.arch}`
 
-/** Whether builds ship for this platform. */
+/** Whether builds are shipped for this platform. */
 export const shippedPlatform = (): boolean => platform === 'linux-x64'
 
 const fileIn = (folder: string): string => join(folder, `${platform}.br`)
 
 export function packBuilds({ compiler, byKey }: ShippedBuilds): Uint8Array {
-  // Builds of one file with different parameters compress well next to each other.
+  // Builds of the same file with different parameters compress best if they are adjacent.
   const sorted = [...byKey].sort(([, a], [, b]) =>
     a.kept.argv.join() < b.kept.argv.join() ? -1 : 1,
   )
@@ -61,7 +64,10 @@ function unpackBuilds(packed: Uint8Array): ShippedBuilds {
 
 const opened = new Map<string, Promise<ShippedBuilds | null>>()
 
-/** Opens a folder's builds, read once; null if there are none for this platform. */
+/**
+ * Opens a folder's builds, which are read once. Returns null if the folder has none for this
+ * platform.
+ */
 export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null> {
   const file = fileIn(folder)
   const known = opened.get(file) ?? readFile(file).then(unpackBuilds, () => null)

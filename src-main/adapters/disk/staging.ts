@@ -1,4 +1,4 @@
-/** Folders that are created atomically under their name and never overwrite anything. */
+/** Creates folders atomically under their final name, without ever overwriting another folder. */
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, basename, dirname } from 'node:path'
@@ -7,32 +7,38 @@ import { inputError, type ErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { sweepAbandoned, ownFolder, type OwnedFolder } from './owned-folder'
 
-/** A folder that is filled while hidden and then appears atomically under its name. */
+/** A hidden folder to fill. The folder then appears atomically under its final name. */
 interface StagedFolder {
   /** The path to write to until `commit`. */
   readonly path: string
   /**
-   * Syncs everything and renames the folder to its name. Adds a number if the name has been taken in the meantime.
-   * Returns the final path.
+   * Syncs all files and renames the folder to its final name. If that name is taken by then,
+   * appends a number. Returns the final path.
    */
   commit(): Promise<string>
   discard(): Promise<void>
 }
 
-/** Whether a path is taken, even by a dangling link. */
+/** Whether a path is taken. A dangling link also counts. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
     () => false,
   )
 
-/** Throws if a folder named by the user exists. Names chosen by this program get a number instead. */
+/**
+ * Throws an input error if a folder named by the user exists. If the program chose the name, a
+ * number is appended instead.
+ */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
     throw inputError(message('files.exists', { file: path }), message('files.otherFolder'))
 }
 
-/** Returns an error if the contents of a folder named by the user ended up in another folder. */
+/**
+ * Returns an error if the contents were stored in another folder than the user named. Returns null
+ * otherwise.
+ */
 export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | null =>
   folder === wanted
     ? null
@@ -42,12 +48,15 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
         remedy: message('files.savedElsewhere', { folder }),
       }
 
-/** Error codes of a rename onto a nonempty folder, onto a file, and onto any folder on Windows. */
+/**
+ * Error codes of renaming a folder onto a nonempty folder, onto a file, and onto any folder on
+ * Windows.
+ */
 const takenCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM', 'EACCES']
 
 /**
- * Renames the folder to the next free name. If several processes request one name, the rename gives it to only one of
- * them.
+ * Renames the folder to the next free name. If several processes want the same name, only one of
+ * the renames succeeds.
  */
 async function nameFreely(path: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {
@@ -63,8 +72,8 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
 }
 
 /**
- * Stages `wanted` in a hidden sibling folder, so that the final rename stays on one file system. Also sweeps
- * leftovers of killed programs there and in the temporary folder.
+ * Creates a hidden sibling folder of `wanted`, so that the final rename stays on one file system.
+ * Also removes folders of killed programs next to it and in the temporary folder.
  */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder

@@ -1,5 +1,6 @@
 /**
- * Finished sweeps in the data folder: one file each, next to the journals of points, written once and never edited.
+ * Stores finished tuning sweeps in the data folder, one file per sweep. The files are next to the
+ * journals of points. A sweep's file is written once and never edited.
  */
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +11,7 @@ import { KeptTuning } from '../../domain/tune/kept-tuning'
 
 const ending = '.tuning.json'
 
-/** Stores a sweep under its id or, if that is taken, a similar one; returns the id. */
+/** Stores a sweep under its id and returns the id. If the id is taken, uses a similar one. */
 export async function keepTuning(folder: string, tuning: KeptTuning): Promise<string> {
   try {
     await makeFolder(folder)
@@ -30,7 +31,7 @@ export async function keepTuning(folder: string, tuning: KeptTuning): Promise<st
   }
 }
 
-/** Reads a sweep. Throws if the id is unknown, or the file is damaged. */
+/** Reads a sweep. Throws if the id is unknown or the file is damaged. */
 export async function readTuning(folder: string, id: string): Promise<KeptTuning> {
   const path = join(folder, id + ending)
   let text: string
@@ -47,7 +48,7 @@ export async function readTuning(folder: string, id: string): Promise<KeptTuning
   }
 }
 
-/** Returns the ids, unordered. */
+/** Returns the ids of all sweeps, unsorted. */
 export async function tuningIds(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [])
   return names.filter((name) => name.endsWith(ending)).map((name) => name.slice(0, -ending.length))

@@ -1,11 +1,11 @@
-/** Unpacks zstd in blocks; Node.js supports zstd only since 22.15. */
+/** Decompresses zstd files in blocks. Node.js has built-in zstd support only since 22.15. */
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs'
 import { Decompress } from 'fzstd'
 
 export const isZstd = (start: Uint8Array): boolean =>
   [0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)
 
-/** How unpacking ended. On failure, the file contains everything before the fault. */
+/** The outcome of decompression. After a failure, the file contains everything before the fault. */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
 
 class TooLarge extends Error {}
@@ -38,7 +38,7 @@ function unpack(stream: Decompress, bytes: Uint8Array, isLast = false): void {
   try {
     stream.push(bytes, isLast)
   } catch (error) {
-    // A full disk has an error code that is a string; the decoder's codes are numbers.
+    // A disk error has a string as its code, and a decoder error has a number.
     if (error instanceof TooLarge || typeof (error as { code?: unknown }).code === 'string')
       throw error
     throw new Damaged()

@@ -1,15 +1,15 @@
-/** Packs several files into one, for hosts that can deliver only a single file. */
+/** Packs several files into one zip file, for hosts that can deliver only a single file. */
 import { strToU8, zipSync } from 'fflate'
 
 interface ZippedFile {
-  /** With `/` as separator. */
+  /** The path inside the zip file, with `/` as separator. */
   path: string
   content: string | Uint8Array
 }
 
 /**
- * Returns a zip. The same files yield the same bytes: the date is the earliest that a zip can represent in any time
- * zone.
+ * Returns a zip file. Equal files yield equal bytes: the stored date is the earliest that is valid
+ * in any time zone.
  */
 export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
   zipSync(

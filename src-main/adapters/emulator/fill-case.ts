@@ -1,4 +1,6 @@
-/** Fills the buffers of a case like the runner does, in memory shared between threads. */
+/**
+ * Fills the buffers of a case with the same data as the runner, in memory shared between threads.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -11,7 +13,7 @@ import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface FilledBuffer extends CaseBuffer {
   bytes: number
-  /** null for a buffer that is only written; its initial value is NaN. */
+  /** The initial contents. Null for a buffer that is only written, which starts as NaN. */
   contents: Uint8Array | null
 }
 
@@ -39,14 +41,17 @@ function ruleOf(
 }
 
 /**
- * Byte of unwritten elements if NaN may be a right result. In every floating-point type it makes a number far from
- * typical results. The runner uses the same.
+ * The fill byte of unwritten elements if NaN can be a correct result. In every floating-point type,
+ * this byte yields a number far from typical results. The runner uses the same byte.
  */
 const unwritten = 0x7b
 
 const headerAt = 8
 
-/** Returns the data after the header of a .npy file, whose type and shape were checked when the ladder was read. */
+/**
+ * Returns the data after the header of a .npy file. The type and shape were checked when the ladder
+ * was read.
+ */
 async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   const file = await readFile(path).catch(() => null)
   const start =
@@ -60,7 +65,7 @@ async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   return file.subarray(start)
 }
 
-/** Fills the buffers of a case. `folder` contains the files that fill buffers. */
+/** Fills the buffers of a case. `folder` contains the files with buffer contents. */
 export async function fillCase(
   task: Task,
   own: Case,
@@ -74,7 +79,7 @@ export async function fillCase(
       if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
       if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
-      // Computed from the other buffers once those are filled.
+      // Computed buffers are filled last, from the other buffers.
       if (fill.kind === 'computed') return { ...buffer, bytes, contents }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))

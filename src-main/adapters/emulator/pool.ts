@@ -1,6 +1,8 @@
 /**
- * A pool of emulators, one per core. A job is one rung. Results do not depend on the number of threads, since the
- * blocks of a launch run in order on one of them.
+ * A pool of emulators, one per core. Each job is one rung.
+ *
+ * The blocks of a launch run in order on one thread. Results therefore do not depend on the number
+ * of threads.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -14,19 +16,20 @@ import type { Emulator, EmulatorRequest, StartEmulator } from '../tools/emulator
 
 export interface EmulatorPool {
   /**
-   * Emulates a job. Throws if cancelled, or if an emulator ends without an answer. `onProgress` gets the number of
-   * executed warp instructions, at most about once a second.
+   * Emulates a job. Throws if the job is cancelled or the emulator ends without an answer.
+   * `onProgress` receives the number of executed warp instructions, at most about once per second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
-  /** Predicts a job's time. Throws like `run`. */
+  /** Predicts a job's time. Throws under the same conditions as `run`. */
   predict(job: EmulationJob, gpu: PredictionGpu): Promise<PredictionAnswer>
   close(): Promise<void>
 }
 
-/** Memory of a thread besides that of its emulated GPU, for counts and decoded code. */
+/** The memory of a thread for counts and decoded code, excluding the memory of the emulated GPU. */
 export const heapMegabytes = 1024
 /**
- * Node's default, enforced here: a larger young generation in several threads slows each start of another program.
+ * The size limit of the young generation, equal to Node's default. Larger young generations in
+ * several threads slow down starting other programs.
  */
 const youngMegabytes = 48
 
@@ -48,8 +51,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Emulators of closed pools, kept for a while. A check or an editor opens several pools, and a warm emulator is
- * faster.
+ * Emulators of closed pools, kept for 20 seconds. A check or an editor opens several pools, and a
+ * warm emulator is faster.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000
@@ -59,7 +62,7 @@ function spares(emulator: Emulator, start: StartEmulator): void {
     spare.delete(emulator)
     void emulator.end()
   }, spareMs)
-  // Let the program exit despite the timer and the emulator.
+  // Allow the program to exit despite the timer and the emulator.
   leave.unref()
   emulator.hold(false)
   spare.set(emulator, { start, leave })
@@ -77,7 +80,7 @@ function takeSpare(start: StartEmulator): Emulator | undefined {
 
 export interface PoolOptions {
   size?: number
-  /** Starts emulators that are not threads of this program. */
+  /** Starts emulators outside this process. The default is a thread of this program. */
   start?: StartEmulator | undefined
 }
 

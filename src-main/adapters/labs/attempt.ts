@@ -1,6 +1,7 @@
 /**
- * An attempt at a lab on disk: attempt.json (answers, outcome, and compute-sanitizer's verdicts if it ran), lab.cu,
- * and session/ if anything was measured. Written once, never edited.
+ * Reads and writes an attempt at a lab. The attempt's folder contains attempt.json (answers and
+ * outcome) and lab.cu. It also has session/ if anything was measured, and compute-sanitizer's
+ * verdicts if that tool ran. An attempt is written once and never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +45,7 @@ export const sessionFolder = (folder: string): string => join(folder, 'session')
 
 const files = { attempt: 'attempt.json', source: 'lab.cu' } as const
 
-/** Writes everything except the session, which the run has already saved there. */
+/** Writes all files of an attempt except the session, which the run has already saved. */
 export async function writeAttempt(
   folder: string,
   attempt: LabAttempt,
@@ -68,7 +69,10 @@ type Upgrade = (value: unknown) => ReturnType<typeof upgraded>
 const refuse = (path: string, why: Statement) =>
   inputError(message('files.unreadable', { file: path, why }), message('files.notChanged'))
 
-/** Upgrades and validates a document of the file at `path`. Rejects a newer or damaged one with the reason. */
+/**
+ * Upgrades and validates a document from the file at `path`. Throws an error with the reason if the
+ * document is damaged or has a newer version.
+ */
 export function parseAs<T>(
   value: unknown,
   path: string,
@@ -82,7 +86,7 @@ export function parseAs<T>(
   return read.data
 }
 
-/** Parses the text of a document of the file at `path`. */
+/** Parses a JSON document from the file at `path`. */
 export function parseJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
@@ -99,7 +103,7 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** Upgrades an attempt by upgrading its outcome, which has the version. */
+/** Upgrades an attempt by upgrading its outcome, which contains the version. */
 const upgradedAttempt: Upgrade = (value) => {
   const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
   if (!attempt.success) return { refused: message('sessions.noAttempt') }
@@ -115,7 +119,7 @@ const parseSanitizerFile = (value: unknown, path: string): SanitizerVerdicts =>
 
 const noVerdicts = { schema: sanitizerFileVersion, verdicts: {} }
 
-/** Returns the verdicts in an attempt. */
+/** Returns the compute-sanitizer verdicts of an attempt. */
 export const parseVerdicts = (value: unknown, path: string): SanitizerVerdicts => {
   const attempt = z.looseObject({ sanitized: z.unknown() }).safeParse(value)
   return parseSanitizerFile(attempt.data?.sanitized ?? noVerdicts, path)
@@ -129,13 +133,13 @@ export async function readAttempt(folder: string): Promise<LabAttempt> {
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
-/** The evidence that an attempt's checks are judged by. */
+/** The evidence for judging an attempt's checks. */
 export interface AttemptEvidence {
   session: Session
   sanitized: SanitizerVerdicts
 }
 
-/** Returns the attempts in a folder by name, oldest first; unreadable ones are skipped. */
+/** Returns the attempts in a folder by name, oldest first. Skips unreadable attempts. */
 export async function listAttempts(
   folder: string,
 ): Promise<{ id: string; folder: string; attempt: LabAttempt }[]> {

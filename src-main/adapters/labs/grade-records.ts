@@ -1,6 +1,6 @@
 /**
- * Records of graded submissions, for appeals: everything needed to judge a submission again and get the same row. One
- * JSON file per row, in a folder per grading.
+ * Stores records of graded submissions, for appeals. A record has all data needed to judge a
+ * submission again and get the same row. Each grading has a folder with one JSON file per row.
  */
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,20 +18,20 @@ export const gradeRecordVersion = 1
 export const GradeRecord = z.object({
   schema: z.literal(gradeRecordVersion),
   student: z.string(),
-  /** Id of a shipped lab, or the folder of another lab. */
+  /** The id of a shipped lab, or the folder of another lab. */
   lab: z.string(),
-  /** Hash of the lab's files at the time. */
+  /** The hash of the lab's files at the time of grading. */
   labHash: z.string(),
   source: z.string(),
-  /** answers.yaml as it was submitted; null if there was none. */
+  /** The submitted answers.yaml, or null if there was none. */
   answers: z.string().nullable(),
   target: z.string(),
-  /** Seed of the inputs. */
+  /** The seed of the inputs. */
   seed: z.number().int(),
   appVersion: z.string(),
-  /** SHA-256 of the judged machine code; null if the submission did not compile. */
+  /** The SHA-256 hash of the judged machine code. Null if the submission did not compile. */
   cubin: z.string().nullable(),
-  /** The work that the host code described, by problem. */
+  /** The launches that the host code described, by problem. */
   descriptions: z.array(Description),
   row: GradeRow,
 })
@@ -43,7 +43,7 @@ export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): s
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-/** Returns a file name from a student's name, which may contain any characters. */
+/** Returns a file name based on a student's name, which can contain any characters. */
 const fileName = (student: string): string => student.replace(/[^\w.@+-]+/g, '_').slice(0, 60)
 
 export const recordPath = (folder: string, index: number, student: string): string =>

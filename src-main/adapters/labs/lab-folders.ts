@@ -1,6 +1,7 @@
 /**
- * Labs on disk: <root>/<id>/lab.md with its starter, solution and pictures. A lab may come from anyone, so links out
- * of its folder are not followed, and large files are not read.
+ * Reads labs on disk: <root>/<id>/lab.md with its starter, solution and pictures.
+ *
+ * A lab is untrusted. Links out of its folder are not followed, and large files are not read.
  */
 import { createHash } from 'node:crypto'
 import { lstat, readdir, readFile } from 'node:fs/promises'
@@ -34,15 +35,20 @@ export interface LabFolder {
   id: string
   folder: string
   lab: Lab
-  /** The library with its ladder: the shipped one, or that of the ladder folder inside the lab. */
+  /**
+   * The library with the lab's ladder: the shipped library, or that of a ladder folder inside the
+   * lab.
+   */
   catalog: Catalog
   starter: string
   solution: string
-  /** Bytes of each picture by the path used in the text. */
+  /** The bytes of each picture, by the path used in the text. */
   pictures: ReadonlyMap<string, Uint8Array>
-  /** SHA-256 over every file of the folder, hex. Different content means a different lab. */
+  /**
+   * A SHA-256 hash over every file in the folder, in hex. A changed file makes it a different lab.
+   */
   contentHash: string
-  /** Every file, relative to the folder, in order. */
+  /** The sorted paths of all files, relative to the folder. */
   files: string[]
 }
 
@@ -56,7 +62,10 @@ const maxFileBytes = 1024 * 1024
 const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
-/** Returns what a lab may refer to. `path`: the lab's name for the only ladder of a folder, in place of its id. */
+/**
+ * Returns the names that a lab may refer to. If the lab has a ladder folder, `path` replaces the id
+ * of its only ladder.
+ */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   ladders: new Map(
     catalog.ladders.map(({ id, rungs }) => [
@@ -73,7 +82,7 @@ const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   rungs: new Set(catalog.rungs.keys()),
 })
 
-/** Returns every file in a folder with its size. Links and anything but regular files are faults. */
+/** Returns every file in a folder with its size. Links and special files are faults. */
 async function survey(
   folder: string,
   shown: string,
@@ -131,11 +140,14 @@ interface ReadLab {
 interface LabLadder {
   catalog: Catalog
   references: LabReferences
-  /** Why the ladder folder cannot be used, as sentences. */
+  /** The reasons the ladder folder cannot be used, as sentences. */
   faults: string[]
 }
 
-/** Reads the library of a lab's ladder. The ladder folder is part of the lab: shown, trusted and hashed with it. */
+/**
+ * Reads the library of a lab's ladder. The ladder folder is shown, trusted and hashed as part of
+ * the lab.
+ */
 async function readLadderOf(
   folder: string,
   text: LabText | null,
@@ -156,7 +168,7 @@ async function readLadderOf(
   }
 }
 
-/** Returns the library in which the lab's task has the inputs that the lab requests. */
+/** Returns the library in which the lab's task has the inputs that the lab requires. */
 function withLabInputs(catalog: Catalog, lab: LabFile): Catalog {
   const ladder = catalog.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   const task = ladder && catalog.tasks.get(ladder.task)
@@ -197,7 +209,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
   const text = readLabText(asText(bytes.get(labFile)!))
   const ladder = await readLadderOf(folder, text, shipped)
   const parsed = parseLab(text, file, ladder.references)
-  // A rejected file already has its own fault.
+  // A rejected file already has a fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = [
     ...ladder.faults.map((message) => ({ file, line: parsed.ladderLine, message })),
@@ -235,8 +247,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 }
 
 /**
- * Reads a folder of labs, or a single lab. Prerequisites may be among these labs or `known`. Throws if the folder
- * itself cannot be read; faults inside it are in `faults`.
+ * Reads a folder of labs, or a single lab. A prerequisite can be one of these labs or in `known`.
+ * Throws if the folder is unreadable. Other problems are listed in `faults`.
  */
 export async function readLabs(
   folder: string,
@@ -272,7 +284,7 @@ export async function readLabs(
   const fail = (id: string, message: string): void => {
     faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
   }
-  // An unreadable prerequisite is a fault of that lab, not of the labs that require it.
+  // An unreadable prerequisite is a fault of the prerequisite, not of the labs that require it.
   const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
@@ -284,7 +296,7 @@ export async function readLabs(
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** Reads the single lab of a folder; throws all its faults as one error. */
+/** Reads the single lab of a folder. Throws all its faults as one error. */
 export async function readLab(folder: string, catalog: Catalog): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, catalog)
   if (faults.length > 0)
@@ -302,14 +314,14 @@ export async function readLab(folder: string, catalog: Catalog): Promise<LabFold
 
 export const labsDir = (kernelsDir: string): string => join(kernelsDir, 'labs')
 
-/** Reads the shipped labs; none if the program ships without them. */
+/** Reads the shipped labs. Returns an empty library if the program ships without labs. */
 export async function readShippedLabs(catalog: Catalog): Promise<LabLibrary> {
   const folder = labsDir(catalog.root)
   const entries = await readdir(folder).catch(() => [])
   return entries.length === 0 ? { labs: [], faults: [] } : readLabs(folder, catalog)
 }
 
-/** Reads one shipped lab without the others; null if none has this id. */
+/** Reads one shipped lab. Returns null if no lab has this id. */
 export async function readShippedLab(catalog: Catalog, id: string): Promise<LabLibrary | null> {
   const folder = labsDir(catalog.root)
   const ids = await readdir(folder).catch((): string[] => [])

@@ -1,8 +1,8 @@
 /**
- * Shipped lab attempts, in `labs/` of the recordings.
+ * Reads shipped lab attempts in the recordings' `labs/` folder.
  *
- * `attempts.jsonl` has a row per attempt with its name. The files next to it store the session under the same name
- * (disk/shared-sessions.ts).
+ * `attempts.jsonl` has one named row per attempt. Adjacent files store the session under the same
+ * name (disk/shared-sessions.ts).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,21 +23,24 @@ export const recordedLabs = (recordings: string): string => join(recordings, 'la
 export const attemptListFile = (recordings: string): string =>
   join(recordedLabs(recordings), 'attempts.jsonl')
 
-/** The pattern keeps the name from leaving the folder. */
+/** The pattern rejects names that would lead out of the folder. */
 const Row = z.looseObject({ name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/) })
 
 export type AttemptRow = z.infer<typeof Row>
 
 export interface RecordedAttempt {
   name: string
-  /** The folder by which the session is read. */
+  /** The folder path that identifies the session. */
   folder: string
   row: AttemptRow
-  /** File and row, for messages. */
+  /** The file and row number, for messages. */
   place: string
 }
 
-/** Returns attempts by name; throws if a row is damaged. A row's content is validated only when used. */
+/**
+ * Returns attempts by name. Throws if a row is damaged. A row's content is validated only when
+ * used.
+ */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)
   const text = await readFile(file, 'utf8').catch((error: unknown) => {

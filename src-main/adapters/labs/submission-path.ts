@@ -1,6 +1,6 @@
-/** Paths of submissions, whose names may contain any bytes. */
+/** Paths of submissions, which can contain any bytes. */
 
-/** A path: text if it is valid UTF-8, else bytes. */
+/** A path: a string if it is valid UTF-8, or else bytes. */
 export type Path = string | Buffer
 
 export const below = (folder: Path, name: Buffer): Buffer =>

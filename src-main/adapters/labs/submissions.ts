@@ -1,7 +1,7 @@
 /**
- * A folder of submissions: each student is a .cu file, or a folder with one.
+ * Finds submissions in a folder. Each student has a .cu file or a folder.
  *
- * The folder contains lab.cu or a single .cu file.
+ * A student's folder contains lab.cu or exactly one .cu file.
  */
 import { lstat, readdir } from 'node:fs/promises'
 import { inputError } from '../../domain/errors'
@@ -11,9 +11,12 @@ import { message, type Statement } from '../../domain/messages/message'
 import { below, type Path, submissionFile } from './submission-path'
 
 export interface FoundSubmission {
-  /** The name on one line. Invalid UTF-8 and control characters are escaped, as in `\\xff`. */
+  /**
+   * The student's name on one line. Invalid UTF-8 and control characters are escaped, as in
+   * `\\xff`.
+   */
   student: string
-  /** null if there is none; `reason` explains why. */
+  /** The submitted file, or null if there is none. `reason` then explains why. */
   file: Path | null
   reason: Statement | null
 }
@@ -41,7 +44,7 @@ async function inFolder(folder: Path, student: string): Promise<FoundSubmission>
     : { student, file: below(folder, chosen), reason: null }
 }
 
-/** Returns submissions sorted by name. Hidden entries and other kinds of files are ignored. */
+/** Returns submissions sorted by name. Ignores hidden entries and other kinds of files. */
 export async function listSubmissions(folder: string): Promise<FoundSubmission[]> {
   let names: Buffer[]
   try {

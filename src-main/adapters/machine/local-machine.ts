@@ -24,7 +24,7 @@ export function localMachine(): HostMachine {
   }
 }
 
-/** Returns the setup for every host. */
+/** Returns the setup that every host uses. */
 export const setUp: SetUp = async () => {
   const own = await assets()
   const machine = localMachine()

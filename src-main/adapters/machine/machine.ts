@@ -1,7 +1,7 @@
 /**
- * A machine that rungs are built and run on: this one, or a recording of one.
+ * A machine that rungs are built and run on: this machine, or a recording of another.
  *
- * It is the only access to programs, build results and files.
+ * All access to programs, build results and files uses this interface.
  */
 import { type BuildCache } from '../disk/build-cache'
 import { type Assets } from '../catalog/assets'
@@ -9,26 +9,29 @@ import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
 
 export interface Machine {
-  /** `local`, or the machine's name. */
+  /** The machine's name, or `local`. */
   readonly name: string
-  /** Its programs; their output is passed to the recorder. */
+  /** Returns the machine's programs. The programs' output is passed to the recorder. */
   toolbox(recorder: RawRecorder | null): Toolbox
-  /** Its build cache. */
+  /** The machine's build cache. */
   readonly cache: BuildCache
-  /** Its folders and their placeholders in stored text, longer paths first. */
+  /**
+   * Folders of the machine with the placeholders that replace them in stored text. Longer paths
+   * come first.
+   */
   readonly aliases: readonly PathAlias[]
-  /** The text of one of its files; null if it cannot be read. */
+  /** Returns the text of a file on the machine, or null if the file is unreadable. */
   readText(path: string): Promise<string | null>
   exists(path: string): Promise<boolean>
-  /** An environment variable of its programs; null if unset. */
+  /** Returns an environment variable of the machine's programs, or null if it is unset. */
   variable(name: string): string | null
 }
 
-/** Where a host stores user files. */
+/** The folders in which a host stores user files. */
 export interface Folders {
   home: string
   config: string
-  /** May be deleted at any time. */
+  /** The cache folder, which may be deleted at any time. */
   cache: string
   sessions: string
   drafts: string
@@ -42,11 +45,14 @@ export interface HostMachine extends Machine {
   readonly folders: Folders
 }
 
-/** The program's files and the host's machine, created once by a host and passed down. */
+/** The program's files and the host's machine. A host creates one Setup and passes it down. */
 export interface Setup {
   assets: Assets
   machine: HostMachine
 }
 
-/** Called when a command first needs the setup, since finding the files may unpack them. */
+/**
+ * Returns the setup. A command calls this when it first needs the setup, because finding the files
+ * may unpack them.
+ */
 export type SetUp = () => Promise<Setup>

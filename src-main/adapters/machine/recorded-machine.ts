@@ -1,4 +1,7 @@
-/** The machine of a recording. Its tools repeat their recorded output, and it has no disk. */
+/**
+ * The machine of a recording. The machine's tools replay their recorded output. A recorded machine
+ * has no disk.
+ */
 import { emptyBuildCache } from '../disk/build-cache'
 import type { Machine } from './machine'
 import { recordedToolbox } from '../tools/recorded-toolbox'

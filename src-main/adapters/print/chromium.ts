@@ -1,4 +1,4 @@
-/** Runs this machine's Chromium or Chrome headless: prints documents and renders drawings. */
+/** Runs the local Chromium or Chrome in headless mode, to print documents and render drawings. */
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -12,22 +12,28 @@ import { parseDrawnPage, type DrawnPage } from '../../parsers/report/drawn-page'
 import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 
 export interface PrintOptions {
-  /** Prints only to locate headings: without tags and outline, which take half of the time. */
+  /**
+   * Whether to print only to locate headings. A draft omits tags and outline, which take half of
+   * the time.
+   */
   draft?: boolean
 }
 
-/** Prints an HTML document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+/**
+ * Prints an HTML document as a PDF, without running scripts. The PDF has tags and an outline unless
+ * it is a draft.
+ */
 export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8Array>
 
 export { placesInPdf, stablePdf }
 
 const names = [
-  // Debian's package of the same engine without a window, for servers.
+  // Debian's package of Chromium without a window, for servers.
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
 ]
 
-/** Install locations outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
+/** Returns install locations outside PATH. `KERNEL_LADDER_PATH_ONLY=1` disables them. */
 function usualPlaces(): string[] {
   const { env, platform } = process
   if (env.KERNEL_LADDER_PATH_ONLY === '1') return []
@@ -46,7 +52,10 @@ function usualPlaces(): string[] {
   return ['/opt/google/chrome/chrome', '/snap/bin/chromium']
 }
 
-/** Returns the browser: the user's choice, then PATH, then the usual locations; null if none is found. */
+/**
+ * Returns the browser's path. Tries the user's choice first, then PATH, then the usual locations.
+ * Returns null if none exists.
+ */
 async function findChromium(): Promise<string | null> {
   const {
     KERNEL_LADDER_CHROMIUM: own,
@@ -65,23 +74,26 @@ async function findChromium(): Promise<string | null> {
       () => false,
     )
     if (isExecutable) return file
-    // An executable chosen by the user is never silently skipped.
+    // Never silently skip an executable that the user chose.
     if (file === own)
       throw missingError(message('reports.notExecutable', { file }), message('reports.nameBrowser'))
   }
   return null
 }
 
-/** Time limit of a print; a report of hundreds of pages takes a few seconds. */
+/** The time limit of printing. A report of hundreds of pages takes a few seconds. */
 const timeoutMs = 120_000
 
 interface Work {
   /** The document's file name. */
   input: string
-  /** The output file name; null if the output is on stdout. */
+  /** The output's file name, or null if the output goes to stdout. */
   output: string | null
   text: string
-  /** The end of a complete file, because on a full disk the browser silently leaves a partial one. */
+  /**
+   * The bytes at the end of a complete file. On a full disk, the browser silently leaves a partial
+   * file.
+   */
   ending?: string
   /** The fragment of the document's address. */
   hash?: string
@@ -111,9 +123,10 @@ async function run(
         '--disable-background-networking',
         '--disable-extensions',
         '--no-first-run',
-        // A separate profile: the user's is private and may be in use.
+        // Use a separate profile, because the user's profile is private and may be in use.
         `--user-data-dir=${join(dir, 'profile')}`,
-        // Chromium's sandbox does not work for root; the document has no scripts, so it is not needed.
+        // Chromium's sandbox does not work for root. The document has no scripts, so the sandbox is
+        // not needed.
         ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
         ...argv(out),
         pathToFileURL(file).href + (files.hash ?? ''),
@@ -155,7 +168,10 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
   )
 }
 
-/** Prints a document without scripts as a PDF, tagged and with an outline unless it is a draft. */
+/**
+ * Prints an HTML document as a PDF, without running scripts. The PDF has tags and an outline unless
+ * it is a draft.
+ */
 export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
   run('PDF', { input: 'report.html', output: 'report.pdf', ending: '%%EOF', text: html }, (out) => [
     `--print-to-pdf=${out}`,
@@ -163,10 +179,10 @@ export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
     draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
   ])
 
-/** Resolution of a picture for print, in dpi. */
+/** The resolution of a printed picture, in dpi. */
 const dotsPerInch = 300
 
-/** Draws an SVG of this size in CSS pixels as a PNG for print. */
+/** Renders an SVG as a PNG for print. The size is in CSS pixels. */
 export const drawPng = (
   svg: string,
   { width, height }: { width: number; height: number },
@@ -187,17 +203,20 @@ export const drawPng = (
     ],
   )
 
-/** More than a page needs; the browser's virtual clock skips idle time. */
+/**
+ * The limit of the browser's virtual clock, in milliseconds, which skips idle time. A page needs
+ * less.
+ */
 const patienceMs = 20_000
 
-/** Draws these charts in one of our pages, whose policy allows its own scripts. */
+/** Draws these charts in a page of this program. The page's policy allows only its own scripts. */
 export type PageDrawer = (html: string, words: readonly string[]) => Promise<DrawnPage>
 
 export const drawInPage: PageDrawer = async (html, words) => {
   const hash = drawingAddress(words)
   const work = { input: 'report.html', output: null, text: html, hash }
   const dom = await run('picture', work, () => [
-    // Makes the text in a picture independent of the user's language.
+    // Use one language, so that text in a picture does not depend on the user's language.
     '--lang=en-US',
     `--virtual-time-budget=${patienceMs}`,
     '--dump-dom',

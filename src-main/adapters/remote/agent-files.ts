@@ -1,4 +1,4 @@
-/** The program as one file, and Node for machines without it. */
+/** Provides the one-file program, and Node for machines without it. */
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -6,14 +6,17 @@ import { missingError } from '../../domain/errors'
 import { sha256 } from '../disk/build-cache'
 
 interface AgentFile {
-  /** The first 16 digits of the content's SHA-256. */
+  /** The first 16 digits of the content's SHA-256 hash. */
   hash: string
   bytes: Buffer
 }
 
 const bundleName = 'kernel-ladder.mjs'
 
-/** Returns a file at this path, in this module's folder or one above it. */
+/**
+ * Returns the path in this module's folder or the nearest folder above it. Returns null if no file
+ * exists.
+ */
 function above(path: string): string | null {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
     if (existsSync(join(folder, path))) return join(folder, path)
@@ -26,7 +29,7 @@ async function fileOf(path: string): Promise<AgentFile> {
   return { hash: sha256(bytes).slice(0, 16), bytes }
 }
 
-/** Returns the one-file program: the running one, or the one built in this checkout. */
+/** Returns the one-file program: the running program, or the one built in this checkout. */
 export async function agentProgram(): Promise<AgentFile> {
   const running =
     process.argv[1] === undefined ? '' : await realpath(process.argv[1]).catch(() => '')
@@ -42,7 +45,10 @@ export async function agentProgram(): Promise<AgentFile> {
 /** Node's architecture names by the output of `uname -m`. */
 const architectures: Record<string, string> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }
 
-/** Returns Node for Linux on this architecture: the running one, if it fits. The other machine never downloads it. */
+/**
+ * Returns Node for Linux on this architecture: the running Node, if it matches. The other machine
+ * never downloads Node.
+ */
 export async function nodeFor(name: string, machine: string): Promise<AgentFile> {
   const fits =
     process.platform === 'linux' &&

@@ -1,7 +1,9 @@
 /**
- * ncu's report of a session that ran on another machine. It can be larger than the rest of the session and is only
- * for Nsight Compute. It therefore stays there under its hash, with a note in the session, and is fetched on request.
- * An interrupted fetch resumes.
+ * Handles ncu's report of a session that ran on another machine.
+ *
+ * The report can be larger than the rest of the session, and only Nsight Compute needs it. The
+ * report therefore stays on the other machine under its hash, with a note in the session. The
+ * report is fetched on request. An interrupted fetch can be resumed.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -20,16 +22,19 @@ export const keptReportFile = 'report-there.json'
 
 export const KeptReport = z.object({
   schema: z.literal(1),
-  /** A name in machines.yaml. */
+  /** The machine's name in machines.yaml. */
   machine: z.string(),
-  /** Absolute remote path. */
+  /** The absolute path on the machine. */
   path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().nonnegative(),
 })
 export type KeptReport = z.infer<typeof KeptReport>
 
-/** Links the report of a job's session into a folder that outlives the job; null if there is no report. */
+/**
+ * Links the report of a job's session into a folder that outlives the job. Returns null if the
+ * session has no report.
+ */
 export async function keepReport(
   shell: Shell,
   machine: string,
@@ -58,7 +63,7 @@ export async function keepReport(
   })
 }
 
-/** Reads the note in a session's folder; null if there is none. */
+/** Reads the note in a session's folder. Returns null if the folder has no note. */
 export async function readKeptReport(folder: string): Promise<KeptReport | null> {
   try {
     return KeptReport.parse(JSON.parse(await readFile(join(folder, keptReportFile), 'utf8')))
@@ -75,7 +80,7 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** Returns how many of its bytes have been fetched. */
+/** Returns the number of bytes fetched so far. */
 export const fetchedBytes = (folder: string): Promise<number> => sizeOf(partOf(folder))
 
 const hashOf = async (path: string): Promise<string> => {
@@ -84,12 +89,12 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** Bytes buffered in memory before they are written. */
+/** The number of bytes to buffer in memory before writing. */
 const flushBytes = 256 * 1024
 
 /**
- * Appends the missing bytes of the report to the local part; `lost` if the connection ended early. Throws if the
- * remote report is gone or differs.
+ * Appends the missing bytes of the report to the local partial file. Returns `lost` if the
+ * connection ended early. Throws if the remote report is missing or has changed.
  */
 export async function fetchReport(
   shell: Shell,
@@ -162,7 +167,7 @@ async function fetchRest(
       },
       signal,
     })
-    // Even half a line contains the next bytes of the report.
+    // Even a partial line contains valid bytes of the report.
     flush()
     await work.catch((error: unknown) => {
       throw diskError(error, part, 'write')

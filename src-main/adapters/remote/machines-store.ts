@@ -1,4 +1,7 @@
-/** The user's machines.yaml, read each time because users also edit it. */
+/**
+ * Reads and writes the user's machines.yaml. The file is read every time, because users also edit
+ * it.
+ */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { MachinesFile, WrittenMachine } from '../../domain/remote/machine-file'
@@ -16,14 +19,17 @@ async function readText(path: string): Promise<string | null> {
   }
 }
 
-/** Reads the machines. Throws with file, line and column if the file is invalid. */
+/** Reads the machines. Throws an input error with file, line and column if the file is invalid. */
 export async function readMachines(config: string): Promise<MachinesFile['machines']> {
   const path = machinesPath(config)
   const text = await readText(path)
   return text === null ? {} : parseMachines(text, path).machines
 }
 
-/** Sets one machine, or removes it if `entry` is null. The rest of the file is unchanged. */
+/**
+ * Sets one machine, or removes the machine if `entry` is null. The rest of the file stays
+ * unchanged.
+ */
 export async function writeMachine(
   config: string,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Work on another machine through shell scripts: probe it, send files by hash, and fetch a job's results. Files are
- * staged, checked and renamed.
+ * Works on another machine through shell scripts: probes the machine, sends files by hash, and
+ * fetches a job's results. Files are staged, verified and renamed.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -16,22 +16,22 @@ import { quoted, type Shell, type ShellResult } from './ssh'
 export interface RemoteFacts {
   os: string
   arch: string
-  /** Absolute path of the folder that contains agents, ladders and jobs. */
+  /** The absolute path of the folder for agents, ladders and jobs. */
   root: string
-  /** Path of a recent enough Node; null if there is none. */
+  /** The path of a recent Node, or null if the machine has none. */
   node: string | null
   freeKiB: number | null
-  /** How far its clock is ahead of ours, in seconds. */
+  /** The lead of the remote clock over the local clock, in seconds. */
   clockAhead: number
 }
 
 export interface RemoteFile {
-  /** Relative path with `/`. */
+  /** The relative path, with `/`. */
   path: string
   bytes: Uint8Array
 }
 
-/** The user's shell commands before and after a run. */
+/** The user's shell commands to run before and after a run. */
 export interface Around {
   before: readonly string[]
   after: readonly string[]
@@ -50,12 +50,18 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Limits for answers, which are lists and short texts. */
+/** Limits of answers, which are lists and short texts. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
-/** A script that receives data may be silent for minutes on a slow connection; any other answers soon. */
+/**
+ * The maximum silence in milliseconds. A script that receives data over a slow connection may be
+ * silent for minutes. Other scripts answer soon.
+ */
 const silenceMs = 60_000
 
-/** Runs a script to completion and returns its lines. Throws if the connection is lost or the script fails. */
+/**
+ * Runs a script to completion and returns its lines. Throws if the connection is lost or the script
+ * fails.
+ */
 export async function answer(
   shell: Shell,
   what: string,
@@ -85,8 +91,10 @@ const isNewEnough = (version: string): boolean => {
 }
 
 /**
- * Probes a machine. The commands around a run also run around the probe, because they may set the root, and whatever
- * they pause must resume. Throws if it is not Linux, or if its home is not writable.
+ * Probes a machine. The user's commands before and after a run also run around the probe. The first
+ * commands may set the root folder, and the last ones resume paused services.
+ *
+ * Throws if the machine does not run Linux or its home folder is not writable.
  */
 export async function lookAt(
   shell: Shell,
@@ -126,7 +134,10 @@ export async function lookAt(
   }
 }
 
-/** Sends one file unless it is there, and returns its path. `place` is relative to the root and names the content. */
+/**
+ * Sends a file unless the machine already has it, and returns the remote path. `place` is relative
+ * to the root and identifies the content.
+ */
 export async function sendFile(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -152,7 +163,7 @@ export async function sendFile(
   return path
 }
 
-/** Returns the hash that names a folder's content. */
+/** Returns a hash that identifies a folder's content. */
 const contentHash = (files: readonly RemoteFile[]): string => {
   const hash = createHash('sha256')
   for (const { path, bytes } of [...files].sort((a, b) => (a.path < b.path ? -1 : 1)))
@@ -160,7 +171,7 @@ const contentHash = (files: readonly RemoteFile[]): string => {
   return hash.digest('hex').slice(0, 32)
 }
 
-/** Sends a folder unless its content is there, and returns its path. */
+/** Sends a folder unless the machine already has its content, and returns the remote path. */
 export async function sendFolder(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -168,7 +179,7 @@ export async function sendFolder(
   files: readonly RemoteFile[],
   signal?: AbortSignal,
 ): Promise<string> {
-  // Messages use the last part of the path as the ladder's name.
+  // The last part of the path is the ladder's name in messages.
   const path = `${root}/ladders/${contentHash(files)}/${name.replaceAll(/[^\w.-]/g, '_')}`
   const there = await answer(
     shell,
@@ -189,7 +200,9 @@ export async function sendFolder(
   return path
 }
 
-/** Sends all current files of the ladder unless they are there, and returns the remote folder. */
+/**
+ * Sends the ladder's current files unless the machine already has them. Returns the remote folder.
+ */
 export async function sendLadder(
   shell: Shell,
   facts: RemoteFacts,
@@ -203,7 +216,9 @@ export async function sendLadder(
 
 const mostBytes = 256 * 2 ** 20
 
-/** Sends all files below a folder except links. Throws if they are too large to send. */
+/**
+ * Sends all files in a folder and its subfolders, except links. Throws if the files are too large.
+ */
 export async function sendTree(
   shell: Shell,
   facts: RemoteFacts,
@@ -224,7 +239,10 @@ export async function sendTree(
   return sendFolder(shell, facts, basename(root), files, signal)
 }
 
-/** Fetches the files below a folder except those named `leave`, small ones first; each is checked. */
+/**
+ * Fetches all files in a folder and its subfolders except those named `leave`. Small files come
+ * first, and every file is verified.
+ */
 export async function fetchFolder(
   shell: Shell,
   folder: string,

@@ -1,26 +1,27 @@
 /**
- * Jobs on another machine, through shell scripts: start one in its own process group, follow its lines from any byte,
- * end it, and find leftover jobs.
+ * Runs jobs on another machine through shell scripts. Starts a job in a separate process group and
+ * reads its events from any byte offset. Also stops jobs and finds leftover jobs.
  */
 import type { Statement } from '../../domain/messages/message'
 import { answer, type Around, type RemoteFacts } from './remote-host'
 import { quoted, type Shell } from './ssh'
 
 export interface JobPlace {
-  /** Absolute remote path. */
+  /** The job's folder as an absolute remote path. */
   folder: string
 }
 
 export interface StartJob extends Around {
   node: string
   agent: string
-  /** The job's document. */
+  /** The job's JSON document. */
   job: string
 }
 
 /**
- * Returns the script of a job: the commands before, the program, the commands after. A restarted job begins a new
- * line before it appends. An array task has its own files, whose names end in its number.
+ * Returns the script of a job: the commands before the run, the program, and the commands after the
+ * run. A restarted job begins a new line before it appends. An array task has separate files, whose
+ * names end with its number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
@@ -35,15 +36,18 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     '[ ! -f stop ] || exit 1',
     `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
     'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
-    // A signal ends the first wait, but the program still has to save.
+    // A signal interrupts the first wait, but the program still needs time to save.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
-    // Not stopped by its user, so the job may be restarted.
+    // Leave no completion mark if the user did not stop the job, so that the job can be restarted.
     '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
 
-/** Writes the job's files into a new folder and runs `then` there. Returns the lines of `then`. */
+/**
+ * Writes the job's files into a new folder and runs the script `then` in that folder. Returns the
+ * output lines of `then`.
+ */
 export async function placeJob(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -63,34 +67,43 @@ export async function placeJob(
   return { place: { folder }, lines }
 }
 
-/** Shell code that detects whether a job is running, in `sh` within its folder. */
+/** Shell code that detects whether a job is running. `sh` runs the code in the job's folder. */
 export interface Watch {
-  /** Runs once, at the start. */
+  /** Code that runs once, at the start. */
   first?: string
-  /** Runs before each read of the job's lines; sets `a` while the job may still write. */
+  /**
+   * Code that runs before each read of the job's lines. The code sets `a` while the job may still
+   * write.
+   */
   each: string
-  /** Runs once, at the end. */
+  /** Code that runs once, at the end. */
   last?: string
-  /** Seconds between two reads. */
+  /** The pause between two reads, in seconds. */
   pause: string
 }
 
 interface Followed {
-  /** `ended`: the job has ended, and all its lines have arrived. */
+  /**
+   * How following the job ended. `ended` means that the job has ended and all its lines have
+   * arrived.
+   */
   outcome: 'ended' | 'lost' | 'cancelled'
-  /** Where to resume after a lost connection. */
+  /** The byte offset to resume from after a lost connection. */
   offset: number
-  /** Of an ended job: why it could not start, and its program's other output. */
+  /** The reason an ended job could not start, and its program's other output. */
   lines: string[]
 }
 
 interface Follower {
   onLine: (line: unknown) => void
-  /** Called when the job's folder was found and its lines start to arrive. */
+  /** Called after the job's folder was found, before the first line arrives. */
   onConnected?: () => void
 }
 
-/** Forwards the lines of a job's events from an offset, until it ends or the connection is lost. */
+/**
+ * Forwards the lines of a job's events from an offset, until the job ends or the connection is
+ * lost.
+ */
 export async function follow(
   shell: Shell,
   { folder }: JobPlace,
@@ -100,7 +113,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /** Bytes of incomplete lines, from a lost connection or a job that was killed while it wrote. */
+  /** The length of incomplete lines. A lost connection or a killed job leaves such lines. */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({
@@ -137,7 +150,7 @@ export async function follow(
         torn += Buffer.byteLength(line) + 1
         return
       }
-      // The torn part was completed in the file.
+      // Count the preceding incomplete lines too, because the file contains them.
       at += torn + Buffer.byteLength(line) + 1
       torn = 0
       onLine(value)
@@ -149,26 +162,29 @@ export async function follow(
   return { outcome, offset: at, lines }
 }
 
-/** A started job, detached or in a queue. */
+/** A started job, either detached or in a queue. */
 export interface StartedJob {
   place: JobPlace
-  /** Its number in the scheduler's queue; null without a scheduler. */
+  /** The job's number in the scheduler's queue, or null without a scheduler. */
   number: string | null
   follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
-  /** Asks its program to stop and save, or kills everything that it started. */
+  /** Asks the program to stop and save. With `force`, kills everything that the program started. */
   stop(force: boolean): Promise<unknown>
-  /** For an ended job, the scheduler's explanation; null without one. */
+  /** Returns the scheduler's explanation for an ended job, or null if there is none. */
   ending(): { early: boolean; statement: Statement } | null
 }
 
 /**
- * Whether the job's process group exists. After a reboot it does not, even if its number is in use. `kill -s`,
- * because dash takes no negative number after `kill -0 --`.
+ * Shell code that tests whether the job's process group exists. The test fails after a reboot, even
+ * if the group's number is in use again. The code uses `kill -s`, because dash rejects a negative
+ * number after `kill -0 --`.
  */
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
 
-/** Returns a job that runs in its own process group, started now or by an earlier call. */
+/**
+ * Returns a job that runs in a separate process group. This call or an earlier one started the job.
+ */
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,
   number: null,
@@ -203,15 +219,15 @@ export async function startDetached(
 /** A job whose folder still exists. */
 export interface FoundJob {
   id: string
-  /** `ended` with all its results; `gone` without. */
+  /** The job's state. An `ended` job has all its results. A `gone` job does not. */
   state: 'running' | 'ended' | 'gone'
-  /** The output of sbatch; null for a job that was not submitted to Slurm. */
+  /** The output of sbatch, or null for a job without Slurm. */
   submission: string[] | null
-  /** The job's document. */
+  /** The job's JSON document. */
   job: string
 }
 
-/** Returns the jobs whose results were not copied back, oldest first, without arrays. */
+/** Returns the jobs whose results were not copied back, oldest first. Job arrays are excluded. */
 export async function findJobs(
   shell: Shell,
   { root }: Pick<RemoteFacts, 'root'>,

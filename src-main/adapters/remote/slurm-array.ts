@@ -1,6 +1,8 @@
 /**
- * A Slurm job array: one program on many GPUs, with the task's number in its arguments. A task's last line tells
- * whether it is done. The queue explains why others wait.
+ * Runs a Slurm job array: one program on many GPUs, with the task's number in its arguments.
+ *
+ * A task counts as finished only if its last line says so. The queue explains why other tasks are
+ * waiting.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -14,18 +16,18 @@ export interface ArrayProgress {
   tasks: number
   done: number
   running: number
-  /** Number of waiting or held tasks, with the reasons. */
+  /** The number of waiting or held tasks, with the reasons. */
   waiting: number
   reasons: string[]
   nodes: string[]
 }
 
 export interface EndedTask {
-  /** Counts from 1. */
+  /** The task's number, counted from 1. */
   task: number
-  /** Its last line; null if it left none. */
+  /** The task's last line, or null if it wrote none. */
   last: unknown
-  /** The last states from queue and accounting; null if there are none. */
+  /** The task's last states in the queue and in accounting. Null if unknown. */
   queue: string | null
   accounting: string | null
 }
@@ -33,7 +35,10 @@ export interface EndedTask {
 export interface StartedArray {
   place: JobPlace
   number: string
-  /** Resolves when no task runs or waits; null if the connection was lost. Never throws. */
+  /**
+   * Resolves when no task is running or waiting. Resolves to null if the connection was lost. Never
+   * throws.
+   */
   follow(
     onProgress: (progress: ArrayProgress) => void,
     signal: AbortSignal,
@@ -41,7 +46,7 @@ export interface StartedArray {
   stop(force: boolean): Promise<unknown>
 }
 
-/** Submits tasks 1 to `tasks`. */
+/** Submits the tasks 1 to `tasks`. */
 export async function submitArray(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -74,7 +79,7 @@ export async function submitArray(
               const [job = '', state = ''] = rest.split('|')
               accounting.set(Number(job.split('_')[1]), state)
             }
-            // The last line of a poll.
+            // The `done` line is the last line of each poll.
             if (kind === 'done') {
               const done = new Set(rest.split(' ').filter(Boolean).map(Number))
               onProgress(progressOf(number, tasks, done, lines))
@@ -99,7 +104,7 @@ export async function submitArray(
         'stopping the jobs',
         [
           `cd ${quoted(place.folder)} && touch stop`,
-          // Waiting tasks never start; running ones save first.
+          // Cancel waiting tasks before they start. Running tasks can save first.
           `scancel${at(cluster)} -t PENDING ${number}`,
           `scancel${at(cluster)} ${force ? '' : '-b -s TERM '}${number}`,
           'true',
@@ -135,8 +140,9 @@ function progressOf(
 }
 
 /**
- * Returns the shell code that prints changed lines of the queue. It ends when every task left its mark, or none was
- * in the queue twice in a row.
+ * Returns the shell code that prints changed lines of the queue. The code ends when every task has
+ * left its completion mark. The code also ends after two consecutive polls without any task in the
+ * queue.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`
@@ -144,7 +150,7 @@ function watchOf(name: string, number: string, cluster: string | null, tasks: nu
     pause: '1',
     first: 'woken=; next=0; every=1; gone=0; over=; : > queue.old',
     each: [
-      // The user is waiting for the end: poll at the shortest interval.
+      // After a stop request, the user is waiting, so poll at the shortest interval.
       'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       't=$(date +%s)',
       '  m=$(ls | sed -n "s/^done[.]//p"); n=$(printf "%s" "$m" | grep -c .)',

@@ -1,6 +1,8 @@
 /**
- * A Slurm job, through sbatch, squeue, sacct and scancel in plain text. Its lines come from the folder that login
- * node and compute node share. squeue is polled less often the longer nothing changes.
+ * Runs a Slurm job through the plain-text output of sbatch, squeue, sacct and scancel.
+ *
+ * The login node and the compute node share a folder that contains the job's lines. squeue is
+ * polled less often the longer the job's state stays the same.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -25,12 +27,15 @@ import {
 } from './remote-jobs'
 import { quoted, type Shell } from './ssh'
 
-/** Longest interval between squeue polls, in seconds. */
+/** The longest interval between squeue polls, in seconds. */
 const slowest = 30
-/** Seconds to wait after a job's end for its lines to arrive through a shared file system. */
+/**
+ * The time to wait for a job's last lines after it ends, in seconds. The lines arrive through a
+ * shared file system.
+ */
 const settling = 15
 
-/** Returns sbatch's options for a site, one word each. */
+/** Returns a site's sbatch options, one word each. */
 export function sbatchWords(options: SlurmOptions): string[] {
   const named = (['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const).flatMap(
     (name) => (options[name] === undefined ? [] : [`--${name}=${options[name]}`]),
@@ -39,8 +44,9 @@ export function sbatchWords(options: SlurmOptions): string[] {
 }
 
 /**
- * Returns our own sbatch options. No variables of the submitting shell are exported, so that a job does not depend on
- * where it is submitted; commands before the run set what it needs. A requeued job appends to its earlier output.
+ * Returns this program's sbatch options. No variables of the submitting shell are exported, so that
+ * a job does not depend on where it is submitted. The commands before the run set the variables it
+ * needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
@@ -49,7 +55,7 @@ const ownWords = (name: string): string[] => [
 
 const line = (words: readonly string[]): string => words.map(quoted).join(' ')
 
-/** Returns the error for sbatch's stderr, depending on who has to act. */
+/** Returns the error for sbatch's stderr. The error's remedy depends on who has to act. */
 function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
   const errors =
     lines
@@ -79,8 +85,8 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
 }
 
 /**
- * Returns a script that runs sbatch with these words in the current folder. Its lines begin with `rc`, `out` and
- * `err`.
+ * Returns a script that runs sbatch with these words in the current folder. The script's output
+ * lines begin with `rc`, `out` and `err`.
  */
 const submitScript = (words: readonly string[]): string =>
   [
@@ -94,7 +100,7 @@ function submitted(lines: readonly string[]) {
   return { status: Number(of('rc')[0] ?? NaN), out: of('out'), err: of('err') }
 }
 
-/** Asks Slurm whether it would accept a job with these options. Throws if it would not. */
+/** Asks Slurm whether it accepts a job with these options. Throws if Slurm rejects the options. */
 export async function tryOptions(
   shell: Shell,
   options: SlurmOptions,
@@ -116,8 +122,8 @@ export async function tryOptions(
 }
 
 /**
- * Returns the shell code that polls the job's line. It sets `over` once the state is final, or the job was absent,
- * twice in a row. Reported lines begin with `%`.
+ * Returns the shell code that polls the job's line in the queue. The code sets `over` after two
+ * consecutive polls with a final state or without the job. Reported lines begin with `%`.
  */
 function watchOf(name: string, id: string, cluster: string | null): Watch {
   const where = at(cluster)
@@ -126,7 +132,7 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
     pause: '1',
     first: 'woken=; next=0; every=1; old=x; same=0; over=',
     each: [
-      // The user is waiting for the end: poll at the shortest interval.
+      // After a stop request, the user is waiting, so poll at the shortest interval.
       'if [ -f stop ] && [ -z "$woken" ]; then woken=1; next=0; every=1; fi',
       'if [ -f done ]; then over=1; fi',
       '  t=$(date +%s)',
@@ -140,36 +146,41 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // The end of a job may be known before its last lines arrive, since they take another path.
+      // The job's end can become known before its last lines arrive, because they take a different
+      // path.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Only the last start: the output of earlier ones precedes it.
+      // Use only the last start. The output of earlier starts comes before it.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }
 }
 
-/** Called with a job's queue state, once per change. */
+/** Receives a job's queue state. Called once per change. */
 export type OnState = (state: JobState, before: JobState | null, number: string) => void
 
 const jobName = (id: string): string => `kernel-ladder-${id}`
 
 interface Submitted {
   place: JobPlace
-  /** The job's name, used to query the queue. */
+  /** The job's name, which squeue filters by. */
   name: string
   number: string
   cluster: string | null
 }
 
-/** Returns the option for Slurm's commands if a job is in another cluster than the login node's. */
+/**
+ * Returns the cluster option for Slurm's commands, if a job is in a different cluster than the
+ * login node.
+ */
 export const at = (cluster: string | null): string =>
   cluster === null ? '' : ` -M ${quoted(cluster)}`
 
 /**
- * Places a job's files and submits it; `more` are additional words for sbatch. Throws sbatch's message if it refuses.
+ * Writes a job's files and submits the job. `more` has additional arguments for sbatch. Throws
+ * sbatch's message if it rejects the job.
  */
 export async function submit(
   shell: Shell,
@@ -219,7 +230,10 @@ export async function submitJob(
   return slurmJob(shell, await submit(shell, facts, id, start, options), onState)
 }
 
-/** Returns the job of an earlier call, from what sbatch printed then; null if it printed no number. */
+/**
+ * Returns a job that was submitted earlier, based on the output of sbatch. Returns null if the
+ * output has no job number.
+ */
 export function submittedJob(
   shell: Shell,
   place: JobPlace,
@@ -266,7 +280,7 @@ function slurmJob(
         shell,
         'stopping the job',
         [
-          // The file `stop` is for a job about to start, which no signal can reach yet.
+          // The file `stop` stops a job that is about to start, which signals cannot reach yet.
           `cd ${quoted(place.folder)} && touch stop`,
           force
             ? `scancel${onCluster} ${number}`
@@ -281,7 +295,7 @@ function slurmJob(
   }
 }
 
-/** Returns the notice for a state change; null if there is none. */
+/** Returns a notice for a state change, or null if the change needs none. */
 export function stateNotice(
   state: JobState,
   before: JobState | null,

@@ -1,10 +1,12 @@
 /**
- * Runs shell scripts on another machine through the system's ssh, with the user's configuration, keys, agent and jump
- * hosts. It never prompts: anything that needs an answer fails with a sentence.
+ * Runs shell scripts on another machine through the system's ssh, with the user's configuration,
+ * keys, agent and jump hosts. ssh never prompts: if it needs input, the call fails with an error
+ * message.
  *
- * The remote login shell parses the command again and may print anything first. The command is therefore a constant
- * that every shell reads alike. The script and its data come on stdin, and the answer is framed by two lines that
- * begin with a random word.
+ * The remote login shell parses the command again and can print anything before the script runs.
+ * Therefore the command is a constant that every shell interprets the same way. The script and its
+ * data are sent through stdin. Two lines that begin with a random word mark the start and end of
+ * the answer.
  */
 import { randomBytes } from 'node:crypto'
 import { KernelLadderError, missingError } from '../../domain/errors'
@@ -13,7 +15,7 @@ import { runProcess, type ProcessCall, type ProcessResult } from '../tools/proce
 
 /** Runs scripts on a machine. */
 export interface Shell {
-  /** The name in messages: `titan (ssh titan.lab)`. */
+  /** The machine's name in messages, such as `titan (ssh titan.lab)`. */
   readonly name: string
   run(call: ShellCall): Promise<ShellResult>
 }
@@ -27,23 +29,26 @@ interface ShellCall {
   onLine?: (line: string) => void
   signal?: AbortSignal
   timeoutMs?: number
-  /** Milliseconds without a byte after which the connection counts as lost. */
+  /** The connection counts as lost after this many milliseconds without a byte. */
   idleMs?: number
-  /** Characters of an answer after which the connection counts as lost. */
+  /** The connection counts as lost if the answer exceeds this many characters. */
   outputLimit?: number
 }
 
 export interface ShellResult {
-  /** `lost`: the connection ended before the script did. */
+  /** How the call ended. `lost` means that the connection ended before the script did. */
   outcome: 'done' | 'lost' | 'cancelled'
-  /** The script's own exit status; null unless done. */
+  /** The exit status of the script, or null unless the outcome is `done`. */
   status: number | null
-  /** Without the output of login files. */
+  /** The output lines of the script, without the output of login files. */
   lines: string[]
   stderr: string
 }
 
-/** Reads as many bytes as the first line states and runs them. The rest is the script's stdin. */
+/**
+ * Reads the script, whose length in bytes is on the first line, and runs it. The remaining input is
+ * the script's stdin.
+ */
 const bootstrap = `sh -c 'IFS= read -r n && s=$(head -c "$n") && eval "$s"'`
 
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
@@ -59,7 +64,7 @@ const options = (extra: readonly string[]): string[] => [
   ...extra,
 ]
 
-/** ssh's messages, each with the key of ours, whose remedy differs. */
+/** ssh's error messages, each with the key of the program's own message and remedy. */
 const refusals = [
   [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'hostChanged'],
   [/Host key verification failed|No \S+ host key is known/, 'hostUnknown'],
@@ -69,7 +74,10 @@ const refusals = [
   [/timed out|No route to host|Network is unreachable/, 'hostSilent'],
 ] as const
 
-/** Returns the reason for a failed connection. Null if the script had started, or the reason is unknown. */
+/**
+ * Returns the reason for a failed connection. Returns null if the script had started or the reason
+ * is unknown.
+ */
 export function refusalOf(host: string, stderr: string): KernelLadderError | null {
   const found = refusals.find(([pattern]) => pattern.test(stderr))
   if (!found) return null
@@ -82,7 +90,7 @@ export function refusalOf(host: string, stderr: string): KernelLadderError | nul
 
 type Run = (call: ProcessCall) => Promise<ProcessResult>
 
-/** Runs the framed call of a script with any carrier program. */
+/** Runs the framed call of a script through any carrier program. */
 async function framed(
   { script, data, onLine, ...call }: ShellCall,
   carrier: { file: string; args: readonly string[] },
@@ -93,7 +101,7 @@ async function framed(
   const bytes = Buffer.from(body)
   const lines: string[] = []
   let [begun, status]: [boolean, number | null] = [false, null]
-  /** The empty line before a mark belongs to the frame. */
+  /** An empty line directly before the end mark is part of the frame. */
   let pendingLine: string | null = null
   const take = (line: string): void => {
     if (onLine) onLine(line)
@@ -132,8 +140,8 @@ async function framed(
 }
 
 /**
- * Returns a shell over ssh. `host` is as after `ssh`; `extra` are options for tests and host keys. Throws if there is
- * no connection at all.
+ * Returns a shell over ssh. `host` is ssh's host argument. `extra` has additional options for tests
+ * and host keys. Throws if the connection fails.
  */
 export const sshShell = (
   name: string,
@@ -160,7 +168,7 @@ export const sshShell = (
   },
 })
 
-/** Returns a shell of this machine, for Slurm on a login node. */
+/** Returns a shell of the local machine, for Slurm on a login node. */
 export const localShell = (name: string, run: Run = runProcess): Shell => ({
   name,
   run: (call) =>
@@ -172,16 +180,19 @@ export const localShell = (name: string, run: Run = runProcess): Shell => ({
 })
 
 export interface HostKey {
-  /** As printed by `ssh -G`. */
+  /** The host name that `ssh -G` prints. */
   hostname: string
   user: string
   port: string
-  /** `ssh-ed25519 SHA256:…`; null if the connection ended earlier. */
+  /**
+   * The host key's fingerprint, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
+   * earlier.
+   */
   fingerprint: string | null
   known: boolean
 }
 
-/** Returns where ssh would connect to and the host's key, without trusting it. */
+/** Returns ssh's destination and the host's key. The key is not trusted yet. */
 export async function askHostKey(
   host: string,
   extra: readonly string[] = [],
@@ -203,7 +214,7 @@ export async function askHostKey(
     args: [...options([...extra, ...strict]), '--', host, 'true'],
     timeoutMs: 60_000,
   })
-  // Use the last one: keys of jump hosts come before it.
+  // Use the last key, because the keys of jump hosts come first.
   const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1] ?? null
   const unknown = /Host key verification failed|No \S+ host key is known/.test(stderr)
   if (shown === null) {
@@ -220,7 +231,10 @@ export async function askHostKey(
   }
 }
 
-/** Adds a host's key to known hosts if it still has this fingerprint. Throws if it differs. */
+/**
+ * Adds a host's key to known hosts if its fingerprint is still the same. Throws if the fingerprint
+ * differs.
+ */
 export async function trustHostKey(
   host: string,
   fingerprint: string,

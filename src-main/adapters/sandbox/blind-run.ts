@@ -1,14 +1,17 @@
 /**
- * A measurement that hides expected results from the submission's kernels, since kernels can read all memory of their
- * process. One process measures the trusted rungs. A second times the submission with inputs that change before each
- * launch. A third checks the results of timed launches. Their events form a single measurement.
+ * Measures a submission without exposing the expected results. Kernels can read all memory of their
+ * process, so one measurement uses three processes.
+ *
+ * The first process measures the trusted rungs. The second times the submission, with inputs that
+ * change before each launch. The third checks the results of the timed launches. The events are
+ * combined into a single measurement.
  */
 import { mkdir } from 'node:fs/promises'
 import { parseRunnerLine } from '../../parsers/cuda/runner-events'
 import { runProcess, type ProcessResult } from '../tools/process'
 import type { ToolCall } from '../tools/toolbox'
 
-/** Options without a value. */
+/** Options that take no value. */
 const flags = new Set(['--ceilings', '--warm'])
 const besides = ['--reference', '--ceilings', '--bursts', '--sustained']
 const timing = ['--warm', '--max-seconds', '--max-samples', '--min-samples']
@@ -28,13 +31,13 @@ function chosen(
 }
 
 interface BlindCalls {
-  /** null if the submission is measured alone. */
+  /** The call that measures the trusted rungs, or null if the submission is measured alone. */
   others: string[] | null
   blind: string[]
   check: string[]
 }
 
-/** Returns the arguments of the three processes; those of a measurement begin with its command. */
+/** Returns the arguments of the three processes. Each list begins with the runner's command. */
 export function blindCalls(
   [, ...words]: readonly string[],
   submission: string,
@@ -67,7 +70,7 @@ export function blindCalls(
 
 type Run = (call: ToolCall) => Promise<ProcessResult>
 
-/** Runs a measurement. `results` is a folder that does not exist yet. */
+/** Runs a measurement. `results` is the path of a folder that does not exist yet. */
 export async function measureBlind(
   call: ToolCall,
   submission: string,
@@ -106,7 +109,7 @@ export async function measureBlind(
     }
   }
 
-  // From its timing on, lines are held back until the results have been checked.
+  // Lines are held back from the start of the timing until the results have been checked.
   const pendingLines: string[] = []
   let given = false
   const timed = await part(calls.blind, (line) => {

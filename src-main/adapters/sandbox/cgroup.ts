@@ -1,6 +1,8 @@
 /**
- * Kernel-enforced limits on all processes of a submission together. The control group is created by systemd or, if
- * this user is permitted, directly (version 2 or 1). Each method is used only after a test.
+ * Enforces limits on all processes of a submission together, using control groups.
+ *
+ * Either systemd creates the control group, or this program does (version 2 or 1) if the user has
+ * permission. Each method is tested before use.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -10,16 +12,16 @@ import { runProcess } from '../tools/process'
 
 interface GroupLimits {
   memoryBytes: number
-  /** Processes and their threads. */
+  /** The maximum number of processes and threads. */
   tasks: number
 }
 
 interface Group {
-  /** Prefix that runs a command line in the group. */
+  /** A command prefix that runs a command line in the group. */
   prefix: readonly string[]
-  /** Which limit was exceeded, as far as the kernel reports it. */
+  /** Returns the limit that was exceeded, if the kernel reports it. */
   met(): Promise<'memory' | 'tasks' | null>
-  /** Kills everything still running in the group and removes it. */
+  /** Kills all remaining processes in the group and removes the group. */
   end(): Promise<void>
 }
 
@@ -29,7 +31,10 @@ const root = '/sys/fs/cgroup'
 const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
-/** Returns our path by controller, from /proc/self/cgroup; for version 2 the key is empty. */
+/**
+ * Returns this process's group path by controller, from /proc/self/cgroup. The key is empty for
+ * version 2.
+ */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
   return new Map(
@@ -40,7 +45,7 @@ async function ownPaths(): Promise<Map<string, string>> {
   )
 }
 
-/** Returns the command that joins each of the groups and executes its arguments. */
+/** Returns the command that joins all groups and then executes its arguments. */
 const enter = (folders: readonly string[]): string[] => [
   ...[
     'sh',
@@ -52,7 +57,7 @@ const enter = (folders: readonly string[]): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-/** The settings to write in new groups, each under an existing parent. */
+/** The settings to write in new groups, each with an existing parent. */
 type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
 
 const counted = (text: string, word: string): boolean =>
@@ -64,13 +69,13 @@ async function makeGroup(plan: Plan): Promise<Group> {
   const end = async (): Promise<void> => {
     for (const folder of folders) {
       await writeFile(join(folder, 'cgroup.kill'), '1').catch(() => undefined)
-      // Killed processes leave the group only once they are reaped.
+      // Killed processes stay in the group until they are reaped.
       for (let tries = 0; tries < 100; tries += 1) {
         for (const pid of (await read(folder, 'cgroup.procs')).split('\n').filter(Boolean))
           try {
             process.kill(Number(pid), 'SIGKILL')
           } catch {
-            // It is already gone.
+            // The process is already gone.
           }
         const gone = await rmdir(folder).then(
           () => true,
@@ -86,7 +91,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
       await mkdir(folders[at]!)
       for (const [file, value] of Object.entries(settings)) {
         const path = join(folders[at]!, file)
-        // Not every system has swap to limit.
+        // Some systems have no swap to limit.
         if (file.includes('sw') && !(await pathExists(path))) continue
         await writeFile(path, value)
       }
@@ -110,8 +115,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Plans a version 2 group under the nearest ancestor whose children have the controllers. Limits of groups in between
- * still apply.
+ * Plans a version 2 group under the nearest ancestor that offers its children the needed
+ * controllers. Limits of groups in between still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -136,7 +141,7 @@ async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   return null
 }
 
-/** Plans version 1 groups under our own. */
+/** Plans version 1 groups under this process's groups. */
 async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = await ownPaths()
   const memory = own.get('memory')
@@ -154,7 +159,7 @@ async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   ]
 }
 
-/** Returns a scope of the user's systemd, or of the system's for root. */
+/** Returns a scope of the user's systemd, or of the system's systemd for root. */
 function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   const unit = newName()
   const user = process.getuid?.() === 0 ? [] : ['--user']
@@ -170,7 +175,7 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
       // A submission must not inherit access to systemd.
       ...['--', 'env', ...reach.flatMap((name) => ['-u', name])],
     ],
-    // The scope and its counters disappear with its last process.
+    // The scope and its counters disappear when its last process ends.
     met: () => Promise.resolve(null),
     end: async () => {
       await runProcess({
@@ -194,7 +199,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       limits.includes(tasks) &&
-      // Limits are rounded to pages, or lower if an outer group has a lower limit.
+      // The kernel rounds limits to pages, and an outer group can lower them.
       limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {
@@ -202,7 +207,10 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
   }
 }
 
-/** Returns how to create a group with these limits; null if the kernel lets this user create none. */
+/**
+ * Returns a function that creates a group with these limits. Returns null if this user cannot
+ * create groups.
+ */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {
   for (const make of [version2, version1]) {
     const plan = await make(limits)

@@ -1,7 +1,9 @@
 /**
- * The tools of a judge. Every tool that handles a submission's code runs in its own sandbox. nvcc sees the source and
- * its headers; the launch probe sees the library that it loads. A judge takes three things from them: a compiled
- * library, compiler messages, and the description of launches, which is parsed as untrusted text.
+ * The tools of a judge. Every tool that handles a submission's code runs in a separate sandbox.
+ *
+ * nvcc sees the source and its headers. The launch probe sees the library that it loads. The tools
+ * return only three things: a compiled library, compiler messages, and the description of launches.
+ * The description is parsed as untrusted text.
  */
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -25,18 +27,21 @@ import { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 export const Confinement = z.object({
   mechanism: Mechanism,
-  /** An empty folder on which views are mounted. */
+  /** An empty folder to mount views on. */
   view: z.string(),
   readable: z.array(z.string()),
   hidden: z.array(z.string()),
 })
 export type Confinement = z.infer<typeof Confinement>
 
-/** The probe's output for a submission at one problem. A grade can be reproduced from it without the host code. */
+/**
+ * The probe's output for a submission at one problem. With the output, a grade can be reproduced
+ * without running the host code.
+ */
 export const Description = z.object({
-  /** SHA-256 of the described machine code. */
+  /** The SHA-256 hash of the described machine code. */
   cubin: z.string(),
-  /** SHA-256 of the request: the launch struct, the GPU and the kernels' parameters. */
+  /** The SHA-256 hash of the request: the launch struct, the GPU, and the kernels' parameters. */
   asked: z.string(),
   stdout: z.string(),
   stderr: z.string(),
@@ -49,15 +54,21 @@ export type Description = z.infer<typeof Description>
 const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
-/** A description has kilobytes; a table copied from the host has megabytes. */
+/**
+ * The size limit of a description in bytes. A description usually has kilobytes, but a table copied
+ * from the host has megabytes.
+ */
 const descriptionLimit = 64 * 2 ** 20
 
-/** Environment variables that tools need. Others may contain tokens or other secrets. */
+/** Environment variables that tools need. Other variables may contain tokens or other secrets. */
 const toolVariables = [
   ...['PATH', 'LANG', 'LD_LIBRARY_PATH', 'CUDA_HOME', 'CUDA_PATH', 'KERNEL_LADDER_PATH_ONLY'],
 ] as const
 
-/** Returns the variables that a program may see: those that tools need, and those of the tests' fake tools. */
+/**
+ * Returns the environment variables that a program may see: those that tools need, and those for
+ * the tests' fake tools.
+ */
 export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
     Object.entries(environment).filter(
@@ -68,39 +79,41 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
   )
 
 /**
- * Returns the path of the sources for the compiler, which machine code contains. It depends only on what is built,
- * not on the cache.
+ * Returns the source path to pass to the compiler. Machine code contains this path, so it depends
+ * only on the build inputs and not on the cache's location.
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 
-/** Prints the compiler's output file and the files it included, since only stdout leaves the sandbox. */
+/**
+ * Prints the compiler's output file and the included files, because only stdout leaves the sandbox.
+ */
 const compileScript = `at=$(mktemp -d)
 "$@" -MD -MF "$at/included" -o "$at/built" 1>&2 && base64 -w 0 "$at/built" && echo && cat "$at/included"`
 
 interface Confined {
   toolbox: (recorder: RawRecorder | null) => Toolbox
-  /** Returns the host code's descriptions, in order. */
+  /** Returns the descriptions of the host code's launches, in order. */
   descriptions: () => Description[]
 }
 
-/** Our programs that a run on a GPU needs. */
+/** The project's own tools that a GPU run needs. */
 export interface GpuTools {
-  /** The launch probe. */
+  /** The path of the launch probe. */
   probe: string
-  /** The rung that replays a plan (cuda-kernels/judge). */
+  /** The path of the rung that replays a plan (cuda-kernels/judge). */
   replay: string
 }
 
 interface ConfinedOptions {
   confinement: Confinement
   limits: Limits
-  /** The id of the rung that is the submission. */
+  /** The rung id of the submission. */
   submission: string
-  /** Descriptions of an earlier grading, used instead of running the host code again. */
+  /** Descriptions of an earlier grading. If given, the host code does not run again. */
   known: readonly Description[] | null
-  /** A folder for plans. */
+  /** The folder for replay plans. */
   folder: string
-  /** Called once a submission is to run on a GPU. */
+  /** Returns the GPU tools. Called when a submission first runs on a GPU. */
   gpuTools: (toolbox: Toolbox) => Promise<GpuTools>
 }
 
@@ -134,7 +147,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     const named = call.args.indexOf('-o')
     const output = call.args[named + 1]!
     const args = call.args.filter((_, index) => index !== named && index !== named + 1)
-    // The probe replaces the CUDA runtime, wherever the submission is to run.
+    // Don't link the CUDA runtime: the probe replaces it on every target.
     const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
     if (mechanism.by === 'none')
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
@@ -175,7 +188,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
     const same = (one: Description): boolean =>
       one.cubin === request.cubin && one.asked === request.asked
-    // Host code must not answer a repeated request differently.
+    // Reuse the first answer, so that host code cannot answer a repeated request differently.
     const before = described.find(same) ?? known?.find(same)
     if (before) {
       if (!described.includes(before)) described.push(before)
@@ -230,7 +243,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     return copy
   }
 
-  /** Replaces the submission by the replay of its plan in every call that runs on a GPU. */
+  /** Replaces the submission with the replay of its plan in every call that runs on a GPU. */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`
     const at = call.args.findIndex(
@@ -312,7 +325,7 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** Returns the event for host code that ended the probe or kept it from answering. */
+/** Returns the event for host code that crashed the probe or prevented its answer. */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

@@ -1,6 +1,6 @@
 /**
- * An emulator in its own process, for a judge. It gets machine code, launches and inputs, and returns results. The
- * process never contains the expected results.
+ * Runs an emulator in a separate process, for a judge. The process receives machine code, launches
+ * and inputs, and returns results. The process never has access to the expected results.
  */
 import { EventEmitter } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -13,7 +13,10 @@ import { startPeer } from '../tools/process'
 import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
-/** Copies outputs: data from a channel may be unaligned, and results are read as words. */
+/**
+ * Returns aligned copies of the outputs. Data from a channel can be unaligned, and results are read
+ * as words.
+ */
 const aligned = (outputs: EmulationAnswer['outputs']): EmulationAnswer['outputs'] =>
   new Map([...outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)]))
 const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
@@ -23,8 +26,8 @@ const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
 })
 
 /**
- * Returns the starter of emulators. `wrap` makes the command line that runs a command in a sandbox where this file is
- * readable.
+ * Returns a function that starts emulators. `wrap` returns the command line that runs a command in
+ * a sandbox in which this file is readable.
  */
 export function emulatorsIn(
   folder: string,
@@ -53,7 +56,7 @@ export function emulatorsIn(
     return {
       events,
       send({ job, ...request }) {
-        // Shared memory cannot be sent to another process.
+        // Copy the buffers, because shared memory cannot be sent to another process.
         const buffers = job.buffers.map((buffer) => ({
           ...buffer,
           contents: buffer.contents && new Uint8Array(buffer.contents),

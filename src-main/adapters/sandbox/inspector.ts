@@ -1,3 +1,6 @@
-/** Returns the options that keep Node from starting its debugger on SIGUSR1, if this Node has them. */
+/**
+ * Returns the Node options that disable the SIGUSR1 debugger, or none if this Node lacks such an
+ * option.
+ */
 export const withoutInspector = (): string[] =>
   ['--disable-sigusr1'].filter((option) => process.allowedNodeEnvironmentFlags.has(option))

@@ -1,19 +1,22 @@
 /**
- * Tests that run inside a sandbox before any submission. They attempt everything that the sandbox must prevent, and
- * report the results.
+ * Tests that run inside a sandbox before any submission. The tests attempt every action that the
+ * sandbox must prevent, and report the results.
  */
 import { z } from 'zod'
 
 export interface Attempts {
-  /** Existing, nonempty files outside. */
+  /** Existing, nonempty files outside the sandbox. */
   files: readonly string[]
-  /** Entries of the user's home and of /run, as seen outside. */
+  /** Entries of the user's home and of /run, as seen outside the sandbox. */
   entries: readonly string[]
-  /** Unix sockets outside that accept connections: by path, and abstract ones by name. */
+  /**
+   * Unix sockets outside the sandbox that accept connections. File sockets have paths, and abstract
+   * sockets have names.
+   */
   sockets: readonly string[]
-  /** A loopback port outside that accepts connections. */
+  /** A loopback port outside the sandbox that accepts connections. */
   port: number
-  /** The namespaces outside. */
+  /** The ids of the namespaces outside the sandbox. */
   namespaces: Readonly<Record<string, string>>
 }
 
@@ -24,12 +27,12 @@ export const Findings = z.object({
   writing: z.array(z.string()),
   reading: z.array(z.string()),
   rights: z.array(z.string()),
-  /** Whether its own folder is writable. */
+  /** Whether the program's own folder is writable. */
   own: z.boolean(),
 })
 export type Findings = z.infer<typeof Findings>
 
-/** The script for `node -e`, with the attempts as JSON in its single argument. */
+/** The script for `node -e`. The script's single argument is the list of attempts as JSON. */
 export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')

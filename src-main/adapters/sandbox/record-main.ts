@@ -1,6 +1,9 @@
 /**
- * Runs the main() of a user's file against a replacement of the CUDA runtime (cuda-kernels/probe/program.cpp),
- * confined. It can compute and read the files next to it, but not write, connect or start programs.
+ * Runs the main() of a user's file in a sandbox, with a replacement of the CUDA runtime
+ * (cuda-kernels/probe/program.cpp).
+ *
+ * The program can compute and read the files in its folder. The program cannot write files, open
+ * connections or start programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,23 +21,23 @@ export type { RecordedLaunch } from '../../parsers/cuda/recorded-program'
 export interface MainCall {
   /** The path of kl-program. */
   recorder: string
-  /** The file as a library without a CUDA runtime. */
+  /** The path of the user's file, built as a library without a CUDA runtime. */
   library: string
-  /** The folder in which main() runs: that of the file. */
+  /** The folder in which main() runs, which is the file's folder. */
   folder: string
-  /** Words for the recorder that describe the GPU and the kernels. */
+  /** Arguments for the recorder that describe the GPU and the kernels. */
   words: readonly string[]
-  /** The program's own arguments. */
+  /** Arguments of the user's program. */
   args: readonly string[]
   seconds: number
   signal: AbortSignal
 }
 
 export interface RecordedMain extends RecordedProgram {
-  /** Whether it ran in its own namespaces. A system call filter confines it in any case. */
+  /** Whether the program ran in separate namespaces. A system call filter always confines it. */
   isIsolated: boolean
   seconds: number
-  /** Why main() did not end by itself; null if it did. */
+  /** The reason main() was stopped, or null if it ended normally. */
   stopped: Statement | null
 }
 
@@ -57,14 +60,15 @@ const limitsFor = (seconds: number): Limits => ({
   diskBytes: 16 * 2 ** 20,
 })
 
-/** The loader's message for a function that the probe does not implement. */
+/** The loader's error message for a function that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: (\w+)/
 
 export async function recordMain(call: MainCall): Promise<RecordedMain> {
   const limits = limitsFor(call.seconds)
   const owned = await ownFolder(await realpath(tmpdir()), 'kernel-ladder-main')
   try {
-    // Views are mounted by root of a user namespace, which counts as another user for this folder.
+    // The root user of a user namespace mounts the views. For this folder, that user counts as
+    // another user.
     await chmod(owned.path, 0o711)
     const [view, work] = [join(owned.path, 'view'), join(owned.path, 'work')]
     for (const path of [view, work]) await mkdir(path)

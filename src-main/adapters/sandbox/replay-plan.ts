@@ -1,4 +1,7 @@
-/** Converts a description to a plan that cuda-kernels/judge executes; plan.hpp there documents the format. */
+/**
+ * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the
+ * format.
+ */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'
 import { inEnglish } from '../../domain/text/english'
@@ -6,12 +9,12 @@ import type { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 type Answer = NonNullable<ReturnType<typeof parseProbedLaunches>>
 
-/** The runner's arguments for a case. */
+/** The runner's arguments for one case. */
 export interface CaseWords {
   structBytes: string
-  /** Such as `0:i64:512` or `32:buffer:a`. */
+  /** Fields of the launch struct, such as `0:i64:512` or `32:buffer:a`. */
   fields: readonly string[]
-  /** Such as `c:f32:out:512x512`. */
+  /** Buffers of the case, such as `c:f32:out:512x512`. */
   buffers: readonly string[]
 }
 
@@ -20,7 +23,10 @@ const dtypeBytes: Record<string, number> = {
   ...{ e4m3: 1, e5m2: 1, i8: 1, u8: 1 },
 }
 
-/** Returns lines for the written buffers, by their position among the launch struct's pointers, from 1. */
+/**
+ * Returns the plan lines for the written buffers. A buffer's number is its position among the
+ * launch struct's pointers, counted from 1.
+ */
 function outputLines({ fields, buffers }: CaseWords): string[] {
   const names = fields.flatMap((field) => /^\d+:buffer:(.+)$/.exec(field)?.[1] ?? [])
   return buffers.flatMap((text) => {
@@ -57,7 +63,10 @@ function stepLines({ kernels, memory = [] }: Answer): string[] {
   return lines
 }
 
-/** Returns the lines of one case. Returns a reason if the description does not match this code. */
+/**
+ * Returns the plan lines of one case. Returns a reason instead if the description does not match
+ * this code.
+ */
 export function caseLines(
   modules: readonly MachineCode[],
   words: CaseWords,

@@ -1,7 +1,9 @@
 /**
- * Runs an untrusted program in a file system view that contains only what it needs. It has no network and no
- * capabilities or way to obtain any, and its limits are enforced by the kernel if possible. Everything that must be
- * prevented is first attempted from inside, and only what failed is claimed.
+ * Runs an untrusted program in a file system view that contains only the files it needs.
+ *
+ * The program has no network access and no capabilities, and cannot gain any. The kernel enforces
+ * its limits if possible. Before any submission runs, a probe attempts every forbidden action
+ * inside the sandbox. Only blocked actions are reported as prevented.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
@@ -26,40 +28,46 @@ import {
 import { message, type Statement } from '../../domain/messages/message'
 import { descendants, processIds } from '../tools/process-tree'
 
-/** The actions that a submission is prevented from; each is tested. */
+/** The kinds of actions that a sandbox prevents. Each kind is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 type Safeguard = (typeof safeguards)[number]
 
 export interface Isolation {
-  /** The mechanism; `none` if the system offers none. */
+  /** The isolation mechanism, or `none` if the system offers no mechanism. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** The limits that the kernel enforces. The others are monitored. */
+  /** The limits that the kernel enforces. Other limits are monitored. */
   kernel: { memory: boolean; disk: boolean }
 }
 
-/** Ends a program when the grader ends for any reason. */
+/** The prefix of a command that must end when the grader ends for any reason. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 
-/** systemd's range for dynamic users: unused, and within what containers map. */
+/** systemd's range of dynamic user ids. The range is unused, and containers map it. */
 const nobodies = { first: 61184, count: 65520 - 61184 }
 
-/** A different user id each time, so that concurrent submissions cannot access each other. */
+/**
+ * Returns a different user id each time, so that concurrent submissions cannot access each other's
+ * files.
+ */
 const nobody = (): number => nobodies.first + (randomBytes(4).readUInt32LE(0) % nobodies.count)
 
 const run = (argv: readonly string[], call: Partial<ProcessCall> = {}): Promise<ProcessResult> =>
   runProcess({ timeoutMs: 20_000, ...call, file: argv[0]!, args: argv.slice(1) })
 
-/** Whether a limiting wrapper program exists and works. */
+/** Whether a program that sets limits exists and works. */
 const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
-/** How programs are isolated on this machine. It is determined once and passed to each judge. */
+/**
+ * The isolation of programs on this machine. The isolation is determined once and passed to each
+ * judge.
+ */
 export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
-  /** Prefix that ends a program with the process that started it. */
+  /** A command prefix that ends a program together with the process that started it. */
   tie: z.array(z.string()),
-  /** Whether programs run under an unused user id, which only root can do. */
+  /** Whether programs run under an unused user id. Only root can do this. */
   asNobody: z.boolean(),
   /** Additional options for bubblewrap. */
   options: z.array(z.string()),
@@ -84,31 +92,34 @@ async function candidates(tie: string[]): Promise<Mechanism[]> {
 
 export const Limits = z.object({
   seconds: z.number(),
-  /** Limit for all its processes together. */
+  /** The memory limit for all processes of the program together. */
   memoryBytes: z.number(),
   processes: z.number(),
   outputBytes: z.number(),
-  /** Maximum size of a file it writes. */
+  /** The maximum size of a file that the program writes. */
   fileBytes: z.number(),
-  /** Maximum total of what it writes. */
+  /** The maximum total size of all files that the program writes. */
   diskBytes: z.number(),
 })
 export type Limits = z.infer<typeof Limits>
 
-/** Returns the limit of tasks, which includes threads: a compiler or profiler has several per core. */
+/**
+ * Returns the limit of processes and threads. Compilers and profilers have several threads per
+ * core.
+ */
 const tasksOf = ({ processes }: Limits): number => processes * 8
 
 export interface Sandbox {
   isolation: Isolation
   mechanism: Mechanism
-  /** An empty folder of the grader, on which views are mounted. */
+  /** An empty folder of the grader, to mount views on. */
   view: string
   readable: readonly string[]
   hidden: readonly string[]
   makeGroup: MakeGroup | null
 }
 
-/** Returns a sandbox without isolation, for trusted code or if the user allowed it. */
+/** Returns a sandbox without isolation, for trusted code or with the user's permission. */
 export const openSandbox = (tie: string[] = []): Sandbox => ({
   isolation: {
     by: 'none',
@@ -128,9 +139,11 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Returns the locations of this environment's tools and libraries outside the system folders. A toolkit in its own
- * folder is included completely. Never includes the user's home, the temporary folder, or a parent of either, because
- * those contain other submissions and would hide the submission's own folder.
+ * Returns the folders of this environment's tools and libraries outside the system folders. A
+ * toolkit in a separate folder is included completely.
+ *
+ * The user's home, the temporary folder and their parents are excluded, because they contain other
+ * submissions. Including them would also hide the submission's own folder.
  */
 async function installations(): Promise<string[]> {
   const apart = await Promise.all(
@@ -156,7 +169,7 @@ async function installations(): Promise<string[]> {
   return found
 }
 
-/** Returns real paths, without those inside another one or inside system folders. */
+/** Returns real paths. Omits paths inside another path or inside system folders. */
 async function readablePaths(wanted: readonly string[]): Promise<string[]> {
   const real = await Promise.all([...wanted, process.execPath].map((path) => realpath(path)))
   const all = [...new Set([...real, ...(await installations())])]
@@ -183,7 +196,10 @@ export const placeOf = (
   cpuSeconds: Math.ceil(limits.seconds * availableParallelism()),
 })
 
-/** Creates outside resources that a submission must not reach, each reachable from here. */
+/**
+ * Creates test resources that a submission must not reach. All test resources are reachable outside
+ * the sandbox.
+ */
 async function lures(probe: string, shown: readonly string[]) {
   const sibling = join(probe, 'other')
   await mkdir(sibling)
@@ -223,7 +239,10 @@ async function lures(probe: string, shown: readonly string[]) {
   }
 }
 
-/** Creates the test resources, tests the available mechanisms, and returns the one that prevents the most. */
+/**
+ * Creates test resources and tests every available mechanism. Returns the mechanism that prevents
+ * the most.
+ */
 export async function findSandbox(
   limits: Limits,
   view: string,
@@ -284,14 +303,14 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** Why the program was stopped early, as a sentence. */
+  /** The reason the program was stopped early, as a sentence. Null if it was not stopped. */
   stopped: Statement | null
 }
 
 const pageBytes = 4096
 const watchMs = 150
 
-/** Returns the memory of these processes; ended ones count as zero. */
+/** Returns the resident memory of these processes. Ended processes count as zero. */
 function residentBytes(pids: readonly number[]): number {
   let pages = 0
   for (const pid of pids)
@@ -303,7 +322,9 @@ function residentBytes(pids: readonly number[]): number {
   return pages * pageBytes
 }
 
-/** Kills processes that have this mark in their environment and left the process tree. */
+/**
+ * Kills processes that left the process tree. Such processes have this mark in their environment.
+ */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {
     const environment = await readFile(`/proc/${name}/environ`, 'latin1').catch(() => '')
@@ -311,7 +332,7 @@ async function sweep(mark: string): Promise<void> {
     try {
       process.kill(Number(name), 'SIGKILL')
     } catch {
-      // It is already gone.
+      // The process is already gone.
     }
   }
 }
@@ -380,7 +401,10 @@ const inReach: Record<Safeguard, string> = {
   rights: 'capabilities and mounts',
 }
 
-/** Returns what the sandbox was found to prevent and what not, for readers of the grades. */
+/**
+ * Returns a description of the actions that the sandbox prevents and those it does not, for readers
+ * of the grades.
+ */
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [
     ...(kernel.memory ? [] : ['memory', 'number of processes']),

@@ -1,6 +1,8 @@
 /**
- * The view of a sandboxed program: a file system with only what it needs, without capabilities or a way to obtain
- * any. Builds the command line for unshare or bubblewrap, and removes leftovers.
+ * Builds the file system view of a sandboxed program. The view contains only the files that the
+ * program needs. The program has no capabilities and cannot gain any.
+ *
+ * This module builds the command line for unshare or bubblewrap, and removes leftover files.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -8,24 +10,24 @@ import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 export interface Place {
-  /** The program's folder. The view's tmpfs starts with a copy of it. */
+  /** The program's folder. The view's tmpfs starts with a copy of this folder. */
   work: string
-  /** The folder's path in the view; the same by default. */
+  /** The path of the program's folder in the view. The default is the same path. */
   at?: string
-  /** An empty folder on which the view is mounted. */
+  /** An empty folder to mount the view on. */
   view: string
   /**
-   * For a program that confines itself (cuda-kernels/probe/confine.hpp): no copy of its folder, no devices, nothing
-   * writable. It takes a third of the time.
+   * Whether the program confines itself (cuda-kernels/probe/confine.hpp). The view then has no copy
+   * of the program's folder, no devices, and no writable files. Starting takes a third of the time.
    */
   librariesOnly?: boolean
-  /** Files and folders that it may read, at their original paths. */
+  /** Files and folders that the program may read, at their original paths. */
   readable: readonly string[]
-  /** Files and folders that it must not see anywhere: other submissions, solutions. */
+  /** Files and folders that the program must not see at any path: other submissions, solutions. */
   hidden: readonly string[]
-  /** Total that it may write to its folder, /tmp and /dev/shm together. */
+  /** The total number of bytes that the program may write to its folder, /tmp and /dev/shm. */
   diskBytes: number
-  /** Tasks: processes and their threads. */
+  /** The maximum number of processes and threads. */
   tasks: number
   fileBytes: number
   cpuSeconds: number
@@ -33,18 +35,21 @@ export interface Place {
 
 export type Wrap = (place: Place, command: readonly string[]) => string[]
 
-/** Where programs, compilers and drivers are installed; missing folders are skipped. */
+/** The install folders of programs, compilers and drivers. Missing folders are skipped. */
 export const systemFolders = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix', '/gnu'],
 ]
 
-/** The parts of /etc needed to find libraries and programs, without user names or keys. */
+/**
+ * The parts of /etc that programs need to find libraries and other programs. User names and keys
+ * are excluded.
+ */
 const configuration = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'nsswitch.conf', 'localtime'],
   ...['OpenCL', 'nvidia', 'debian_version', 'os-release'],
 ].map((name) => `/etc/${name}`)
 
-/** Excludes GPUs: programs here only describe or compile. */
+/** The visible devices. GPUs are excluded, because sandboxed programs only describe or compile. */
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
 /** Parts of /proc that control the machine and are protected only by the user id. */
@@ -53,25 +58,29 @@ const guarded = [
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),
 ]
 
-/** Returns limits as `name=value` for prlimit; lower existing limits stay. */
+/** Returns limits in prlimit's form `name=value`. Lower existing limits remain. */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
 /**
- * Takes the limits from the arguments and applies them to this process: all at once, or those that can be applied.
+ * Shell code that takes the limits from the arguments and applies them to this process. If setting
+ * all limits fails, it sets as many as possible.
  */
 const limitSelf =
   'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
 
-/** Drops all capabilities, including those from file capabilities. */
+/** Drops all capabilities, including file capabilities. */
 const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=-all'
 
 /**
- * Builds the view and runs the command in it. This shell stays as the first process of its pid namespace. It keeps
- * the privileges that the command drops, and killing it kills everything.
+ * Builds the view and runs the command in it.
  *
- * The command gets its own user namespace, in which no other can be created. Its tasks are then counted separately
- * from others of the same user, and it owns neither mounts nor network.
+ * The shell remains as the first process of its pid namespace and keeps the privileges that the
+ * command drops. Killing the shell kills every process in the namespace.
+ *
+ * The command gets a separate user namespace, in which it cannot create another one. Its tasks are
+ * then counted separately from other tasks of the same user. The command owns neither the mounts
+ * nor the network.
  */
 const viewScript = `
 set -u
@@ -164,7 +173,7 @@ fi
 exit $?
 `
 
-/** The last steps, in the command's own user namespace if possible. */
+/** The final steps, in the command's own user namespace if possible. */
 const closeScript = `
 if unshare --user --map-root-user true 2>/dev/null; then
   exec unshare --user --map-root-user -- sh -c '
@@ -186,9 +195,13 @@ exec "$@"
 const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--kill-child']
 
 /**
- * Returns the unshare command line. `tie` ends it with the grader; entering a user namespace resets that, so it comes
- * afterwards. Root runs submissions with an unused user id, because root's files are writable without any capability.
- * Other users are root of a user namespace until the view is built.
+ * Returns the unshare command line.
+ *
+ * `tie` kills the command if the grader ends. Entering a user namespace resets this setting, so
+ * `tie` comes afterwards.
+ *
+ * Root runs submissions with an unused user id, because root's files are writable without any
+ * capability. Other users are root of a user namespace until the view is built.
  */
 export const unshareWith =
   (tie: readonly string[], newUser: (() => number) | null): Wrap =>
@@ -212,13 +225,13 @@ export const unshareWith =
     ]
   }
 
-/** Returns the hidden paths that the view would show. */
+/** Returns the hidden paths that the view would otherwise show. */
 const hiddenIn = ({ readable, hidden }: Place, shown: readonly string[]): string[] =>
   hidden.filter((path) =>
     [...readable, ...shown].some((folder) => path === folder || path.startsWith(`${folder}/`)),
   )
 
-/** Returns the command line for systems where only bubblewrap may create namespaces. */
+/** Returns the command line for systems in which only bubblewrap may create namespaces. */
 export const bubblewrap =
   (options: readonly string[]): Wrap =>
   (place, command) => {
@@ -246,7 +259,7 @@ export const bubblewrap =
     ]
   }
 
-/** Returns the command line with only per-process limits. */
+/** Returns the command line with per-process limits only. */
 export const bare =
   (tie: readonly string[]): Wrap =>
   (place, command) => [
@@ -256,14 +269,14 @@ export const bare =
   ]
 
 /**
- * Removes a folder with untrusted contents, including inaccessible folders and paths beyond the path limit. Returns
- * whether it is gone. Never throws; the caller reports leftovers.
+ * Removes a folder with untrusted contents, including inaccessible folders and overlong paths.
+ * Returns whether the folder is gone. Never throws, because the caller reports leftover files.
  */
 export async function removeTree(path: string): Promise<boolean> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch {
-    // Both descend folder by folder, so no path is too long for them.
+    // Both commands descend folder by folder, so long paths are no problem.
     await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
     await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
   }

@@ -1,4 +1,7 @@
-/** Deep profiles on disk: `deep/<rung>.json` in a session folder, each validated when read. */
+/**
+ * Reads deep profiles on disk: `deep/<rung>.json` in a session folder. Each profile is validated
+ * when read.
+ */
 import { join } from 'node:path'
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -11,7 +14,10 @@ import { parseJsonWithin } from '../../parsers/json-within'
 
 export const deepFile = (rung: string): string => join('deep', `${Identifier.parse(rung)}.json`)
 
-/** Returns the stored deep profile of a rung, or null if there is none. Throws an input error if it is damaged. */
+/**
+ * Returns the stored deep profile of a rung, or null if there is none. Throws an input error if the
+ * profile is damaged.
+ */
 export async function readDeep(folder: string, rung: string): Promise<DeepProfile | null> {
   const path = join(folder, deepFile(rung))
   let text: string
@@ -39,7 +45,10 @@ export function parseDeep(text: string, path: string): DeepProfile {
   return profile.data
 }
 
-/** Returns the first faults only: a file with thousands of instructions may have as many. */
+/**
+ * Returns only the first faults. A file with thousands of instructions can have thousands of
+ * faults.
+ */
 const firstFaults = (error: z.ZodError): string =>
   error.issues
     .slice(0, 3)

@@ -1,4 +1,7 @@
-/** Edited copies on disk: one private file each, replaced atomically on every save. */
+/**
+ * Stores edited copies of rungs on disk. Each copy is a private file that is replaced atomically on
+ * every save.
+ */
 import { randomBytes } from 'node:crypto'
 import { readFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,17 +10,17 @@ import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 import { Draft, DraftId } from '../../domain/ladder/draft'
 
-/** More than a person would create. */
+/** The maximum number of drafts, more than a person would create. */
 const maxDrafts = 500
 
 interface DraftStore {
-  /** Returns drafts, newest first; unreadable files are skipped. */
+  /** Returns drafts, newest first. Skips unreadable files. */
   list(): Promise<Draft[]>
-  /** Returns null if there is none with this id. */
+  /** Returns a draft by id, or null if no draft has this id. */
   read(id: string): Promise<Draft | null>
   /**
-   * Saves a draft unless `conflict` returns a conflicting one, which is then returned. Saves take turns, so that none
-   * happens between the check and the write.
+   * Saves a draft unless `conflict` finds a conflicting draft. Returns the conflicting draft or
+   * null. Saves run one at a time, so that no other save happens between the check and the write.
    */
   save(draft: Draft, conflict: (stored: readonly Draft[]) => Draft | null): Promise<Draft | null>
   remove(id: string): Promise<void>

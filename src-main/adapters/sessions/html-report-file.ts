@@ -1,13 +1,16 @@
-/** HTML reports on disk. */
+/** Reads HTML reports on disk. */
 import { open, readFile, stat } from 'node:fs/promises'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** Larger than a report of hundreds of rungs. */
+/** The size limit of a report. Reports of hundreds of rungs are smaller. */
 const maxBytes = 512 * 1024 * 1024
 
-/** Whether a file begins like an HTML page. False for an unreadable one, which its reader reports. */
+/**
+ * Whether a file begins like an HTML page. Returns false for an unreadable file. The caller reports
+ * that file later.
+ */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
   // Reading a pipe or a device may never end.
@@ -22,7 +25,10 @@ export async function isHtmlFile(path: string): Promise<boolean> {
   }
 }
 
-/** Reads a report. Throws an input error that names the file if it contains no readable report. */
+/**
+ * Reads a report. Throws an input error that names the file if the file contains no readable
+ * report.
+ */
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)
   if (size > maxBytes)

@@ -1,6 +1,6 @@
 /**
- * Manages saved sessions without editing them: a user-given name (`label.json` in the session folder), and a trash
- * folder in the store.
+ * Manages saved sessions without editing them. A user-given name is stored in `label.json` in the
+ * session folder. Deleted sessions move to a trash folder in the store.
  */
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ import { readSession } from './session-store'
 const labelFile = 'label.json'
 const Label = z.object({ schema: z.literal(1), title: z.string() })
 
-/** Returns the name given by the user; null if there is none or it cannot be read. */
+/** Returns the user-given name, or null if the session has none or the file is unreadable. */
 export async function readTitle(folder: string): Promise<string | null> {
   try {
     return Label.parse(JSON.parse(await readPlainFile(join(folder, labelFile)))).title
@@ -39,13 +39,16 @@ export async function writeTitle(folder: string, title: string | null): Promise<
   }
 }
 
-/** Returns the trash folder. It is hidden, so that neither the session list nor `ls` shows it. */
+/** Returns the trash folder, which is hidden from the session list and from `ls`. */
 const trashOf = (store: string): string => join(store, '.trash')
 const keptDays = 30
 const keptMs = keptDays * 24 * 3600 * 1000
 
 interface Trashed {
-  /** `<milliseconds since 1970>~<name>`, because two sessions of one name may be deleted. */
+  /**
+   * The trash entry `<milliseconds since 1970>~<name>`. The time distinguishes deleted sessions
+   * with the same name.
+   */
   entry: string
   name: string
   deletedAtMs: number
@@ -62,7 +65,7 @@ async function listTrash(store: string): Promise<Trashed[]> {
     .sort((a, b) => b.deletedAtMs - a.deletedAtMs)
 }
 
-/** Moves a session to the trash. Throws an input error if it does not exist. */
+/** Moves a session to the trash. Throws an input error if the session does not exist. */
 export async function moveToTrash(store: string, name: string): Promise<void> {
   const folder = join(store, name)
   try {
@@ -100,8 +103,8 @@ interface TrashedSession {
 }
 
 /**
- * Returns the restorable sessions, most recently deleted first. Of several with one name, returns the one that would
- * be restored.
+ * Returns the restorable sessions, most recently deleted first. If several have the same name,
+ * returns only the most recent one.
  */
 export async function listDeleted(store: string): Promise<TrashedSession[]> {
   const found = await listTrash(store)
@@ -122,7 +125,7 @@ export async function listDeleted(store: string): Promise<TrashedSession[]> {
   )
 }
 
-/** Permanently removes sessions deleted more than thirty days ago. */
+/** Permanently removes sessions that were deleted more than thirty days ago. */
 export async function sweepTrash(store: string, nowMs = Date.now()): Promise<void> {
   for (const { entry, deletedAtMs } of await listTrash(store))
     if (nowMs - deletedAtMs > keptMs)

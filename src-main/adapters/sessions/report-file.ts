@@ -1,4 +1,4 @@
-/** Reads a file written by ncu with the parser that matches its first bytes. */
+/** Reads a file written by ncu, with the parser that matches its first bytes. */
 import { createReadStream } from 'node:fs'
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,27 +35,36 @@ import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
 export type ReportLaunch = NcuLaunch
 export { launchMs }
 
-/** Maps a path recorded by the compiler to a file's name in the session. */
+/** Maps a path that the compiler recorded to the file's name in the session. */
 export type NameFile = (path: string) => string
 
 export interface ReportFile {
   format: 'ncu-rep' | 'raw-csv' | 'details-csv' | 'source-csv'
   launches: ReportLaunch[]
-  /** Number of launches in the file; `launches` contains the first of them. */
+  /** The number of launches in the file. `launches` has only the first of these launches. */
   total: number
-  /** Total time under ncu of the launches beyond `launches`; null if one of them has none. */
+  /**
+   * The total time under ncu of the launches that are not in `launches`. Null if any of these times
+   * is missing.
+   */
   restMs: number | null
   ncuVersion: string | null
   createdAt: Date
-  /** ncu's command line; null if the file does not contain it. It contains paths of the machine. */
+  /**
+   * The command line of ncu, or null if the file does not contain it. The command line contains
+   * paths of the machine.
+   */
   commandLine: string | null
-  /** Unreadable parts and ncu's warnings, each as a sentence. */
+  /** Descriptions of unreadable parts and ncu's warnings, one sentence each. */
   notes: Statement[]
-  /** Returns the code of a launch with its counters; null if the file does not contain it. */
+  /** Returns the code of a launch with its counters, or null if the file does not contain it. */
   codeOf: (launch: ReportLaunch, nameOf: NameFile) => LaunchCode | null
 }
 
-/** Limits of what a session stores and a UI can show; a report of a training run has more launches. */
+/**
+ * Limits of the data that a session stores and the UI can show. The report of a training run has
+ * more launches.
+ */
 const budget = { launches: 500, values: 250_000 }
 
 function readError(error: unknown, path: string): unknown {
@@ -76,11 +85,12 @@ function readError(error: unknown, path: string): unknown {
 }
 
 /**
- * Loaded on demand: registering its messages with the protobuf library takes time, and few commands read a report.
+ * Load on demand: registering the messages with the protobuf library takes time, and few commands
+ * read a report.
  */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** Limit for unpacking; a training run's report takes some gigabytes. */
+/** The size limit of an unpacked report. A training run's report takes a few gigabytes. */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {
@@ -90,8 +100,8 @@ export interface UnpackedReport {
 }
 
 /**
- * Returns a report as ncu writes it uncompressed: the file itself, or the contents of a `.ncu-repz` in a temporary
- * file.
+ * Returns an uncompressed report: the file itself, or a temporary file with the contents of a
+ * `.ncu-repz`.
  */
 export async function unpackReport(path: string): Promise<UnpackedReport> {
   try {
@@ -120,7 +130,10 @@ export async function unpackReport(path: string): Promise<UnpackedReport> {
   }
 }
 
-/** Reads a report. Throws an input error that names the file, as `given`, if nothing can be imported from it. */
+/**
+ * Reads a report. Throws an input error that names the file, as `given`, if nothing can be
+ * imported.
+ */
 export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {
     const { size, mtime } = await statFile(path)
@@ -176,7 +189,7 @@ async function readReport(path: string, mtime: Date): Promise<ReportFile> {
   }
 }
 
-/** Collects as many launches from the start of a report as the budget allows. */
+/** Collects launches from the start of a report until the budget is used up. */
 function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
   const launches: ReportLaunch[] = []
   let values = 0
@@ -196,7 +209,10 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
   return launches
 }
 
-/** The page is read completely, since a launch is known to be complete only at the next one. */
+/**
+ * The maximum size of a source page. The page is read completely, because only the next launch
+ * shows that a launch is complete.
+ */
 const maxSourcePageBytes = 2 ** 28
 
 async function readSourceCsv(
@@ -227,7 +243,7 @@ async function readSourceCsv(
     ),
     codeOf(launch, nameOf) {
       const parts = hasFiles ? { sass: none, lines: page } : { sass: page, lines: none }
-      // Each launch gets its own range, so that each gets its own profile.
+      // Give each launch its own range, so that each launch gets a separate profile.
       const named = launches.map((own) => ({ ...own, rung: String(own.id) }))
       const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
         String(launch.id),
@@ -290,7 +306,10 @@ export interface LaunchesProfile {
   profile: Profile
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
-  /** Every metric under ncu's name, if there is a single launch; several kernels each have their own. */
+  /**
+   * All metrics by ncu's name, if there is a single launch. With several kernels, each kernel has
+   * its own metrics.
+   */
   ncuMetrics?: NcuMetrics
 }
 
@@ -301,7 +320,7 @@ export function profileLaunches(
 ): LaunchesProfile {
   const only = launches.length === 1 ? launches[0] : undefined
   const times = launches.map(launchMs)
-  // For different kernels of one range, only the sum is meaningful.
+  // For several kernels in one range, only the total time is meaningful.
   const time = times.every((ms) => ms !== null)
     ? profiledTime([times.reduce((sum, ms) => sum + ms, 0)])
     : undefined

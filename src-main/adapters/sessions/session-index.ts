@@ -1,6 +1,7 @@
 /**
- * A cached index of what a list shows for each session of a store, so that ten thousand sessions are listed without
- * reading any. An entry is valid while its folder and session.json are unchanged.
+ * A cached index of the data that a list shows for each session of a store. With the index, ten
+ * thousand sessions are listed without opening any session. An entry is valid until its folder or
+ * session.json changes.
  */
 import { createReadStream, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -14,37 +15,43 @@ import { sessionFile } from './session-store'
 
 export interface Described<T> {
   value: T
-  /** false: describe it again next time, as for an unreadable session. */
+  /**
+   * Whether to store this entry. False for an unreadable session, so that the next call tries
+   * again.
+   */
   keep: boolean
 }
 
 interface IndexRequest<T> {
-  /** The folder of the sessions. */
+  /** The folder that contains the sessions. */
   root: string
   cache: string
-  /** The index's name; indexes of different content have different names. */
+  /** The index's name. Indexes with different content need different names. */
   name: string
-  /** Entries made by another version of the program are made again. */
+  /** The program's version. Entries of another version are rebuilt. */
   version: string
-  /** Schema of a value; a changed schema rebuilds the index. */
+  /** The schema of a value. A changed schema rebuilds the index. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
-  /** Called with the number of sessions to read if that takes seconds. */
+  /** Called with the number of sessions to read, if reading takes seconds. */
   onMany?: ((count: number) => void) | undefined
 }
 
-/** Number of sessions that takes about a second to read. */
+/** Reading this many sessions takes about a second. */
 const many = 300
 
-/** Number of parallel readers: more cost memory, and a few already hide the disk's latency. */
+/**
+ * The number of parallel readers. A few already hide the disk's latency, and more would only cost
+ * memory.
+ */
 const readers = 4
 /**
- * Number of folders checked synchronously at once. That is ten times faster than the thread pool; other work runs
- * between slices.
+ * The number of folders to check synchronously at once. Synchronous checks are ten times faster
+ * than the thread pool. Other work runs between slices.
  */
 const slice = 250
 
-/** Returns the folder's stamp; null if it does not exist. */
+/** Returns the folder's stamp, or null if the folder does not exist. */
 function stampOf(folder: string): string | null {
   const own = statSync(folder, { throwIfNoEntry: false })
   if (!own?.isDirectory()) return null
@@ -61,14 +68,14 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
       const stamp = stampOf(join(root, name))
       if (stamp !== null) stamps.set(name, stamp)
     } catch {
-      // Not permitted: reading the session reports that.
+      // Permission denied. Reading the session reports the error.
       stamps.set(name, '')
     }
   }
   return stamps
 }
 
-/** Returns what a list shows of every session folder in `root`, by name. */
+/** Returns the list data of every session folder in `root`, by name. */
 export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, T>> {
   const { root, version, schema, describe } = request
   const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
@@ -104,14 +111,17 @@ interface Entry<T> {
   value: T
 }
 
-/** Returns the index's head for this version and this value schema. */
+/** Returns the index's first line for this version and this value schema. */
 const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
 /**
- * Returns the entries of an index; none if it is damaged or of another version. The file has a head line, a line per
- * entry, and a line with a hash of the lines before. Entries were validated when written, so an intact file needs no
- * schema check. It is read by line, since the whole text would double the memory.
+ * Returns the entries of an index. Returns no entries if the index is damaged or of another
+ * version.
+ *
+ * The file has a head line, one line per entry, and a final hash of the previous lines. Entries
+ * were validated when written, so an intact file needs no schema check. The file is read by line,
+ * because the whole text would double the memory use.
  */
 async function entriesIn<T>(file: string, head: string): Promise<Map<string, Entry<T>>> {
   const entries = new Map<string, Entry<T>>()
@@ -139,7 +149,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes the index. Ignores failures, which cost only time. */
+/** Writes the index. Ignores failures, which only cost time. */
 async function write<T>(
   file: string,
   head: string,
@@ -149,11 +159,11 @@ async function write<T>(
     await makeFolder(dirname(file))
     await replaceFile(file, blocksOf(head, [...entries]))
   } catch {
-    // The sessions are described again next time.
+    // Ignore the failure. The next call reads the sessions again.
   }
 }
 
-/** Yields an index in parts of some thousand characters, to be written one at a time. */
+/** Yields an index in parts of a few thousand characters, to be written one at a time. */
 function* blocksOf<T>(head: string, entries: readonly (readonly [string, T])[]): Generator<string> {
   const hash = createHash('sha256')
   const signed = (text: string): string => (hash.update(text), text)

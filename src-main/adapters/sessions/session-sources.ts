@@ -1,4 +1,7 @@
-/** The sources of a session: in its folder `sources/`, or in the store of shipped recordings. */
+/**
+ * Reads the sources of a session, from its `sources/` folder or from the store of shipped
+ * recordings.
+ */
 import { cp, mkdir, readdir, realpath, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -11,12 +14,15 @@ import { SourceList, findStore, openStore, type SourceStore } from './source-sto
 
 export const sourcesFolder = 'sources'
 
-/** A source's bytes, or why they are missing; null if the session lacks the file. */
+/** A source's bytes, or the reason they are missing. Null if the session does not name the file. */
 type Found = { bytes: Buffer } | { why: Statement } | null
 
 type ReadSource = (path: string) => Promise<Found>
 
-/** Where a session's sources are: files of `sources/`, named contents of a store, or why there are none. */
+/**
+ * The location of a session's sources: the files of `sources/`, contents of a store, or the reason
+ * there are none.
+ */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }
   | { in: 'store'; read: ReadSource; listed: string[] }
@@ -27,8 +33,8 @@ const inFolder =
   async (path) => {
     const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
     const file = await realpath(resolve(root, path)).catch(() => null)
-    // A session may come from anyone: neither paths nor links may lead out of sources/, so that a report cannot
-    // include files of this machine.
+    // A session is untrusted. Paths and links must not lead out of sources/. Otherwise a report
+    // could include local files.
     if (!file?.startsWith(root + sep)) return null
     const bytes = await readPlainBytes(file).catch(() => null)
     return bytes && { bytes }
@@ -71,9 +77,9 @@ async function openFiles(session: string): Promise<SourceFiles> {
 }
 
 interface SessionSources {
-  /** Source text by rung id; missing sources are skipped. */
+  /** Source text by rung id, without the missing sources. */
   texts: Record<string, string>
-  /** Why sources named in the session are missing. */
+  /** The reasons some of the session's sources are missing. */
   faults: Statement[]
 }
 
@@ -81,7 +87,7 @@ export async function readSources(
   folder: string,
   session: Pick<Session, 'rungs'>,
 ): Promise<SessionSources> {
-  // An imported rung may name no source.
+  // An imported rung may have no source file.
   const named = session.rungs.filter(({ file }) => file !== '')
   const files = await openFiles(folder)
   if (files.in === 'none') return { texts: {}, faults: named.length > 0 ? [files.why] : [] }
@@ -100,8 +106,8 @@ export async function readSources(
 }
 
 /**
- * Returns every source of a session by path relative to `sources/`: rungs, headers and the reference. Throws if there
- * are none.
+ * Returns every source of a session by path relative to `sources/`: rungs, headers and the
+ * reference. Throws if the session has no sources.
  */
 export async function readAllSources(folder: string): Promise<Map<string, string>> {
   const files = await openFiles(folder)
@@ -117,7 +123,7 @@ export async function readAllSources(folder: string): Promise<Map<string, string
   return texts
 }
 
-/** Returns the regular files below a folder, with `/`. */
+/** Returns the paths of regular files in a folder and its subfolders, with `/`. */
 async function pathsBelow(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries
@@ -126,7 +132,10 @@ async function pathsBelow(root: string): Promise<string[]> {
     .sort()
 }
 
-/** Copies every source of a session to `sources/` in another folder. Returns the reasons for missing ones. */
+/**
+ * Copies every source of a session to `sources/` in another folder. Returns the reasons for missing
+ * sources.
+ */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const files = await openFiles(folder)
   if (files.in === 'none') return [files.why]

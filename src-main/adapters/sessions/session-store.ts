@@ -1,6 +1,8 @@
 /**
- * Sessions on disk. A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, it also has
- * profile.ncu-rep and, at the deep level, deep/. It is written once and never edited.
+ * Reads and writes sessions on disk.
+ *
+ * A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, the folder also has
+ * profile.ncu-rep and, at the deep level, deep/. A session is written once and never edited.
  */
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -21,14 +23,20 @@ import type { RowText } from '../disk/json-lines'
 import { deepFile } from './deep-profiles'
 
 export const sessionFile = 'session.json'
-/** Ten times the largest import; raw output and deep profiles are separate files. */
+/**
+ * The size limit of session.json, ten times the largest import. Raw output and deep profiles are
+ * separate files.
+ */
 const mostMebibytes = 128
-/** ncu's own report, for Nsight Compute. */
+/** The file name of ncu's own report, for Nsight Compute. */
 export const reportFile = 'profile.ncu-rep'
-/** Marks an imported session as not made here, which session.json does not contain. */
+/** A file that marks a session as imported, because session.json does not contain this fact. */
 const importedFile = 'imported.json'
 
-/** Returns the text of a session.json, in its folder or shared; null if there is none. */
+/**
+ * Returns the text of a session.json, from the session's folder or the shared file. Returns null if
+ * neither has it.
+ */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
   try {
@@ -40,7 +48,10 @@ export async function readSessionText(folder: string): Promise<RowText | null> {
   }
 }
 
-/** Reads, upgrades and validates a session. Rejects a newer or damaged one with the reason, without changing it. */
+/**
+ * Reads, upgrades and validates a session. Throws an error with the reason if the session is
+ * damaged or has a newer version. Never changes the file.
+ */
 export async function readSession(folder: string): Promise<Session> {
   const found = await readSessionText(folder)
   if (found === null)
@@ -51,15 +62,17 @@ export async function readSession(folder: string): Promise<Session> {
   return parseSession(found.text, found.place)
 }
 
-/** Adds the text of a session.json to the file that the sessions next to `target` share. */
+/** Adds a session.json to the shared file of all sessions next to `target`. */
 export const shareSession = (text: string, target: string): Promise<void> =>
   shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
-/** Whether a folder was written by an import. A session from another machine may have been live there. */
+/**
+ * Whether an import wrote this folder. On another machine, the imported session may have been live.
+ */
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
 
-/** Parses the text of a session.json; `path` is for error messages. */
+/** Parses the text of a session.json. `path` is used only in error messages. */
 export function parseSession(text: string, path: string): Session {
   const refuse = (why: Statement): KernelLadderError =>
     inputError(
@@ -75,7 +88,7 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(withoutRangeOccupancy(withWaves(session.data)))
 }
 
-/** Upgrades a session from a version that stored waves rounded by ncu to 0 as 0. */
+/** Corrects sessions of older versions, which stored 0 waves if ncu rounded the number to 0. */
 const withWaves = (session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung) => ({
@@ -89,33 +102,38 @@ const withWaves = (session: Session): Session => ({
 })
 
 export interface SessionDraft {
-  /** The folder to fill. */
+  /** The path of the folder to fill. */
   readonly path: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
   addDeep(profile: DeepProfile): Promise<void>
   /** Records the file that the session was imported from. */
   markImported(from: string): Promise<void>
-  /** Adds a file that is not part of the session itself, such as where its report was left. */
+  /** Adds a file that is not part of the session itself, such as the location of ncu's report. */
   addNote(file: string, note: object): Promise<void>
   /**
-   * Writes session.json, checks that everything added is present, and makes the folder appear under its name. If that
-   * has been taken, uses a similar free name. Returns the path.
+   * Writes session.json, checks that every added file exists, and renames the folder to its final
+   * name. If that name is taken, uses a similar free name. Returns the path.
    */
   commit(session: Session): Promise<string>
   /**
-   * Creates the same draft in another place: everything added, and as much raw output and ncu report as can be
-   * copied.
+   * Creates the same draft at another location. Raw output and ncu's report are copied if possible.
    */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
-/** Stages a session. If its name is taken by the time of the commit, it gets a similar free one. */
+/**
+ * Creates a draft of a session. If its name is taken at the time of the commit, a similar free name
+ * is used.
+ */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())
 
-/** Creates a draft. `added`: text by path in the folder, kept in memory in case the folder is removed. */
+/**
+ * Creates a draft. `added` maps paths in the folder to texts. The texts stay in memory in case the
+ * folder is removed.
+ */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)
   const write = async (path: string, text: string): Promise<void> => {
@@ -146,7 +164,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     path: staged.path,
     reportPath: join(staged.path, reportFile),
     addSource: (file, text) => add(join(sourcesFolder, file), text),
-    // Not indented, because thousands of instructions would take twice the space.
+    // Don't indent the JSON: indented, thousands of instructions take twice the space.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
     addNote: (file, note) => add(file, `${JSON.stringify(note)}\n`),
@@ -160,7 +178,7 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
       for (const part of [rawFile, reportFile]) {
         const target = join(other.path, part)
         await cp(join(staged.path, part), target, { recursive: true }).catch(() =>
-          // A partial output could be mistaken for a complete one.
+          // Remove a partial copy, because it could be mistaken for a complete one.
           rm(target, { recursive: true, force: true }),
         )
       }

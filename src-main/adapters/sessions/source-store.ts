@@ -1,8 +1,9 @@
 /**
- * The source store that shipped recordings share.
+ * Reads and writes the source store that shipped recordings share.
  *
- * The store is one file, `sources.jsonl`, in a folder above the sessions. Each content is stored once, as a line
- * `{"sha256", "text"}`. Each session has a line `{"session", "files"}` that maps paths of `sources/` to contents.
+ * The store is one file, `sources.jsonl`, in a folder above the sessions. Each content is stored
+ * once, as a line `{"sha256", "text"}`. Each session has a line `{"session", "files"}` that maps
+ * paths of `sources/` to contents.
  */
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,27 +14,27 @@ export const sourceStoreFile = 'sources.jsonl'
 
 const Hash = z.string().regex(/^[0-9a-f]{64}$/)
 
-/** SHA-256 by path relative to `sources/`. */
+/** SHA-256 hashes by path relative to `sources/`. */
 export const SourceList = z.record(z.string(), Hash)
 
 export type SourceList = z.infer<typeof SourceList>
 
 const StoreLine = z.union([
-  /** `session`: its folder relative to the store's, with `/`. */
+  /** `session` is the session's folder relative to the store's folder, with `/`. */
   z.object({ session: z.string(), files: SourceList }),
   z.object({ sha256: Hash, text: z.string() }),
 ])
 
 export interface SourceStore {
-  /** By session. */
+  /** Source lists by session. */
   lists: Map<string, SourceList>
-  /** By SHA-256. */
+  /** File contents by SHA-256 hash. */
   contents: Map<string, string>
 }
 
 export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
 
-/** Reads a store. Throws if the file cannot be read or is damaged. */
+/** Reads a store. Throws if the file is unreadable or damaged. */
 export async function readStore(file: string): Promise<SourceStore> {
   const store = emptyStore()
   for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
@@ -47,7 +48,7 @@ export async function readStore(file: string): Promise<SourceStore> {
 const sorted = <T>(entries: ReadonlyMap<string, T>): [string, T][] =>
   [...entries].sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Writes a store, sorted, so that adding an entry adds one line. */
+/** Writes a store. Lines are sorted, so that a new entry adds one line to a diff. */
 export async function writeStore(file: string, { lists, contents }: SourceStore): Promise<void> {
   const lines: z.infer<typeof StoreLine>[] = [
     ...sorted(lists).map(([session, files]) => ({ session, files })),
@@ -56,10 +57,10 @@ export async function writeStore(file: string, { lists, contents }: SourceStore)
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
 }
 
-/** The most folder levels between a session and its store. */
+/** The maximum number of folder levels between a session and its store. */
 const storeDistance = 3
 
-/** Returns the nearest store above a session; null if there is none. */
+/** Returns the nearest store above a session, or null if there is none. */
 export async function findStore(folder: string): Promise<string | null> {
   let above = dirname(folder)
   for (let up = 1; up <= storeDistance; up += 1) {
@@ -70,7 +71,7 @@ export async function findStore(folder: string): Promise<string | null> {
   return null
 }
 
-/** The most recently read store, because a list of recordings opens many sessions of one store. */
+/** The most recently read store. A list of recordings opens many sessions of one store. */
 let lastStore: { key: string; store: Promise<SourceStore> } | null = null
 
 export async function openStore(file: string): Promise<SourceStore> {

@@ -1,11 +1,14 @@
 /**
- * Callbacks for a cancelled run. Every running program and emulator thread, one per core, waits for its run's signal.
- * They share one listener, because Node 20 reports a leak at the eleventh listener of a signal.
+ * Registers callbacks for a cancelled run. Every running program and emulator thread, one per core,
+ * waits for its run's signal.
+ *
+ * All callbacks share one listener per signal, because Node 20 reports a leak at the eleventh
+ * listener.
  */
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls back once when the signal aborts, unless the returned function was called before. */
+/** Calls back once when the signal aborts. The returned function cancels the callback. */
 export function whenAborted(signal: AbortSignal, callBack: () => void): () => void {
   const all = waiting.get(signal) ?? new Set<() => void>()
   const call = (): void => callBack()

@@ -1,5 +1,6 @@
 /**
- * Resolves `build:` of a ladder for nvcc on this machine: variables, directories, and a digest of outside headers.
+ * Resolves a ladder's `build:` settings for nvcc on this machine: variables, directories, and a
+ * digest of headers outside the folder.
  */
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
@@ -16,15 +17,21 @@ import { missingError } from '../../domain/errors'
 import { inLines, message, type Statement } from '../../domain/messages/message'
 
 export interface ReadySettings {
-  /** Words for nvcc after the flags of every rung. */
+  /** Arguments for nvcc, after the flags of every rung. */
   words: readonly string[]
-  /** Words after the sources. */
+  /** Arguments after the sources. */
   libraries: readonly string[]
-  /** Changes with the headers outside the folder, so that builds with older ones are not reused; null without any. */
+  /**
+   * A digest of the headers outside the folder, or null without any. A changed header changes the
+   * digest, so that older builds are not reused.
+   */
   headersDigest: string | null
 }
 
-/** Throws `missing` with all variables and directories that the settings name and this machine lacks. */
+/**
+ * Throws a `missing` error that lists all variables and directories that the settings name and this
+ * machine lacks.
+ */
 export async function requireSettings(
   all: readonly BuildSettings[],
   env: NodeJS.ProcessEnv = process.env,
@@ -44,9 +51,10 @@ export async function requireSettings(
 }
 
 /**
- * @param where `folder` of the rung among the sources, with `/`: relative include directories are below it; `nvcc` by
- * its path
- * @throws `missing` if this machine lacks something that the settings name
+ * Returns the resolved settings.
+ * @param where `folder` is the rung's folder among the sources, with `/`, in which relative include
+ *   directories start. `nvcc` is the path of nvcc.
+ * @throws `missing` if this machine lacks a variable or directory that the settings name
  */
 export async function readySettings(
   settings: BuildSettings,
@@ -66,7 +74,10 @@ export async function readySettings(
   }
 }
 
-/** Returns the linker options for the toolkit's stub of the driver library, which linkers do not find by themselves. */
+/**
+ * Returns the linker options for the toolkit's stub of the driver library. Linkers do not find the
+ * stub by default.
+ */
 const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
   libraries.includes('cuda')
     ? ['lib64/stubs', 'targets/x86_64-linux/lib/stubs', 'targets/sbsa-linux/lib/stubs'].map(
@@ -74,7 +85,9 @@ const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
       )
     : []
 
-/** Returns run paths, so that a library found through `-L` at link time is also found at load time. */
+/**
+ * Returns run paths, so that a library found through `-L` at link time is also found at load time.
+ */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>
   flags
     .filter((flag) => flag.startsWith('-L'))
@@ -86,8 +99,8 @@ const isDirectory = async (path: string): Promise<boolean> =>
 const headerName = /^[^.]+$|\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp)$/
 
 /**
- * Returns a digest of names, sizes and times. Reading the headers of a large library before every build would be too
- * slow.
+ * Returns a digest of names, sizes and times. Reading the headers of a large library before every
+ * build would be too slow.
  */
 async function digestOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
@@ -105,7 +118,10 @@ async function digestOf(directories: readonly string[]): Promise<string> {
   return hash.digest('hex')
 }
 
-/** Returns the common flags without those that `words` override; nvcc accepts each of them once. */
+/**
+ * Returns the common flags except those that `words` override. nvcc accepts each of these flags
+ * only once.
+ */
 export const baseFlags = (flags: readonly string[], words: readonly string[]): string[] =>
   flags.filter(
     (flag) =>

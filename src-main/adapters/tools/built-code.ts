@@ -1,4 +1,4 @@
-/** The machine code in a library that nvcc built. */
+/** Reads the machine code in a library that nvcc built. */
 import type { MachineCode, MachineKernel } from '../../domain/sass/machine-code'
 import { readCubin } from '../../parsers/cubin/cubin'
 import type { Toolbox } from './toolbox'
@@ -13,11 +13,14 @@ import { cubinsOf } from '../../parsers/cubin/fat-binary'
 
 interface BuiltCode {
   architecture: number
-  /** Kernels by mangled name. */
+  /** The kernels by mangled name. */
   kernels: ReadonlyMap<string, MachineKernel>
 }
 
-/** Reads the code. Null if there is no library, as in a replay, or it has no machine code. */
+/**
+ * Reads a library's machine code. Returns null if there is no library, as in a replay, or no
+ * machine code.
+ */
 export async function readBuiltCode(
   toolbox: Toolbox,
   library: string,
@@ -36,8 +39,9 @@ export async function readBuiltCode(
 }
 
 /**
- * Returns every module in a library; empty if there is no library. For a library with several GPUs, selects one: 90
- * for compute capability 9.0.
+ * Returns all modules of a library. Returns an empty list if there is no library. For a library
+ * with several GPU architectures, the last argument selects one, such as 90 for compute capability
+ * 9.0.
  */
 export async function readModules(
   toolbox: Toolbox,
@@ -50,7 +54,7 @@ export async function readModules(
   return own.length > 0 ? own : modules
 }
 
-/** Returns the launched kernels in order; null if a kernel is not in this code. */
+/** Returns the launched kernels in order. Returns null if this code lacks one of the kernels. */
 export function launchedKernels(
   { architecture, kernels }: BuiltCode,
   launches: readonly { mangled: string; name: string }[],
@@ -65,8 +69,8 @@ export function launchedKernels(
 }
 
 /**
- * Inspects a cubin that was built elsewhere. Returns its architecture and whether it has kernels, or why it cannot be
- * read.
+ * Inspects a cubin that was built elsewhere. Returns its architecture and whether it has kernels,
+ * or the reason it is unreadable.
  */
 export function inspectCubin(
   cubin: Uint8Array,
@@ -83,7 +87,8 @@ export function inspectCubin(
 export const isLibrary = isElf
 
 /**
- * Returns kernel resources in the form of ptxas. Machine code does not distinguish spills from other local memory.
+ * Returns kernel resources in ptxas's form. Machine code does not distinguish spills from other
+ * local memory.
  */
 export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
   modules.flatMap(({ architecture, kernels }) =>

@@ -1,4 +1,7 @@
-/** A case as arguments for the runner and the probe, which know only numbers, names and files, not tasks. */
+/**
+ * Converts a case to arguments for the runner and the probe, which know only numbers, names and
+ * files.
+ */
 import { join } from 'node:path'
 import {
   buffersOf,
@@ -14,7 +17,7 @@ import {
 import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
-/** Returns a field's contents for `--field`; null if the case leaves it 0. */
+/** Returns a field's contents for `--field`, or null if the field is 0 in this case. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
     case 'size':
@@ -51,10 +54,13 @@ const fieldWords = (
   })
 }
 
-/** What results are checked against: the task's built reference, with the author's name for it, or a trusted rung. */
+/**
+ * The source of the expected results: a trusted rung, or the task's built reference. `shown` is the
+ * reference's name in messages.
+ */
 export type Expected = { library: string; shown: string } | { rung: string }
 
-/** Returns the word for a fill. `folder` contains the task's files; a replay has none. */
+/** Returns the argument for a fill. `folder` contains the task's files, and is null in a replay. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`
@@ -98,13 +104,16 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** Returns the launch struct, the only part of a case that the probe needs. */
+/** Returns the arguments for the launch struct. The probe needs no other part of a case. */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
-/** Returns the reference's struct, for the probe that computes expected results. */
+/**
+ * Returns the arguments for the reference's struct. The probe uses them to compute expected
+ * results.
+ */
 export function expectationWords(task: Task, own: Case): string[] {
   const layout = referenceLayout(task)
   return [...['--struct', String(layout.bytes)], ...fieldWords('--field', task, own, layout)]
@@ -127,7 +136,10 @@ const referenceWords = (task: Task, own: Case, expected: Expected): string[] => 
   ]
 }
 
-/** Returns a case's words. `expected` is null if results are not checked and no input is computed. */
+/**
+ * Returns a case's arguments. `expected` is null if results are not checked and no input is
+ * computed.
+ */
 export const caseWords = (
   task: Task,
   own: Case,

@@ -1,4 +1,4 @@
-/** Finds how a build system compiles a file, in the nearest compile_commands.json. */
+/** Finds a build system's compile command for a file, in the nearest compile_commands.json. */
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
@@ -8,7 +8,7 @@ import {
   type CompileCommand,
 } from '../../parsers/cuda/compile-commands'
 
-/** Folders near a source in which build systems leave compile_commands.json. */
+/** Folders near a source in which build systems write compile_commands.json. */
 const buildFolders = ['.', 'build', 'out']
 const mostBytes = 2 ** 26
 
@@ -22,7 +22,10 @@ async function commandIn(path: string, file: string): Promise<CompileCommand | n
   return null
 }
 
-/** Returns the command that compiles a file, from its folder or the nearest one above. */
+/**
+ * Returns the command that compiles a file. Searches the file's folder and the folders above it,
+ * nearest first.
+ */
 async function nearestCommand(
   file: string,
 ): Promise<{ path: string; command: CompileCommand } | null> {
@@ -37,8 +40,8 @@ async function nearestCommand(
 }
 
 /**
- * Returns the settings of that command, with absolute include directories, and the file that contains it; null if
- * there is none.
+ * Returns the settings of the nearest compile command, with absolute include directories, and the
+ * path of its file. Returns null if there is no command.
  */
 export async function nearestSettings(
   file: string,

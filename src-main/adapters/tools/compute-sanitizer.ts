@@ -16,29 +16,30 @@ interface SanitizerCall {
   tool: SanitizerTool
   /** The program and its arguments. */
   command: readonly string[]
-  /** Total time limit, after which the whole process tree is killed. */
+  /** The time limit. After it, the whole process tree is killed. */
   timeoutMs: number
   signal: AbortSignal
-  /** The runner's events arrive on compute-sanitizer's stdout. */
+  /** Receives the runner's events, which arrive on compute-sanitizer's stdout. */
   onEvent: (event: RunnerEvent) => void
 }
 
 export interface SanitizerAnswer {
   result: ProcessResult
-  /** null if the tool wrote no file. */
+  /** The parsed XML report, or null if compute-sanitizer wrote no file. */
   xml: SanitizerXml | null
-  /** null if the tool ended before its summary. */
+  /** The summary, or null if compute-sanitizer ended without one. */
   summary: SanitizerSummary | null
-  /** The tool's last message, used if there is no verdict. */
+  /** The last message of compute-sanitizer, used if there is no verdict. */
   lastWord: string | null
 }
 
 /**
- * Limit of reports: every thread of a kernel can err. A thousand reports show where, and the summary counts the rest.
+ * The maximum number of reports. Every thread of a kernel can fail. A thousand reports show the
+ * locations, and the summary counts the rest.
  */
 const printLimit = 1000
 
-/** Larger than printLimit records need. */
+/** The maximum XML size, larger than needed for printLimit records. */
 const xmlLimitBytes = 64 * 1024 * 1024
 const xmlName = 'report.xml'
 

@@ -1,4 +1,4 @@
-/** Compiles one .cu file to a cubin, outside any ladder. */
+/** Compiles a single .cu file, outside any ladder, to a cubin. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KernelLadderError, missingError } from '../../domain/errors'
@@ -11,7 +11,8 @@ import { scratchFolder } from '../disk/owned-folder'
 const timeoutMs = 10 * 60_000
 
 /**
- * @param sm as in `sm_90`, without the prefix
+ * Returns the compiled cubin.
+ * @param sm architecture without the prefix, such as `90` for `sm_90`
  * @throws {KernelLadderError} `missing` without nvcc, `failed` if the file does not compile
  */
 export async function buildCubin(

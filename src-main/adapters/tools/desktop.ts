@@ -1,4 +1,4 @@
-/** Opens windows on this machine, through Electron if installed, or the user's browser. */
+/** Opens windows on this machine, with Electron if installed, or else in the user's browser. */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -14,8 +14,8 @@ export const hasDisplay = (
 ): boolean => platform !== 'linux' || Boolean(env['DISPLAY'] || env['WAYLAND_DISPLAY'])
 
 /**
- * Returns the executable of an installed package `electron`; null if there is no package, or its binary was not
- * downloaded.
+ * Returns the executable of an installed `electron` package. Returns null if the package is missing
+ * or its binary was not downloaded.
  */
 function ofPackage(from: string): string | null {
   try {
@@ -27,7 +27,10 @@ function ofPackage(from: string): string | null {
   }
 }
 
-/** Returns Electron's path: next to this program, in the current project, or in PATH; null if there is none. */
+/**
+ * Returns Electron's path. Searches next to this program, in the current project, and in PATH.
+ * Returns null if Electron is missing.
+ */
 export function findElectron(): string | null {
   const name = process.platform === 'win32' ? 'electron.cmd' : 'electron'
   const onPath = (process.env['PATH'] ?? '')
@@ -38,7 +41,7 @@ export function findElectron(): string | null {
   return ofPackage(import.meta.dirname) ?? ofPackage(process.cwd()) ?? onPath ?? null
 }
 
-/** Whether the system restricts namespaces, as Ubuntu does since 23.10. */
+/** Whether the system restricts user namespaces, as Ubuntu does since 23.10. */
 const restrictsNamespaces = (): boolean => {
   try {
     const path = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns'
@@ -50,9 +53,9 @@ const restrictsNamespaces = (): boolean => {
 
 /**
  * Runs the desktop program until its window is closed.
- * @param main the program's entry
- * @param profile path of the AppArmor profile that is recommended if needed
- * @returns its exit code, or why no window opened
+ * @param main the program's entry point
+ * @param profile path of the AppArmor profile to recommend if needed
+ * @returns the program's exit code, or the reason no window opened
  */
 export async function runWindow(
   electron: string,
@@ -62,7 +65,8 @@ export async function runWindow(
   const { outcome, exitCode, seconds, stderr } = await runProcess({
     file: electron,
     args: [main],
-    // Passes on the user's language, which programs with parsed output do not get.
+    // Pass the user's language to Electron. Other programs run with a fixed language, because their
+    // output is parsed.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
     passOn: { to: (stream, text) => void process[stream].write(text), keep: 16 * 1024 },
     signal,
@@ -76,8 +80,9 @@ export async function runWindow(
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
 /**
- * Opens a one-time link in the user's browser through a page that only the user can read, because other users can see
- * the arguments of every program. Returns a function that removes the page.
+ * Opens a one-time link in the user's browser. Other users can see every program's arguments, so
+ * the browser opens a private page that redirects to the link. Returns a function that removes the
+ * page.
  */
 export async function openInBrowser(url: string): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-link-'))
@@ -89,7 +94,7 @@ export async function openInBrowser(url: string): Promise<() => Promise<void>> {
     { mode: 0o600 },
   )
   const opener = await openUrl(page)
-  // The machine has no browser; the link was printed.
+  // Ignore a missing browser, because the link was also printed.
   opener.on('error', () => undefined)
   return () => rm(folder, { recursive: true, force: true })
 }

@@ -1,4 +1,4 @@
-/** The interface of emulators, as toolboxes offer it. */
+/** The interface of emulators that toolboxes provide. */
 import type { EventEmitter } from 'node:events'
 import type { EmulationJob } from '../../domain/emulation/job'
 import type { PredictionGpu } from '../../domain/prediction/prediction'
@@ -6,11 +6,14 @@ import type { PredictionGpu } from '../../domain/prediction/prediction'
 /** A request to an emulator. */
 export interface EmulatorRequest {
   job: EmulationJob
-  /** Predicts the job's time on this GPU instead of emulating all of it. */
+  /** The GPU to predict the job's time on. With it, the job is not fully emulated. */
   predictOn?: PredictionGpu
 }
 
-/** Executes jobs one at a time: a thread of this program or, for a judge, a process in a sandbox. */
+/**
+ * Executes jobs one at a time. An emulator is a thread of this program or, for a judge, a process
+ * in a sandbox.
+ */
 export interface Emulator {
   /** Emits `message` for progress (a number) and answers, `error`, and `exit` with a code. */
   readonly events: EventEmitter

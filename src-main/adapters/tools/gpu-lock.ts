@@ -1,17 +1,18 @@
 /**
- * Allows one run at a time per GPU, among all users and folders of this machine, because concurrent measurements
- * would disturb each other.
+ * Allows one run per GPU at a time, across all users and folders of this machine. Concurrent
+ * measurements would disturb each other.
  *
- * The lock is a listening socket in the kernel's abstract namespace. It leaves no file to forge or clean up, needs no
- * permission, and the kernel releases it when its owner ends. Waiting processes ask it who holds the lock. Another
- * network namespace, such as a container's, has separate locks.
+ * The lock is a listening socket in the kernel's abstract namespace. The socket leaves no file to
+ * forge or clean up and needs no permission. The kernel releases the socket when its owner ends.
+ * Waiting processes ask the socket who holds the lock. Another network namespace, such as a
+ * container's, has separate locks.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** The holder's description of itself, visible to any user; not to be trusted beyond its shape. */
+/** The holder's description of itself. Any user can create one, so only its shape is validated. */
 const Holder = z.object({
   pid: z.number().int().positive(),
   user: z.string().regex(/^[\w.@\\+$-]{1,64}$/),
@@ -26,36 +27,39 @@ interface GpuLock {
 /** The result of an attempt to take the lock. */
 export type GpuClaim =
   | { state: 'held'; lock: GpuLock }
-  /** null if the holder does not identify itself. */
+  /** The holder, or null if it does not identify itself. */
   | { state: 'taken'; by: GpuHolder | null }
   | { state: 'cancelled' }
-  /** This machine has no such sockets, or this process may not create them. */
+  /** The machine has no such sockets, or this process may not create them. */
   | { state: 'unavailable'; reason: string }
 
 export interface GpuClaimCall {
-  /** In the format of normalizePciBusId. */
+  /** The PCI bus id in the format of normalizePciBusId. */
   pciBusId: string
-  /** false: return immediately if another process holds it. */
+  /** Whether to wait if another process holds the lock. */
   wait: boolean
   signal: AbortSignal
   /** Called once per holder that the call waits for. */
   onWait: (by: GpuHolder | null) => void
 }
 
-/** How long a holder has to identify itself. */
+/** The time that a holder has to identify itself. */
 const answerMs = 2000
-/** After this many consecutive hang-ups, the holder counts as silent. */
+/** A holder that hangs up this many times in a row counts as silent. */
 const silentTries = 10
-/** Pause between two attempts. */
+/** The pause between two attempts. */
 const pauseMs = 100
-/** How soon to notice a holder that disappeared without closing the socket, as after a suspend. */
+/**
+ * The interval of checks for a holder that disappeared without closing the socket, as after a
+ * suspend.
+ */
 const lookAgainMs = 30_000
-/** Maximum length of a holder's description. */
+/** The maximum length of a holder's description. */
 const answerLimit = 1000
 
 /**
- * The name has the maximum length, because Node before 22 pads shorter names with zeros, which makes them different
- * names.
+ * The length of the socket's name, which is the maximum. Node before 22 pads shorter names with
+ * zeros, which makes them different names.
  */
 const addressLength = 108
 
@@ -77,7 +81,7 @@ function self(): GpuHolder {
   }
 }
 
-/** Listens at the address; returns the lock, or the error. */
+/** Listens at the address. Returns the lock or the error. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
@@ -88,7 +92,7 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
     socket.on('error', () => undefined)
     socket.on('close', () => waiting.delete(socket))
     socket.resume()
-    // Keep the socket open: closing it signals that the GPU is free.
+    // Keep the socket open, because closing it signals that the GPU is free.
     socket.write(greeting)
   })
   server.maxConnections = 256
@@ -108,7 +112,10 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   })
 }
 
-/** Reports the holder once, or null if it does not identify itself. Resolves when the lock may have been released. */
+/**
+ * Reports the holder once, or null if the holder does not identify itself. Resolves when the lock
+ * may have been released.
+ */
 function watch(
   address: string,
   signal: AbortSignal,
@@ -169,7 +176,7 @@ export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
     }
     if (listening.code !== 'EADDRINUSE') return { state: 'unavailable', reason: listening.message }
 
-    // Without waiting, only the holder's identity is needed.
+    // Without waiting, stop after the holder has identified itself.
     const enough = new AbortController()
     let taken: { by: GpuHolder | null } | undefined
     const tell = (by: GpuHolder | null): void => {

@@ -1,4 +1,4 @@
-/** Queries nvidia-smi for the driver's GPUs. */
+/** Queries the driver's GPUs through nvidia-smi. */
 import { normalizePciBusId, parseNvidiaSmi, type NvidiaSmi } from '../../parsers/cuda/nvidia-smi'
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
@@ -6,11 +6,11 @@ import type { Toolbox } from './toolbox'
 export { normalizePciBusId }
 export type { NvidiaSmi }
 
-/** Returns the answer, or the failed call; null if there is no nvidia-smi. */
+/** Returns the driver's answer or the failed call. Returns null if nvidia-smi is missing. */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,
-  /** Distinguishes this call from the session's others. */
+  /** Distinguishes this call from other nvidia-smi calls of the session. */
   when: 'query' | 'before' | 'after' = 'query',
 ): Promise<{ answer: NvidiaSmi | null; result: ProcessResult } | null> {
   const path = await toolbox.locate('nvidia-smi')

@@ -1,5 +1,6 @@
 /**
- * Runs kl-launches without a GPU: reports a rung's launches, and faults of a reference.
+ * Runs kl-launches without a GPU. The probe reports a rung's launches, or the faults of a
+ * reference.
  *
  * See cuda-kernels/probe.
  */
@@ -23,37 +24,39 @@ import {
 interface LaunchProbeCall {
   probe: string
   rung: string
-  /** The rung's library, built without a CUDA runtime. */
+  /** The path of the rung's library, built without a CUDA runtime. */
   library: string
   task: Task
-  /** The rung's case of the problem. */
+  /** The case that the rung runs. */
   own: Case
   gpu: BuildGpu
   /** Parameter layouts by mangled name, for kernels whose arguments are needed. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
-  /** The compiler's resources per kernel, for rungs that query how many of their blocks fit on an SM. */
+  /**
+   * The compiler's resource usage per kernel, for rungs that query how many blocks fit on an SM.
+   */
   resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
 }
 
 export interface NotLaunched {
   reason: Statement
-  /** Whether the rung would not launch on the GPU either; absent if unknown. */
+  /** The kind of failure, if the rung would also fail to launch on a GPU. Absent if unknown. */
   fault?: 'failed' | 'unsupported'
 }
 
 export interface Launched {
   kernels: ProbedLaunch[]
-  /** Empty unless `layouts` were given. */
+  /** Fills and copies on the device. Empty unless `layouts` were given. */
   memory: ProbedMemory[]
-  /** Launches and memory of kl_prepare. */
+  /** The launches and memory operations of kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
-  /** Bytes of each memory allocation. */
+  /** The size of each memory allocation in bytes. */
   allocations: number[]
   workspaceBytes: number
-  /** Device variables known to the host, in the order of their placeholder addresses. */
+  /** Device variables that the host knows, in the order of their placeholder addresses. */
   symbols: string[]
-  /** The requested stack size per thread; null if none was requested. */
+  /** The requested stack size per thread, or null if none was requested. */
   stackBytes: number | null
 }
 
@@ -116,7 +119,10 @@ export async function probeLaunches(
   return launchedOf(result)
 }
 
-/** A function of a reference: it computes expected results, or inputs from others. Each may have a GPU version. */
+/**
+ * A function of a reference, which computes expected results, or inputs from other inputs. Each
+ * function may have a GPU version.
+ */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
 interface ExpectationCall extends Pick<
@@ -124,16 +130,20 @@ interface ExpectationCall extends Pick<
   'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
 > {
   stage: ReferenceStage
-  /** Files of its arrays, by name: `in:a`, `out:c`, `scale:c`, `mask:c`. */
+  /** The files of the reference's arrays by name, such as `in:a`, `out:c`, `scale:c`, `mask:c`. */
   arrays: readonly { what: string; path: string }[]
 }
 
-/** A reference may take minutes for work that takes a GPU seconds. */
+/**
+ * The time limit of a reference. A reference can take minutes for work that a GPU does in seconds.
+ */
 const expectationTimeoutMs = 10 * 60_000
 
 /**
- * Runs a reference to compute expected results into the files; returns null on success. A reference that needs a GPU
- * is not run. Its launches are returned instead, with placeholder addresses in the order of `arrays`.
+ * Runs a reference, which writes expected results to the files. Returns null on success.
+ *
+ * A reference that needs a GPU is not run. Instead, its launches are returned, with placeholder
+ * addresses in the order of `arrays`.
  */
 export async function probeExpectation(
   toolbox: Toolbox,
@@ -156,7 +166,10 @@ export async function probeExpectation(
   return parseExpected(result.stdout) ? null : launchedOf(result)
 }
 
-/** Returns the fault of a reference, as the rest of a sentence about it; null if there is none or it is unknown. */
+/**
+ * Returns a reference's fault, worded as the end of a sentence. Returns null if there is no fault
+ * or the fault is unknown.
+ */
 export async function probeReference(
   toolbox: Toolbox,
   {
@@ -177,14 +190,15 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-/** Matches the loader's message for a function of CUDA or its libraries that the probe does not implement. */
+/** Matches the loader's error message for a CUDA function that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 
-/** Matches functions of CUDA's runtime and driver; others belong to its libraries. */
+/** Matches functions of CUDA's runtime and driver. Other functions belong to CUDA libraries. */
 const runtimeFunction = /^cu(da)?[A-Z]/
 
 /**
- * Returns why the probe did not answer. Its process runs the rung's host code, which would end the runner as well.
+ * Returns the reason the probe did not answer. The probe's process runs the rung's host code, which
+ * would crash the runner as well.
  */
 function unfinished(result: ProcessResult): NotLaunched {
   const { outcome, exitCode, stderr, stdout, signal } = result
@@ -206,7 +220,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe reports its own errors.
+  // The probe reports this error itself.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

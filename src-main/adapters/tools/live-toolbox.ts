@@ -1,4 +1,4 @@
-/** The toolbox of this machine: finds programs, runs them and records their output. */
+/** The toolbox of this machine, which finds programs, runs them and records their output. */
 import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
@@ -13,7 +13,7 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Returns locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` ignores them. */
+/** Returns locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` disables them. */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
   if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
   if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
@@ -42,14 +42,14 @@ export async function findTool(
   return null
 }
 
-/** Removes serial numbers and similar identifiers before anything is stored. */
+/** Removes serial numbers and similar identifiers before any text is stored. */
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
-/** Bytes read from the end of a log, which tells what ended a program. */
+/** The number of bytes to read from the end of a log, which shows why a program ended. */
 const lastBytes = 2 ** 16
 
-/** Reads a log; returns only its start and end if it is too long. */
+/** Reads a log. Returns only the start and end of a long log. */
 async function readEnds(
   path: string,
   mostBytes: number,
@@ -71,7 +71,7 @@ async function readEnds(
   }
 }
 
-/** Limit for a rung's library, which usually has a few megabytes. */
+/** The size limit of a rung's library, which usually has a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(
@@ -126,7 +126,7 @@ export function liveToolbox(
       }
     },
     claimGpu,
-    // Tools can write to the disk of the sessions, so the file is written directly to its final place.
+    // Local tools can write to the sessions' disk, so write the file directly to its final path.
     async output(keptAt) {
       await rm(keptAt, { force: true })
       return { path: keptAt, take: () => Promise.resolve() }

@@ -19,11 +19,14 @@ type PageKey = keyof typeof pages
 
 interface DeepAnswer {
   byRung: ReportProfiles
-  /** Pages that could not be printed. */
+  /** The reasons some pages could not be printed. */
   troubles: Statement[]
 }
 
-/** Time limit: printing takes seconds for a few rungs, and longer for hundreds of launches. */
+/**
+ * The time limit of printing. Printing takes seconds for a few rungs, and longer for hundreds of
+ * launches.
+ */
 const printTimeoutMs = 10 * 60_000
 
 export async function readDeepPages(
@@ -46,7 +49,7 @@ export async function readDeepPages(
       troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
     return result.stdout
   }
-  // Sequential, because each call keeps the whole report in memory.
+  // Print pages one at a time, because each call keeps the whole report in memory.
   const sass = parseSourcePage(await print('ncu/source-sass'))
   const lines = parseSourcePage(await print('ncu/source-lines'))
   const rules = parseRules(await print('ncu/details'))

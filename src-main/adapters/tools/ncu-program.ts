@@ -1,6 +1,8 @@
 /**
- * Runs ncu over a user's program: a preview that times every launch in one pass, and a profile of chosen launches
- * into a report. ncu writes its own output to a file, so the program's stdout and stderr are unchanged.
+ * Runs ncu on a user's program. A preview times every launch in one pass. A profile collects chosen
+ * launches into a report.
+ *
+ * ncu writes its own output to a file, so the program's stdout and stderr stay unchanged.
  */
 import { message } from '../../domain/messages/message'
 import { inputError, KernelLadderError } from '../../domain/errors'
@@ -18,27 +20,33 @@ import type { ProcessResult, PassOn } from './process'
 import type { Scratch, Toolbox } from './toolbox'
 
 export interface LaunchFilters {
-  /** A regular expression over function names; like ncu, it matches anywhere in the name. */
+  /**
+   * A regular expression for function names. The expression matches anywhere in the name, as in
+   * ncu.
+   */
   kernels: string | null
   /** A push/pop range of NVTX's default domain. */
   nvtx: string | null
-  /** Matching launches to skip. */
+  /** The number of matching launches to skip. */
   skip: number
   count: number | null
 }
 
 export interface ProgramCall {
   ncu: string
-  /** Key of the raw output, if a session has several programs. */
+  /** The key of the raw output, if a session has several programs. */
   key?: string
-  /** The program's working directory; this process's by default. */
+  /** The program's working directory. The default is this process's directory. */
   cwd?: string
-  /** The program and its arguments, passed on exactly. */
+  /** The program and its arguments, passed unchanged. */
   command: readonly [string, ...string[]]
   filters: LaunchFilters
-  /** Milliseconds after which the program is stopped. */
+  /** The program is stopped after this many milliseconds. */
   timeoutMs: number
-  /** Milliseconds that a launch may continue after ncu warned that it does not end; 20 s by default. */
+  /**
+   * The time limit of a launch, in milliseconds, after ncu warned that the launch does not end. The
+   * default is 20 s.
+   */
   stuckAfterMs?: number
   signal: AbortSignal
   /** Receives the program's output. */
@@ -47,34 +55,43 @@ export interface ProgramCall {
 
 interface ProgramAnswer {
   outcome: ProcessResult['outcome']
-  /** The program's exit code; null if it was stopped or ended by a signal. */
+  /** The program's exit code. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
-  /** Why ncu did not profile. A failed program, or one without launches, is not a failure of ncu. */
+  /**
+   * The reason ncu did not profile. A failed program, or a program without launches, is not a
+   * failure of ncu.
+   */
   failure: NcuFailure | null
-  /** The kernel that did not end while ncu ran it alone, for which the program was stopped. */
+  /** The kernel that did not end while ncu ran it alone. The program was then stopped. */
   stuckKernel: string | null
 }
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
-  /** false: the program made more matching launches than these. */
+  /** Whether these are all matching launches. False if the program made more. */
   whole: boolean
-  /** Functions that ncu saw if none matched the filter. */
+  /** Functions that ncu saw, if none matched the filter. */
   available: string[]
 }
 
-/** Characters of the program's first output that are stored with the session. */
+/** The number of characters of the program's initial output to store in the session. */
 const keptOutput = 64 * 1024
-/** Limit of the log, with room for a line per launch. Its last lines tell what ended the program. */
+/**
+ * The maximum size of the log, with room for one line per launch. The log's last lines show why the
+ * program ended.
+ */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
-/** If the program ends early, ncu still prints its times; that took less than a second for 200 launches. */
+/**
+ * The time that ncu has to print its times if the program is stopped early. For 200 launches, ncu
+ * needed less than a second.
+ */
 const patienceMs = 10_000
 
-/** Time limit of printing, which takes a second for thousands of launches. */
+/** The time limit of printing, which takes a second for thousands of launches. */
 const printTimeoutMs = 5 * 60_000
 
-/** Returns an NVTX range for ncu. The slash distinguishes a push/pop range from a start/end range. */
+/** Returns an NVTX range in ncu's syntax. A trailing slash marks a push/pop range. */
 const rangeWord = (nvtx: string): string => (/[/@]/.test(nvtx) ? nvtx : `${nvtx}/`)
 
 const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => [
@@ -87,26 +104,31 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // Use full names as in a report; the table would otherwise omit namespaces.
+  // Use full names as in a report, because the table would otherwise omit namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const
 
-/** Returns the names that ncu lists as `1. scale` if a filter matched none. */
+/** Returns the function names that ncu lists, as in `1. scale`, if a filter matched none. */
 const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
-/** Some kernels are slow, so ncu's warning alone does not prove that a kernel waits for another one. */
+/**
+ * The time to wait after ncu's warning. Some kernels are slow, so the warning does not prove that a
+ * kernel waits for another kernel.
+ */
 const patienceAfterWarningMs = 20_000
 
-/** Returns the kernel of the unfinished launch that ncu warned about; null if there is none. */
+/**
+ * Returns the kernel of the unfinished launch in ncu's warning, or null if there is no such launch.
+ */
 function unendingKernel(log: string): string | null {
   const warning = log.lastIndexOf('Launching the workload is taking more time than expected')
   const launch = log.lastIndexOf('==PROF== Profiling "')
   return warning > launch ? (/"([^"]*)"/.exec(log.slice(launch))?.[1] ?? null) : null
 }
 
-/** Calls `onStuck` if a launch has not ended for too long. Returns a function that stops the watch. */
+/** Calls `onStuck` if a launch takes too long. Returns a function that stops the watch. */
 function watchForStuckLaunch(
   scratch: Scratch,
   stuckAfterMs: number,
@@ -152,7 +174,7 @@ async function runProgram(
         ...command,
       ],
       ...(cwd === undefined ? {} : { cwd }),
-      // A private folder, because another user's lock file in the shared one would stop ncu.
+      // Use a private temporary folder. In the shared one, another user's lock file would stop ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
       signal: AbortSignal.any([signal, stuck.signal]),
@@ -160,7 +182,7 @@ async function runProgram(
       lastWords: { name: 'ncu', ms: patienceMs },
     })
     const { text: log } = await scratch.readLog(logName, mostLogBytes)
-    // The recorder already has the program's output; ncu's is stored separately.
+    // The recorder already has the program's output. Store ncu's output separately.
     if (log !== '')
       await toolbox.recorder?.record(
         {
@@ -207,8 +229,8 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /**
- * Times the first `most` matching launches and collects nothing else. ncu reports the current launch only while it
- * writes a report, so the table is printed from one.
+ * Times the first `most` matching launches without collecting other metrics. ncu names the current
+ * launch only while writing a report. The table is therefore printed from a report.
  */
 export async function previewProgram(
   toolbox: Toolbox,
@@ -225,7 +247,7 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Leave the caches as the program left them, since there is one pass.
+      // Don't flush the caches: with a single pass, they keep the program's state.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],
@@ -255,12 +277,12 @@ export async function previewProgram(
 
 interface ReportCall extends ProgramCall {
   level: CollectingLevel
-  /** Metrics that this ncu does not know. */
+  /** Metrics that this ncu version does not know. */
   without?: ReadonlySet<string>
   reportPath: string
 }
 
-/** Profiles launches into a report. `unknown` names the metrics that prevented profiling. */
+/** Profiles launches into a report. `unknown` lists the metrics that prevented profiling. */
 export async function profileProgram(
   toolbox: Toolbox,
   call: ReportCall,

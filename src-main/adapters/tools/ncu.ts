@@ -1,4 +1,7 @@
-/** Runs ncu: one process that profiles the launches marked by a program, and a table by rung. */
+/**
+ * Runs ncu: profiles the launches that a program marks, in one process, and returns a table by
+ * rung.
+ */
 import { message, type Statement } from '../../domain/messages/message'
 import type { DeepProfiles } from '../../domain/session/deep'
 import {
@@ -19,7 +22,7 @@ import { eventLines, type RunnerEvent } from './runner'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
 import { readDeepPages } from './ncu-pages'
 
-/** Additional collection of the deep level; its sections contain the source counters. */
+/** Additional ncu options at the deep level. The `full` sections contain the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
 
 export const clockControl = 'none'
@@ -30,15 +33,17 @@ export type CollectingLevel = Exclude<ProfileLevel, 'none'>
 export interface NcuCall {
   ncu: string
   level: CollectingLevel
-  /** Metrics not to request, by base or full name, because this ncu does not know them. */
+  /**
+   * Metrics not to request, by base name or full name, because this ncu version does not know them.
+   */
   without?: ReadonlySet<string>
   /** The program and its arguments. */
   command: readonly string[]
-  /** Where to save ncu's report; null discards it. */
+  /** The path to save ncu's report at. Null discards the report. */
   reportPath: string | null
   idleMs: number
   signal: AbortSignal
-  /** The runner's events arrive on ncu's stdout. */
+  /** Receives the runner's events, which arrive on ncu's stdout. */
   onEvent: (event: RunnerEvent) => void
 }
 
@@ -51,16 +56,19 @@ export interface NcuAnswer {
   result: ProcessResult
   /** Profiles by the launches' NVTX range, which is the rung id. */
   byRung: Map<string, RungProfile>
-  /** At the deep level: the instructions and lines by rung. */
+  /** At the deep level, the instructions and lines by rung. */
   deep: DeepProfiles
-  /** Missing parts of the deep profiles, as sentences. */
+  /** Descriptions of missing parts of the deep profiles, one sentence each. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
   /** Unknown metrics that prevented profiling, as named by ncu. */
   unknownMetrics: string[]
 }
 
-/** Returns the metrics to request: only the first known name of each, since an alternative would cost a pass. */
+/**
+ * Returns the metrics to request. Only the first known name of each metric is included, because an
+ * alternative would cost a pass.
+ */
 export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
   const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
   return [...metricsAtLevel(level).map(({ ncu }) => ncu), ['gpu__time_duration.sum']].flatMap(
@@ -68,7 +76,10 @@ export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'wi
   )
 }
 
-/** Returns `sm__warps_active` for `sm__warps_active.avg.pct_of_peak_sustained_active`. */
+/**
+ * Returns the base name, such as `sm__warps_active` for
+ * `sm__warps_active.avg.pct_of_peak_sustained_active`.
+ */
 const baseName = (name: string): string => name.split('.')[0] ?? name
 
 /** Returns the metrics requested in a recorded ncu call. */
@@ -76,8 +87,8 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /**
- * Restricts ncu to the runner, which launches every rung itself. ncu would otherwise wait for processes that a rung
- * leaves behind.
+ * Restricts ncu to the runner, which launches every rung itself. Otherwise ncu would wait for child
+ * processes that a rung leaves running.
  */
 const ownProcess = ['--target-processes', 'application-only']
 
@@ -104,7 +115,10 @@ const ncuArgs = (call: NcuCall): string[] => [
   ...call.command,
 ]
 
-/** Returns `2025.3.1.0` for `Version 2025.3.1.0 (build …)`; null if there is no version. */
+/**
+ * Returns ncu's version, such as `2025.3.1.0` for `Version 2025.3.1.0 (build …)`. Returns null if
+ * ncu prints no version.
+ */
 export async function ncuVersion(
   toolbox: Toolbox,
   ncu: string,
@@ -121,17 +135,23 @@ export async function ncuVersion(
   return /Version\s+([\d.]+)/.exec(stdout)?.[1] ?? null
 }
 
-/** Returns a private temporary folder, because another user's lock file in the shared one would stop ncu. */
+/**
+ * Returns variables that set a private temporary folder. In the shared one, another user's lock
+ * file would stop ncu.
+ */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}
 
 /**
- * Returns a scratch folder, or null without space for one. ncu is tried anyway; its error then explains the missing
- * counters.
+ * Returns a scratch folder, or null if it cannot be created. ncu runs anyway, and its error
+ * explains the missing counters.
  */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
-/** Profiles the runner's small test kernel for one counter; returns null if that worked, else the reason. */
+/**
+ * Profiles the runner's small test kernel with one counter. Returns null on success, or else the
+ * reason for the failure.
+ */
 export async function probeNcu(
   toolbox: Toolbox,
   ncu: string,
@@ -168,7 +188,7 @@ export async function probeNcu(
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   const scratch = await scratchOf(toolbox)
   const env = temporaryIn(scratch)
-  // The deep pages are printed from the report, so a report is needed.
+  // The deep pages are printed from the report, so the deep level always needs one.
   const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
     // ncu does not overwrite a report left by a failed attempt.

@@ -1,4 +1,4 @@
-/** nvcc: its flags, and its output as a build result. */
+/** Defines nvcc's flags, and converts its output to a build result. */
 import type { Parameters } from '../../domain/ladder/rung'
 import type { Build, Diagnostic } from '../../domain/session/session'
 import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
@@ -6,7 +6,10 @@ import { parameterFlags } from '../../parsers/kernels/rung-header'
 
 export type { PtxasKernel }
 
-/** Returns the flags of every rung; `sm` as in `sm_90a`, without the prefix. */
+/**
+ * Returns the flags of every rung. `sm` is the architecture without the prefix, such as `90a` for
+ * `sm_90a`.
+ */
 export const rungFlags = (sm: string): string[] => [
   '-std=c++17',
   '-O3',
@@ -23,16 +26,19 @@ export const rungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the flags for a rung that is PTX or machine code: one container of machine code, which its library embeds.
+ * Returns the flags for a rung that is PTX or machine code. nvcc writes one container of machine
+ * code. The rung's library embeds the container.
  */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],
 ]
 
 /**
- * Returns the flags for static analysis and emulation of a rung. No CUDA runtime is linked, because the probe
- * replaces it. The guard excludes C++17's special mathematical functions from libstdc++'s <cmath>, which every source
- * includes. They take a third of a small rung's compile time, and no kernel can call them.
+ * Returns the flags for static analysis and emulation of a rung.
+ *
+ * No CUDA runtime is linked, because the probe replaces it. A macro excludes C++17's special
+ * mathematical functions from libstdc++'s <cmath>, which every source includes. These functions
+ * take a third of a small rung's compile time, and kernels cannot call them.
  */
 export const staticRungFlags = (sm: string): string[] => [
   ...rungFlags(sm),
@@ -42,18 +48,19 @@ export const staticRungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns libraries without those of the CUDA toolkit, which need a GPU and may be missing on a machine without one.
+ * Returns the libraries without CUDA toolkit libraries, which need a GPU and may be missing on a
+ * machine without a GPU.
  */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
 
-/** Whether the probe loads what is built with these flags. */
+/** Whether the probe loads libraries that were built with these flags. */
 export const isProbed = (flags: readonly string[]): boolean =>
   flags[flags.indexOf('-cudart') + 1] === 'none'
 
 /**
- * An empty runtime (an ld script) for relocatable device code, which nvcc links only together with a runtime. The
- * probe provides the functions.
+ * An empty runtime (an ld script) for relocatable device code. nvcc links such code only together
+ * with a runtime. The probe provides the runtime's functions.
  */
 export const emptyRuntime = {
   path: 'rdc/libcudart.so',
@@ -65,8 +72,8 @@ export const emptyRuntime = {
 }
 
 /**
- * The probe's functions must be visible to the rung that it loads. It is not optimized, because it runs for
- * milliseconds and must be built before any rung is launched.
+ * The flags of the launch probe. The rung that the probe loads must see the probe's functions. The
+ * probe is not optimized: it runs for milliseconds and must be built before any rung is launched.
  */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
@@ -79,19 +86,19 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
-/** The library is loaded into programs with their own CUDA runtime. */
+/** The flags of the activity library, which is loaded into programs with their own CUDA runtime. */
 export const activityFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
 ]
 
-/** The replay launches only through the driver. */
+/** The flags of the replay, which launches kernels only through the driver. */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
 ]
 
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
-/** Generic PTX, so that one runner works on any GPU that CUDA offers and can identify it. */
+/** The flags of the runner. Generic PTX lets one runner work on every GPU that CUDA supports. */
 export const runnerFlags: readonly string[] = [
   '-std=c++17',
   '-O2',
@@ -101,13 +108,16 @@ export const runnerFlags: readonly string[] = [
   'include',
 ]
 
-/** Returns the flags of the microbenchmarks for exactly one architecture, whose machine code they measure. */
+/**
+ * Returns the flags of the microbenchmarks, which measure the machine code of exactly one
+ * architecture.
+ */
 export const calibrationFlags = (sm: string): string[] => [
   ...['-std=c++17', '-O3', '-diag-suppress', '550', '-I', 'include'],
   ...['-gencode', `arch=compute_${sm},code=sm_${sm}`],
 ]
 
-/** Returns `13.0.88` for `release 13.0, V13.0.88`. */
+/** Returns the release number, such as `13.0.88` for `release 13.0, V13.0.88`. */
 export const nvccRelease = (text: string): string | null => /\bV(\d[\d.]*)/.exec(text)?.[1] ?? null
 
 export function readBuildOutput(output: { stdout: string; stderr: string }): {

@@ -1,9 +1,9 @@
-/** The process tree below a process: lists it, signals it, and kills it. */
+/** Lists, signals and kills the process tree below a process. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the result of `read`, or `otherwise` if the system refuses: processes come and go, and some systems lack
- * /proc.
+ * Returns the result of `read`, or `otherwise` if the system call fails. Processes can end at any
+ * time, and some systems lack /proc.
  */
 function quietly<T>(read: () => T, otherwise: T): T {
   try {
@@ -13,20 +13,23 @@ function quietly<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** Returns all processes visible from here; none without /proc. */
+/** Returns the ids of all visible processes. Returns an empty list without /proc. */
 export const processIds = (): string[] =>
   quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
 
 /**
- * Returns the descendants of a process, found through /proc. A child with its own session is not in its parent's
- * process group and would survive a signal to the group. Reads are synchronous: they take microseconds, far less than
- * the thread pool, and a forking process must not get ahead.
+ * Returns the descendants of a process, using /proc. A child in a separate session leaves its
+ * parent's process group and would survive a signal to the group.
+ *
+ * Reads are synchronous. Reads take microseconds, far less than the thread pool, so a forking
+ * process cannot outrun the search.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()
   for (const name of processIds()) {
     const stat = quietly(() => readFileSync(`/proc/${name}/stat`, 'utf8'), '')
-    // The command name in parentheses may contain anything, so count fields after the last parenthesis.
+    // The command name in parentheses can contain any character, so count fields after the last
+    // parenthesis.
     const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     if (!parent) continue
     const known = children.get(parent)
@@ -52,13 +55,13 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // It is already gone.
+    // The process is already gone.
   }
 }
 
 /**
- * Kills a process, its group and its descendants. SIGKILL also destroys its GPU context, so nothing gentler is
- * needed.
+ * Kills a process, its group and its descendants. SIGKILL also destroys the GPU context, so no
+ * gentler signal is needed.
  */
 export function killTree(pid: number): void {
   const tree = descendants(pid)

@@ -1,9 +1,9 @@
 /**
- * Runs a program to completion, streams its output by line, and kills its whole process tree if it is cancelled,
- * overdue or silent. The only importer of execa.
+ * Runs a program to completion and streams its output by line. Kills the whole process tree if the
+ * run is cancelled, overdue or silent. Only this module imports execa.
  *
- * Failures are results: nothing is thrown if a program is missing, fails or hangs. If a listener throws, the program
- * is killed, and the error is rethrown after it has ended.
+ * A missing, failed or hanging program is a result and not an exception. If a listener throws, the
+ * program is killed, and the error is rethrown after the program has ended.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { execa } from 'execa'
@@ -18,29 +18,30 @@ export interface ProcessCall {
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
-  /** Use only `env` as the environment, without ours. */
+  /** Whether to use only `env` as the environment, without this process's variables. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
-  /** The program's stdin; empty by default. */
+  /** The program's stdin. Empty by default. */
   input?: Uint8Array
-  /** Milliseconds without a byte on stdout or stderr after which the tree is killed. */
+  /** The process tree is killed after this many milliseconds without a byte on stdout or stderr. */
   idleMs?: number
-  /** Total milliseconds after which the tree is killed. */
+  /** The process tree is killed after this many milliseconds in total. */
   timeoutMs?: number
-  /** Characters per stream after which the tree is killed; 256 Mi by default. */
+  /** The process tree is killed if a stream exceeds this many characters. The default is 256 Mi. */
   outputLimit?: number
   /**
-   * Receives all output as it arrives, without a limit; only the first characters are kept. While the promise from
-   * `to` is pending, the stream is not read, and the program waits as for a slow pipe.
+   * Receives all output as it arrives, without a limit. Only the first characters are stored. The
+   * stream is not read while the promise returned by `to` is pending. The program then blocks as on
+   * a slow pipe.
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /**
-   * On cancellation or timeout, first kills the program's descendants, except those with its own name. The program
-   * then has this many milliseconds to report.
+   * On cancellation or timeout, the program's descendants are killed first, except processes with
+   * this name. The program then has this many milliseconds to report.
    */
   lastWords?: { name: string; ms: number }
-  /** Called with the process id once it has started. */
+  /** Called with the process id after the program has started. */
   onSpawn?: (pid: number) => void
 }
 
@@ -60,19 +61,19 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** Whether the answer was kept from an earlier call; set only in replays. */
+  /** Whether the output is from an earlier call, as with a cached build. Set only in replays. */
   reused?: boolean
-  /** The recorded arguments, which may differ in older versions; set only in replays. */
+  /** The recorded arguments, which may differ in older versions. Set only in replays. */
   argv?: readonly string[]
 }
 
-/** A program that prints endlessly is killed after this much output per stream. */
+/** The output limit per stream. A program that prints endlessly is killed at this limit. */
 export const outputLimitBytes = 256 * 1024 * 1024
 
-/** How long to keep reading the streams of a killed tree. */
+/** The time to keep reading the streams of a killed process tree. */
 const killGraceMs = 3000
 
-/** Splits a text stream into lines, buffering incomplete ones. */
+/** Splits a text stream into lines and buffers incomplete lines. */
 function lineSplitter(onLine: (line: string) => void) {
   let parts: string[] = []
   return {
@@ -129,7 +130,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     ...(call.input === undefined ? { stdin: 'ignore' as const } : { input: call.input }),
     buffer: false,
     reject: false,
-    // In its own process group, so that all of it can be killed.
+    // Start a separate process group, so that the whole group can be killed.
     detached: true,
   })
   if (child.pid !== undefined) {
@@ -150,7 +151,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }
   const killAll = (pid: number): void => {
     killTree(pid)
-    // An escaped descendant may keep our pipes open; do not wait for it.
+    // An escaped descendant can keep the pipes open, so stop waiting for them.
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -174,7 +175,7 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // An exception inside a stream handler would end this program and every other job.
+  // Catch exceptions in stream handlers, because they would end this program and every other job.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>
@@ -240,15 +241,15 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
     clearTimeout(idleTimer)
     clearTimeout(deadline)
     clearTimeout(patience)
-    // Kill what the program left in its group.
+    // Kill the remaining processes in the program's group.
     if (patience && child.pid !== undefined) signalQuietly(-child.pid, 'SIGKILL')
     forget?.()
   }
 }
 
 /**
- * Starts one of our programs that exchanges messages with this one through Node's channel. It is killed when this
- * program exits.
+ * Starts another program of this project that exchanges messages through Node's channel. The peer
+ * is killed when this program exits.
  */
 export function startPeer({
   file,
@@ -269,12 +270,15 @@ export function startPeer({
 }
 
 export interface LetGo {
-  /** `running`: it had not ended when the wait was over. */
+  /** The outcome. `running` means that the program had not ended when the wait was over. */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null
 }
 
-/** Starts a user's program that outlives this one, such as an editor with unsaved work. Its output is ignored. */
+/**
+ * Starts a user's program that outlives this one, such as an editor with unsaved work. Ignores its
+ * output.
+ */
 export async function letGo(
   file: string,
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Times a program's launches through CUPTI, which lets kernels run concurrently, unlike ncu. The program loads the
- * library that does this (`cuda-kernels/activity`).
+ * Times a program's launches through CUPTI. Unlike ncu, CUPTI allows kernels to run concurrently.
+ * The program loads the library `cuda-kernels/activity`, which records the launches.
  */
 import { functionOf } from '../../domain/programs/choose'
 import { parseActivity, type Activity } from '../../parsers/cuda/activity'
@@ -11,11 +11,14 @@ import type { Toolbox } from './toolbox'
 export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome' | 'exitCode'> {}
 
 const fileName = 'activity.tsv'
-/** Limits per process. Lines of kernels with names of usual length fit into `mostBytes`. */
+/** Limits per process. Lines of kernels with names of typical length fit into `mostBytes`. */
 const mostLaunches = 50_000
 const mostBytes = 2 ** 26
 
-/** Runs the program once more, without ncu. NVTX ranges are unknown here: `filters.nvtx` must be null. */
+/**
+ * Runs the program once more, without ncu. CUPTI does not know NVTX ranges, so `filters.nvtx` must
+ * be null.
+ */
 export async function timeProgram(
   toolbox: Toolbox,
   { command, cwd, filters, timeoutMs, signal }: ProgramCall,
@@ -33,7 +36,7 @@ export async function timeProgram(
         KERNEL_LADDER_LAUNCHES: String(mostLaunches),
       },
       ...{ timeoutMs, signal },
-      // The first run already showed the output.
+      // Discard the output, because the first run already printed it.
       passOn: { to: () => undefined, keep: 0 },
     })
     const { text, whole } = await scratch.readLog(fileName, mostBytes)

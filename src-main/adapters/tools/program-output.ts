@@ -1,4 +1,7 @@
-/** Checks the file that a user's program writes: whether it was written, its hash, and whether it is as expected. */
+/**
+ * Checks the output file of a user's program: its existence, its hash, and whether it matches the
+ * expected output.
+ */
 import { createHash } from 'node:crypto'
 import { copyFile, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,10 +11,10 @@ import { elementBytes, outputCheck } from '../../domain/programs/output'
 import type { ProgramRun, Verify } from '../../domain/session/session'
 import { errorCode } from '../disk/disk'
 
-/** Distinguishes one version of a file from another. */
+/** A mark that distinguishes two versions of a file. */
 type FileMark = string
 
-/** Returns the mark of a file; null if it does not exist. */
+/** Returns the mark of a file, or null if the file does not exist. */
 export const markOf = (path: string): Promise<FileMark | null> =>
   stat(path, { bigint: true }).then(
     (found) => (found.isFile() ? `${found.ino}:${found.size}:${found.mtimeNs}` : null),
@@ -23,18 +26,18 @@ export const keepExpected = (from: string, scratch: string): Promise<string> => 
   return copyFile(from, kept).then(() => kept)
 }
 
-/** A multiple of every element's size. */
+/** The size of one read, a multiple of every element's size. */
 const pieceBytes = 4 * 2 ** 20
 
 interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
-  /** Null if there is no expected output. */
+  /** The verification result, or null if there is no expected output. */
   verify: Verify | null
-  /** Why the output is wrong. */
+  /** The reason the output is wrong, or null. */
   reason: Statement | null
 }
 
-/** Reads the whole file once, together with the expected one. Throws disk errors. */
+/** Reads the whole output file once, together with the expected file. Throws disk errors. */
 export async function checkOutput(
   path: string,
   expectedPath: string | null,

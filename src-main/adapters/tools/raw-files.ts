@@ -1,9 +1,11 @@
 /**
- * The raw output of a session's tools on disk: `raw.jsonl`, one row per call.
+ * Stores the raw output of a session's tools in `raw.jsonl`, one row per call.
  *
- * A row has the key, argv, outcome and both streams, and is appended when its call has ended. A stream of more than
- * 256 KiB is stored gzipped, since a page of a full report has megabytes. A recording has the same rows in one
- * compressed file (./recorded-raw.ts). Older sessions have a folder instead (./raw-folder.ts).
+ * A row has the key, argv, outcome and both streams. A row is appended after the call has ended. A
+ * stream of more than 256 KiB is gzipped, because a page of a full report has megabytes.
+ *
+ * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
+ * folder instead (./raw-folder.ts).
  */
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,13 +27,16 @@ function checkKey(key: string): void {
     throw inputError(`${JSON.stringify(key)} is not a valid name for raw output.`)
 }
 
-/** A folder on this machine and its placeholder in stored text. */
+/** A folder on this machine and the placeholder that replaces it in stored text. */
 export interface PathAlias {
   path: string
   alias: string
 }
 
-/** Replaces folders of this machine by placeholders, so that stored text contains no home folder and no user name. */
+/**
+ * Replaces folders of this machine with placeholders, so that stored text contains no home folder
+ * or user name.
+ */
 function aliasPaths(text: string, aliases: readonly PathAlias[]): string {
   return aliases.reduce((result, { path, alias }) => result.replaceAll(path, alias), text)
 }
@@ -57,7 +62,9 @@ export interface LostOutput {
 }
 
 export interface DiskRecorder extends RawRecorder {
-  /** Returns what was recorded but is not in that session folder; null if nothing is missing. */
+  /**
+   * Returns the recorded calls that are missing in the session folder, or null if none are missing.
+   */
   lostFrom(folder: string): Promise<LostOutput | null>
 }
 
@@ -72,8 +79,10 @@ const whyLost = (error: unknown): Statement => {
 }
 
 /**
- * Returns a recorder that appends calls to a session folder's raw output. Longer paths must come first in `aliases`.
- * Raw output is optional evidence: disk errors are reported by `lostFrom` and never thrown.
+ * Returns a recorder that appends calls to a session folder's raw output. Longer paths must come
+ * first in `aliases`.
+ *
+ * Raw output is optional, so disk errors are never thrown. `lostFrom` reports them.
  */
 export function rawRecorder(folder: string, aliases: readonly PathAlias[]): DiskRecorder {
   const path = join(folder, rawFile)
@@ -115,22 +124,22 @@ interface RawOutput {
   stderr: string
 }
 
-/** A session's raw output by key; read once, and unpacked only on demand. */
+/** A session's raw output by key. The file is read once, and streams are decompressed on demand. */
 export interface RawOutputs {
   readonly keys: readonly string[]
-  /** Returns the stored output of a call; null if the session has none under that key. */
+  /** Returns the stored output of a call, or null if the session has none under that key. */
   get(key: string): Promise<RawOutput | null>
 }
 
-/** Returns the rows of a session; none if nothing was stored. */
+/** Returns the rows of a session. Returns an empty list if nothing was stored. */
 const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await rowsOf(join(folder, rawFile))) ??
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
-/** Opens a session folder's raw output; if it has none, every key yields null. */
+/** Opens a session folder's raw output. If the folder has none, every key yields null. */
 export async function openRaw(folder: string): Promise<RawOutputs> {
-  // Of two rows with the same key, the later one wins.
+  // If two rows have the same key, use the later row.
   const rows = new Map(
     (await rowsOfSession(folder)).map(({ text, place }) => {
       const row = parseRow(text, place)
@@ -156,7 +165,9 @@ export async function openRaw(folder: string): Promise<RawOutputs> {
 export const readRaw = async (folder: string, key: string): Promise<RawOutput | null> =>
   (await openRaw(folder)).get(key)
 
-/** Returns a row whose long streams are packed by this method. `change` edits a tool's output. */
+/**
+ * Returns a row whose long streams are compressed with this method. `change` edits a tool's output.
+ */
 async function repacked(
   { text: row, place }: RowText,
   method: Method,
@@ -171,7 +182,7 @@ async function repacked(
     if (isPacked && !change) continue
     const text = await textOf(stream, `${name} in ${place}`)
     const changed = change?.(text) ?? text
-    // Repacking takes seconds for a page of megabytes, so skip unchanged streams.
+    // Skip unchanged streams, because compressing megabytes takes seconds.
     if (isPacked && changed === text) continue
     call[name] = await packed(changed, method)
     isChanged = true
@@ -189,8 +200,8 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 }
 
 /**
- * Returns the packed raw output of a session for a recording; equal output yields equal bytes. `change` edits a
- * tool's output.
+ * Returns a session's raw output, compressed for a recording. Equal output yields equal bytes.
+ * `change` edits a tool's output.
  */
 export async function packRecordedRaw(
   folder: string,

@@ -1,8 +1,8 @@
 /**
- * The former format of raw output, before `raw.jsonl`, converted to current rows.
+ * Converts the old format of raw output, used before `raw.jsonl`, to current rows.
  *
- * A call with key `nvcc/01_naive` has the files `raw/nvcc/01_naive.json` (argv, outcome, exit code), `.stdout.txt`
- * and `.stderr.txt`, with long streams gzipped as `.stdout.txt.gz`.
+ * A call with the key `nvcc/01_naive` has three files: `raw/nvcc/01_naive.json` (argv, outcome,
+ * exit code), `.stdout.txt` and `.stderr.txt`. A long stream is gzipped, as in `.stdout.txt.gz`.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import type { RowText } from '../disk/json-lines'
 
-/** Reads a stream; an empty one has no file. */
+/** Reads a stream. An empty stream has no file. */
 async function streamOf(base: string, stream: 'stdout' | 'stderr') {
   const path = `${base}.${stream}.txt`
   const plain = await readFile(path, 'utf8').catch(() => null)
@@ -38,7 +38,10 @@ async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
   return { text: JSON.stringify(row), place: path, startedAt: String(call.startedAt) }
 }
 
-/** Returns the calls in a session's `raw/` in the order they were started; none if the folder does not exist. */
+/**
+ * Returns the calls in a session's `raw/` folder, in start order. Returns an empty list if the
+ * folder does not exist.
+ */
 export async function rowsOfFolder(folder: string): Promise<RowText[]> {
   const root = join(folder, 'raw')
   const entries = await readdir(root, { recursive: true, encoding: 'utf8' }).catch(() => [])

@@ -1,4 +1,4 @@
-/** A row of raw output: one call with its streams, packed or unpacked. */
+/** A row of raw output: one call with its streams, compressed or not. */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -32,7 +32,10 @@ const RawRow = z.object({
 
 export const plainLimit = 256 * 1024
 
-/** Packs text with Brotli: smaller and slower than gzip, for files packed once and shipped. */
+/**
+ * Compresses text with Brotli, for files that are packed once and shipped. Brotli is smaller but
+ * slower than gzip.
+ */
 export const smallest = (text: string): Promise<Buffer> =>
   promisify(brotliCompress)(text, {
     params: {
@@ -59,8 +62,8 @@ export const damaged = (file: string, why: Statement) =>
 const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
 
 /**
- * Unpacks bytes to text. Rejects damaged bytes and those that expand to more than `limit` bytes. `what` names them in
- * errors.
+ * Decompresses bytes to text. Throws if the bytes are damaged or expand to more than `limit` bytes.
+ * Error messages contain `what`.
  */
 export async function unpacked(
   method: Method,
@@ -68,7 +71,7 @@ export async function unpacked(
   limit: number,
   what: string,
 ): Promise<string> {
-  // With Node's default chunks of 16 KiB, a page of megabytes takes twice as long.
+  // With Node's default chunks of 16 KiB, decompressing megabytes takes twice as long.
   const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
   try {
     return (await decompress[method](bytes, options)).toString('utf8')
@@ -81,7 +84,7 @@ export async function unpacked(
   }
 }
 
-/** Returns the text of a stream. A tool cannot have printed more than the limit. */
+/** Returns the text of a stream. The limit is the maximum output of a tool. */
 export async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
   const [method, base64] =

@@ -1,9 +1,10 @@
 /**
- * The raw output of a recording: `raw/<name>.jsonl.br` next to where its folder would be.
+ * Reads the raw output of a recording: `raw/<name>.jsonl.br`, next to the path of its session
+ * folder.
  *
- * It is one Brotli stream: a line with a SHA-256, followed by the rows of a raw.jsonl. Brotli has no checksum, so
- * without that line a changed byte could alter a figure. Long streams of a row are compressed separately, so that
- * they are unpacked only on demand.
+ * The file is one Brotli stream: a line with a SHA-256 hash, followed by the rows of a raw.jsonl.
+ * Brotli has no checksum, so without the hash a changed byte could alter a figure. Long streams
+ * within a row are compressed separately, so that they are decompressed only on demand.
  */
 import { basename, dirname, join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -12,17 +13,17 @@ import { diskError, errorCode, mebibyte, readPlainBytes } from '../disk/disk'
 import { rowsIn, type RowText } from '../disk/json-lines'
 import { damaged, unpacked } from './raw-rows'
 
-/** Returns the compressed file for the session whose folder would be `folder`. */
+/** Returns the path of the compressed file for the session whose folder would be `folder`. */
 export const recordedRaw = (folder: string): string =>
   join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
 
-/** Sixty times the rows of the largest recording. */
+/** The size limit of the rows: sixty times those of the largest recording. */
 const recordedLimitBytes = 64 * mebibyte
 
 export const checksumLine = (rows: string): string =>
   `${JSON.stringify({ sha256: sha256(rows) })}\n`
 
-/** Returns the rows of a recording; null if there is no file for it. */
+/** Returns the rows of a recording, or null if it has no file. */
 export async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
   const path = recordedRaw(folder)
   const bytes = await readPlainBytes(path).catch((error: unknown) => {

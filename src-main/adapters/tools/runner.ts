@@ -1,7 +1,7 @@
 /**
- * Runs kl-runner with its arguments, and parses its events.
+ * Runs kl-runner and parses its events.
  *
- * cuda-kernels/runner/README.md documents the protocol.
+ * The file cuda-kernels/runner/README.md documents the protocol.
  */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
@@ -20,7 +20,7 @@ import type { ProbedLaunch, ProbedMemory } from '../../parsers/cuda/launch-probe
 
 export type { Expected, RunnerEvent, RunnerStage }
 
-/** A rung's shared library under the rung's id, with the rung's own options and flags. */
+/** A rung's shared library with the rung's id, options and flags. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
   artifact: string
@@ -34,17 +34,20 @@ export const builtRung = ({ id, options, header }: LadderRung, artifact: string)
   flags: header.flags,
 })
 
-/** A call of the runner, with a problem common to all rungs. */
+/** A call of the runner, with one problem for all rungs. */
 interface RunnerCall {
   task: Task
   problem: Problem
-  /** What results are checked against, and what computes inputs. */
+  /** The source of expected results and computed inputs. */
   expected: Expected | null
-  /** The folder of the files that fill buffers; null in a replay. */
+  /** The folder of the files with buffer contents. Null in a replay. */
   taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
-  /** The runner exits when this process ends for any reason; null if the runner cannot see it. */
+  /**
+   * The process id of the runner's owner. The runner exits when this process ends for any reason.
+   * Null if the runner cannot see the process.
+   */
   ownerPid: number | null
 }
 
@@ -54,7 +57,10 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
   ...(ownerPid === null ? [] : ['--owner-pid', String(ownerPid)]),
 ]
 
-/** Returns the distinct cases of the rungs. The first is the default for rungs that name none. */
+/**
+ * Returns the distinct cases of the rungs. The first case applies to rungs without a case of their
+ * own.
+ */
 function caseArgs(
   { task, problem, expected, taskFolder, rungs }: RunnerCall,
   checked = true,
@@ -79,19 +85,21 @@ function caseArgs(
 
 interface MeasureCall extends RunnerCall {
   cacheState: CacheState
-  /** Number of bursts to time per rung, besides single launches. */
+  /** The number of bursts to time per rung, in addition to single launches. */
   bursts?: number
-  /** Seconds to launch each rung alone, besides single launches. */
+  /** The number of seconds to launch each rung continuously, in addition to single launches. */
   sustainedSeconds?: number
-  /** Measure the GPU's ceilings first. */
+  /** Whether to measure the GPU's ceilings first. */
   ceilings: boolean
-  /** Maximum sampling time per rung; the runner's default unless given. */
+  /** The maximum sampling time per rung. The default is the runner's. */
   maxSeconds?: number
-  /** One of `rungs`, or null. */
+  /** The id of the reference among `rungs`, or null. */
   reference: string | null
 }
 
-/** Returns the option that keeps L2 warm; by default the runner empties L2 before each timed launch. */
+/**
+ * Returns the option that keeps L2 warm. By default the runner flushes L2 before each timed launch.
+ */
 const warmArgs = ({ cacheState }: Pick<MeasureCall, 'cacheState'>): string[] =>
   cacheState === 'cold' ? [] : ['--warm']
 
@@ -107,7 +115,10 @@ export const measureArgs = (call: MeasureCall): string[] => [
   ...caseArgs(call),
 ]
 
-/** Returns the arguments of a run without checks, where the reference is only needed to compute inputs. */
+/**
+ * Returns the arguments of a run without checks. Such a run needs the reference only to compute
+ * inputs.
+ */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
   command,
   ...seedArgs(call),
@@ -115,14 +126,15 @@ const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
 ]
 
 interface CompareCall extends RunnerCall {
-  /** Ids among `rungs`. */
+  /** Triples of ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
-   * Determines where the builds are in memory and which is launched first; in six rounds each takes each position.
+   * The round's number, which determines the builds' memory order and launch order. Within six
+   * rounds, each build takes each position.
    */
   round: number
   cacheState: CacheState
-  /** Maximum sampling time per pair. */
+  /** The maximum sampling time per pair. */
   maxSeconds: number
 }
 
@@ -136,10 +148,10 @@ export const compareArgs = (call: CompareCall): string[] => [
 
 export const profileArgs = (call: RunnerCall): string[] => uncheckedArgs('profile', call)
 
-/** Returns the arguments for compute-sanitizer: one launch of each rung. */
+/** Returns the arguments for compute-sanitizer, which launches each rung once. */
 export const sanitizeArgs = (call: RunnerCall): string[] => uncheckedArgs('sanitize', call)
 
-/** Returns a line listener that passes on the runner's events, whichever program relays the lines. */
+/** Returns a line listener that parses the runner's events. Any program can forward the lines. */
 export const eventLines =
   (onEvent: (event: RunnerEvent) => void) =>
   (line: string): void => {
@@ -147,10 +159,13 @@ export const eventLines =
     if (event) onEvent(event)
   }
 
-/** The protocol needs kilobytes; more means a rung that prints endlessly. */
+/**
+ * The output limit of the runner. The protocol needs kilobytes. More output means that a rung
+ * prints endlessly.
+ */
 const runnerOutputLimit = 16 * 1024 * 1024
 
-/** Runs the runner to completion; its last `start` event identifies the rung that hung or crashed. */
+/** Runs the runner to completion. The last `start` event identifies a rung that hung or crashed. */
 export const runRunner = (
   toolbox: Toolbox,
   call: Pick<ToolCall, 'file' | 'args' | 'signal' | 'idleMs' | 'timeoutMs'> & {

@@ -1,12 +1,12 @@
 /**
- * External programs behind one interface: run live, or answered from a recording. Callers cannot tell the difference,
- * so a replay uses the same parsers and decisions.
+ * The common interface of external programs. Calls run live or are answered from a recording.
+ * Callers see no difference, so a replay uses the same parsers and decisions.
  */
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 import type { StartEmulator } from './emulator'
 
-/** `runner` is this program's own; `program` is a user's. */
+/** The names of all tools. `runner` is part of this project, and `program` is a user's program. */
 export const toolNames = [
   'nvcc',
   'runner',
@@ -20,58 +20,70 @@ export type ToolName = (typeof toolNames)[number]
 export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
-   * Identifies this call in the session, such as `nvcc/05_thread_tile_2d`. Its raw output is stored under this key,
-   * and a replay finds it there. Letters, digits, `_`, `-`, `.` and one `/`.
+   * The key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
+   * replayed under this key. A key has letters, digits, `_`, `-`, `.` and one `/`.
    */
   key: string
 }
 
-/** A folder for one job, on the machine where the tools run. */
+/** A folder for one job, on the machine that runs the tools. */
 export interface Scratch {
   readonly path: string
-  /** Returns the text of a file that a tool left; null if there is none, or if it is larger. */
+  /**
+   * Returns the text of a file that a tool wrote. Returns null if the file is missing or larger
+   * than the limit.
+   */
   read(name: string, mostBytes: number): Promise<string | null>
-  /** Returns the text of a log of any length; an excess is cut from its middle. */
+  /** Returns the text of a log of any length. The middle of a long log is removed. */
   readLog(name: string, mostBytes: number): Promise<{ text: string; whole: boolean }>
   remove(): Promise<void>
 }
 
-/** A file that a tool writes on its machine and that is kept. */
+/** A file that a tool writes and a session keeps. */
 interface ToolOutput {
-  /** The path passed to the tool; nothing exists there yet. */
+  /** The path to pass to the tool. No file exists there yet. */
   readonly path: string
-  /** Moves the file to its final place, if the tool has written it. */
+  /** Moves the file to its final location, if the tool has written it. */
   take(): Promise<void>
 }
 
 export interface Toolbox {
-  /** Whether answers come from a recording: nothing is built or run, and there is nothing to wait for. */
+  /**
+   * Whether answers come from a recording. In a replay nothing is built or run, and waiting is
+   * unnecessary.
+   */
   readonly replays: boolean
   /** Receives the output of each call, including output that a cache kept from an earlier call. */
   readonly recorder: RawRecorder | null
-  /** The runner exits when this process ends for any reason; null if the runner cannot see it. */
+  /**
+   * The process id of the runner's owner. The runner exits when this process ends for any reason.
+   * Null if the runner cannot see the process.
+   */
   readonly ownerPid: number | null
-  /** The index of the only GPU that its programs see; absent if none was chosen. */
+  /** The index of the only GPU that the tools see. Absent if no GPU was chosen. */
   readonly gpu?: number
-  /** Returns the program's path, or null if it is not on this machine. */
+  /** Returns the tool's path, or null if the machine lacks the tool. */
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**
-   * The rung of which only the described work is executed, not its host code. Without a description it has failed.
+   * The id of a rung whose host code must not run. Only its described work is executed. Without a
+   * description, the rung fails.
    */
   readonly describedOnly?: string
-  /** Starts an emulator; absent if emulators are threads of this program. */
+  /** Starts an emulator. Absent if emulators are threads of this program. */
   readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>
-  /** Returns the bytes of a built file; null if there are none, or too many for a rung. */
+  /**
+   * Returns the bytes of a built file. Returns null if the file is missing or too large for a rung.
+   */
   readBuilt(path: string): Promise<Uint8Array | null>
   /** Reserves the GPU for one run of this program. */
   claimGpu(call: GpuClaimCall): Promise<GpuClaim>
-  /** Opens an output. `keptAt`: the file's final place in the session. */
+  /** Opens an output file. `keptAt` is the file's final path in the session. */
   output(keptAt: string): Promise<ToolOutput>
 }
 
-/** What is stored for a call, besides its two output texts. */
+/** The stored facts of a call, in addition to its two output texts. */
 export interface RawCall {
   key: string
   tool: ToolName
@@ -81,7 +93,7 @@ export interface RawCall {
   signal: string | null
   seconds: number
   startedAt: string
-  /** Whether the output was kept from an earlier call with the same inputs (a cached build). */
+  /** Whether the output is from an earlier call with the same inputs (a cached build). */
   reused?: boolean
 }
 

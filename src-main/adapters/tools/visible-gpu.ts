@@ -1,14 +1,15 @@
 /** Restricts the programs of a toolbox to one of several GPUs. */
 import type { Toolbox } from './toolbox'
 
-/** The tools that create a CUDA context, or start a program that does. */
+/** Tools that create a CUDA context, or start a program that creates one. */
 const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
 
 /**
- * Returns the value of CUDA_VISIBLE_DEVICES that leaves one GPU.
- * @param gpu index from 0 among the currently visible GPUs; without a restriction, that is nvidia-smi's index
- * @param visible the current value, as a scheduler sets it for a job; null if unset
- * @returns null if fewer GPUs are visible
+ * Returns the value of CUDA_VISIBLE_DEVICES that makes only one GPU visible.
+ * @param gpu index from 0 among the currently visible GPUs; equals nvidia-smi's index without a
+ *   restriction
+ * @param visible the current value, such as a scheduler's; null if unset
+ * @returns the new value; null if fewer GPUs are visible
  */
 export function visibleGpu(gpu: number, visible: string | null): string | null {
   if (visible === null) return String(gpu)
@@ -20,7 +21,10 @@ export function visibleGpu(gpu: number, visible: string | null): string | null {
   )
 }
 
-/** Returns a toolbox whose programs see only this GPU. `visible` is a value of `visibleGpu`. */
+/**
+ * Returns a toolbox whose programs see only this GPU. `visible` is the return value of
+ * `visibleGpu`.
+ */
 export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): Toolbox => ({
   ...toolbox,
   gpu,
@@ -29,7 +33,8 @@ export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): 
       onGpu.includes(call.tool)
         ? {
             ...call,
-            // By default, CUDA numbers the fastest GPU first, but nvidia-smi numbers by bus position.
+            // CUDA numbers the fastest GPU first by default, but nvidia-smi numbers by bus
+            // position.
             env: { ...call.env, CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: visible },
           }
         : call,

@@ -1,4 +1,4 @@
-/** Explains why Electron opened no window, from its exit and its output. */
+/** Explains why Electron opened no window, based on its exit code and output. */
 
 export interface EndedWindow {
   exitCode: number | null
@@ -11,7 +11,10 @@ export interface WindowTrouble {
   remedy: string
 }
 
-/** Exit codes of a program that failed before it opened a window: it could not be loaded, or Chromium aborted. */
+/**
+ * Exit codes of a program that failed before it opened a window: it failed to load, or Chromium
+ * aborted.
+ */
 const neverStarted = [126, 127, 132, 133, 134]
 
 /** Debian packages of libraries that servers often lack. */
@@ -28,7 +31,8 @@ const packages: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the reason. Null if a window was open, so that the exit code is the program's.
+ * Returns the reason no window opened. Returns null if a window was open, so that the exit code is
+ * the program's.
  * @param profile path of the AppArmor profile
  * @param restrictsNamespaces whether `kernel.apparmor_restrict_unprivileged_userns` is 1
  */

@@ -1,4 +1,4 @@
-/** Questions on the terminal: whether to continue, and whether a ladder folder is trusted. */
+/** Asks questions on the terminal: whether to continue, and whether to trust a ladder folder. */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
 import { shownFile } from '../../adapters/catalog/ladder-folder'
@@ -16,8 +16,8 @@ export async function confirmed(what: string): Promise<boolean> {
 }
 
 /**
- * Asks whether a ladder folder is trusted. Without a terminal only `--trust` counts as consent; without it, the core
- * rejects the ladder.
+ * Asks whether to trust a ladder folder. Without a terminal, only `--trust` counts as consent. The
+ * core rejects an untrusted ladder.
  */
 export async function askTrust(
   setup: Setup,

@@ -1,4 +1,7 @@
-/** Runs a command on another machine: sends the user's words there, and prints its output here. */
+/**
+ * Runs a command on another machine. Sends the command's words to the machine and prints the remote
+ * output locally.
+ */
 import { readPlainBytes } from '../../adapters/disk/disk'
 import { sendFolder, sendLadder, sendTree } from '../../adapters/remote/remote-host'
 import type { Setup } from '../../adapters/machine/machine'
@@ -11,14 +14,15 @@ import { runWords, type CommandThere } from '../../services/remote/remote-job'
 import { note } from './output'
 import { askTrust } from './ask'
 
-/** Returns the machine that a target names; null if it names none. */
+/** Returns the machine that a target names. Returns null for a local target. */
 export function machineOf(target: string | undefined): string | null {
   const parsed = target === undefined ? null : parseTarget(target)
   return parsed && can(parsed).elsewhere ? parsed.name : null
 }
 
 /**
- * Returns the words with an option set, or removed if `value` is null. `value` is true for an option without a value.
+ * Returns the words with an option set, or without the option if `value` is null. `value` is true
+ * for an option without a value.
  */
 export function withOption(
   words: readonly string[],
@@ -37,7 +41,10 @@ export function withOption(
 
 type Change = (words: readonly string[], job: string) => readonly string[]
 
-/** What a command about a ladder needs remotely. `from`: the file of the option of that name, which is sent too. */
+/**
+ * The files that a ladder command needs on the other machine. The file of the `--from` option is
+ * sent too.
+ */
 interface LadderCommand {
   ladder: string
   trust?: boolean
@@ -70,7 +77,10 @@ async function commandOn(
   }
 }
 
-/** Returns a function that prints notes until the final error, which the command's document contains too. */
+/**
+ * Returns a function that prints notes up to the final error. The command's JSON document already
+ * contains that error.
+ */
 function notesBeforeError(): (text: string) => void {
   let over = false
   return (text) => {
@@ -87,8 +97,8 @@ const reporting = {
 }
 
 /**
- * Runs a command about a ladder on the other machine's GPU. `change` edits its words, given its job folder.
- * `documented`: it prints a document even on failure.
+ * Runs a ladder command on the other machine's GPU. `change` edits the command's words, given its
+ * job folder. `documented` means that the command prints a JSON document even on failure.
  */
 export async function ladderCommandThere(
   setup: Setup,
@@ -116,7 +126,7 @@ export async function ladderCommandThere(
   )
 }
 
-/** Runs a command as a Slurm array. `{task}` in its words is replaced by each task's number. */
+/** Runs a ladder command as a Slurm array. Each task's number replaces `{task}` in the words. */
 export async function ladderTasksThere(
   setup: Setup,
   name: string,
@@ -133,7 +143,7 @@ interface FoldersThere {
   words: readonly string[]
   /** Local folders to send in their current state. */
   folders: readonly string[]
-  /** Replaces the folders in the words by their remote paths. */
+  /** Replaces the local folders in the words with their remote paths. */
   change: (words: readonly string[], places: readonly string[]) => readonly string[]
 }
 
@@ -149,7 +159,7 @@ function foldersCommand({ words, folders, change }: FoldersThere): CommandThere 
   }
 }
 
-/** Runs a command about folders on the other machine. */
+/** Runs a command on the other machine after sending the folders it needs. */
 export const folderCommandThere = (
   setup: Setup,
   name: string,
@@ -158,7 +168,9 @@ export const folderCommandThere = (
 ): Promise<{ code: number; stdout: string }> =>
   runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...reporting })
 
-/** Runs a command about folders as a Slurm array. `{task}` in its words is replaced by each task's number. */
+/**
+ * Runs a command on folders as a Slurm array. Each task's number replaces `{task}` in the words.
+ */
 export const folderTasksThere = (
   setup: Setup,
   name: string,

@@ -1,9 +1,9 @@
-/** Examples at the end of each command's help. */
+/** Examples for the end of each command's help. */
 import type { Command } from 'commander'
 
 /**
- * Examples by the command's full path. They omit the program's name, and include a description if the words do not
- * explain themselves.
+ * Examples by the command's full path, without the program's name. An example has a description
+ * only if its words need one.
  */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --json'],
@@ -63,7 +63,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
 const text = (lines: readonly string[]): string =>
   `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  $ kernel-ladder ${line}`).join('\n')}`
 
-/** Adds examples to every command that has some. */
+/** Adds the examples to the commands' help. */
 export function addExamples(command: Command, path = ''): void {
   const own = examples[path]
   if (own) command.addHelpText('after', text(own))

@@ -1,4 +1,4 @@
-/** Parses option values. Errors name the invalid value. */
+/** Parses option values. Error messages name the invalid value. */
 import { inputError } from '../../domain/errors'
 
 export function wholeNumber(word: string, name: string, max: number, min = 1): number {
@@ -11,7 +11,7 @@ export function wholeNumber(word: string, name: string, max: number, min = 1): n
   return value
 }
 
-/** Parses a GPU index, from 0 as in nvidia-smi. */
+/** Parses a GPU index, counted from 0 as in nvidia-smi. */
 export const gpuNumber = (word: string): number => wholeNumber(word, '--gpu', 255, 0)
 
 /** Splits a comma-separated list. */
@@ -21,7 +21,10 @@ export const words = (list: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** Returns a number for `4096` and a word for `bf16`. Callers check whether the value fits. */
+/**
+ * Returns a number for text such as `4096`, or the word itself for text such as `bf16`. Callers
+ * check whether the value is allowed.
+ */
 export const numberOrWord = (word: string): number | string =>
   word.trim() !== '' && Number.isFinite(Number(word)) ? Number(word) : word
 
@@ -36,7 +39,7 @@ export function realNumber(word: string | undefined, name: string): number | und
   return value
 }
 
-/** Parses `3/40`, the third of forty parts. */
+/** Parses a part such as `3/40`, the third of forty parts. */
 export function parsePart(word: string): { number: number; of: number } {
   const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
   const part = { number: Number(number), of: Number(of) }

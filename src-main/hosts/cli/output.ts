@@ -1,4 +1,4 @@
-/** Terminal output: one JSON document or text on stdout, everything else on stderr. */
+/** Prints terminal output: one JSON document or text on stdout, everything else on stderr. */
 import type { z } from 'zod'
 import type { Statement } from '../../domain/messages/message'
 import { inEnglish, withText } from '../../domain/text/english'
@@ -7,17 +7,19 @@ import { KernelLadderError, type ErrorShape } from '../../domain/errors'
 import type { DocumentKind, FieldsOf } from './documents/document'
 import { printable } from './printable'
 
-/** Error codes for a reader that is gone: `| head` has seen enough, or the terminal was closed. */
+/**
+ * Error codes for an output without a reader: `| head` exited, or the terminal was closed.
+ */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
 let refused: Error | null = null
 
 /**
- * Keeps working without a reader of the output: a run is still saved and exits with its own code. `checkOutput`
- * reports a stdout that cannot take the text, such as on a full disk.
+ * Continues without a reader of the output, so that a run is still saved and returns its own exit
+ * code. `checkOutput` reports a stdout that rejects the text, such as on a full disk.
  */
 export function outliveReaders(): void {
-  // If stderr fails, there is nowhere left to report it.
+  // If stderr fails, the failure cannot be reported.
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error) => {
     if (!readerGone.includes(errorCode(error) ?? '')) refused ??= error
@@ -41,7 +43,10 @@ export async function checkOutput(): Promise<void> {
     )
 }
 
-/** Prints a command's only document. Each statement gets its English text next to it, for scripts. */
+/**
+ * Prints the single JSON document of a command. Each statement also gets its English text, for
+ * scripts.
+ */
 export function printJson<Fields extends z.ZodRawShape>(
   { version }: DocumentKind<Fields>,
   fields: FieldsOf<Fields>,
@@ -54,10 +59,13 @@ export const printText = (text: string): void => {
   process.stdout.write(`${printable(text)}\n`)
 }
 
-/** Forwards a program's output unchanged; pending until its reader has taken it. */
+/**
+ * Forwards a program's output unchanged. The promise is pending until the reader has consumed the
+ * output.
+ */
 export function passOn(stream: 'stdout' | 'stderr', text: string): Promise<void> | void {
   let taken: () => void = () => undefined
-  // Also called when the reader is gone.
+  // The callback also runs after the reader has gone.
   const hasRoom = process[stream].write(text, () => {
     taken()
   })
@@ -71,24 +79,24 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
-/** Notes that sessions are read for the index, which happens once. */
+/** Prints a note that sessions are being read to build the index. The index is built only once. */
 export const noteReading = (count: number): void => {
   note(`Reading ${count} sessions for the list; the next time it is there at once…`)
 }
 
-/** Matches `ladder.yaml:21:5: …`. */
+/** Matches a location such as `ladder.yaml:21:5: …`. */
 const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
 
 /**
- * Formats a problem like a compiler, so that editors find the location: `ladder.yaml:21:5: error: …`. Without a
- * location: `error: …`.
+ * Formats a problem like a compiler error, so that editors find the location: `ladder.yaml:21:5:
+ * error: …`. Without a location, the text is `error: …`.
  */
 export function problemText(text: string, word = 'error'): string {
   const [, place, rest] = placed.exec(text) ?? []
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
-/** Returns a remedy with one line per alternative. */
+/** Returns a remedy as lines, one per alternative. */
 export function remedyLines(remedy: Statement | undefined): string[] {
   const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
   return ways.flatMap((way) => (way ? [inEnglish(way)] : []))
@@ -96,6 +104,6 @@ export function remedyLines(remedy: Statement | undefined): string[] {
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  // A remedy with a location is a separate fault.
+  // A remedy with a location is a separate fault, so print it like a fault.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

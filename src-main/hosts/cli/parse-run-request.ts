@@ -1,4 +1,4 @@
-/** Converts a command's options to the request for a run. */
+/** Converts a command's options to a run request. */
 import { maxSize } from '../../domain/task/task'
 import { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
@@ -9,7 +9,7 @@ import type { At, Choice } from '../../domain/task/problem-request'
 import { type NamedOption } from './task-options'
 import { wholeNumber, gpuNumber, words, numberOrWord, realNumber } from './option-values'
 
-/** The options that select a problem. A task adds one for each of its names. */
+/** The options that select a problem. A task adds one option per size, scalar and task option. */
 export interface ProblemOptions {
   size?: string
   at?: string[]
@@ -18,12 +18,12 @@ export interface ProblemOptions {
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
-  /** The rung whose commits are run, with `commits`. */
+  /** The rung to run at each commit of `commits`. */
   rung?: string
   commits?: string
   param?: string[]
   target: string
-  /** Default: `card`, or `none` with --watch. */
+  /** The profiling level. The default is `card`, or `none` with --watch. */
   profile?: string
   profileSkip?: string
   profileLimit?: string
@@ -32,9 +32,9 @@ export interface RunOptions extends ProblemOptions {
   gpu?: string
   warm?: boolean
   timing?: string
-  /** false with `--no-wait`. */
+  /** Whether to wait for the GPU. False with `--no-wait`. */
   wait: boolean
-  /** Trust the ladder folder. */
+  /** Whether to trust the ladder folder. */
   trust?: boolean
   watch?: boolean
   json?: boolean
@@ -57,7 +57,10 @@ function valueOf({ name, kind, max }: NamedOption, word: string): number | strin
   return kind === 'scalar' ? realNumber(word, `--${name}`)! : word
 }
 
-/** Returns the problem that the options select. Whether the ladder's task has these names is checked later. */
+/**
+ * Returns the problem that the options select. Later code checks whether the ladder's task has
+ * these names.
+ */
 export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
   const words = options as Readonly<Record<string, unknown>>
   const given: [string, number | string][] = [

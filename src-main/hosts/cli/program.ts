@@ -1,4 +1,4 @@
-/** The command line: commands, their options and their exit codes. */
+/** Defines the command line: commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import {
@@ -252,7 +252,7 @@ function program(
   return cli
 }
 
-/** Returns the command for words, including subcommands such as `lab check`. */
+/** Returns the command that the words name, including subcommands such as `lab check`. */
 function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
@@ -273,14 +273,16 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   }, cli)
 }
 
-/** Returns the value of `--ladder`. */
+/** Returns the value of `--ladder` in the words. */
 function namedLadder(words: readonly string[]): string | undefined {
   const at = words.indexOf('--ladder')
   const joined = words.find((word) => word.startsWith('--ladder='))
   return at < 0 ? joined?.slice('--ladder='.length) : words[at + 1]
 }
 
-/** Returns tasks whose names become options of the current command; most commands need none. */
+/**
+ * Returns the tasks whose names become options of the current command. Most commands need no tasks.
+ */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<TaskChoice> {
   if (
     !['run', 'tune', 'sanitize', 'regress', 'history', '__man'].some((command) =>
@@ -294,7 +296,7 @@ async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task
   const name = namedLadder(words)
   if (name === undefined) return { tasks, ladder: null }
   const { chosenLadder } = await import('../../services/folders/open')
-  // The command reports what is wrong with the ladder.
+  // Ignore an invalid ladder here. The command reports the problem later.
   return { tasks, ladder: await chosenLadder(setup, name).catch(() => null) }
 }
 
@@ -304,7 +306,7 @@ async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<s
   return templateNames(await setUp())
 }
 
-/** Prints an error unless commander has already printed it; returns its shape. */
+/** Prints an error unless commander has already printed it. Returns the error's shape. */
 function sayError(error: unknown): ErrorShape {
   if (error instanceof CommanderError)
     return { kind: 'usage', message: error.message.replace(/^error: /, '') }
@@ -315,7 +317,7 @@ function sayError(error: unknown): ErrorShape {
   return shape
 }
 
-/** Runs a command on a machine and returns the exit code. `words` are the arguments after the program's name. */
+/** Runs a command and returns its exit code. `words` are the arguments after the program's name. */
 export async function runProgram(words: readonly string[], setUp: SetUp): Promise<number> {
   let code = 0
   try {
@@ -328,10 +330,10 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     const all = { setUp, finish, tasks, given: words }
     await program(all, templates).parseAsync([...words], { from: 'user' })
   } catch (error) {
-    // Help and --version are not errors.
+    // `--help` and `--version` are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
-    // A failed command has not printed a document yet.
+    // A failed command has not printed a JSON document yet.
     if (words.includes('--json')) {
       const { errorDocument } = await import('./documents/error')
       printJson(errorDocument, { error: shape })

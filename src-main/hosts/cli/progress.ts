@@ -16,14 +16,14 @@ const stageNames = {
   save: 'Saving',
 } as const
 
-/** Stage names for targets without times. */
+/** Stage names for targets that do not measure times. */
 const untimedNames = { ...stageNames, measure: 'Verifying' } as const
 
 const seconds = (value: number | null): string =>
   value === null ? 'unknown' : formatMs(value * 1000)
 const passesOf = (count: number): string => `${count} ${count === 1 ? 'pass' : 'passes'} per kernel`
 
-/** Describes the expected cost of profiling, before it starts. */
+/** Describes the expected cost of profiling before profiling starts. */
 function describePlan(plan: ProfilePlan): string {
   const profiled = plan.rungs.filter(({ skipped }) => !skipped)
   const skipped = plan.rungs.filter((rung) => rung.skipped)
@@ -36,7 +36,7 @@ function describePlan(plan: ProfilePlan): string {
   ].join('\n')
 }
 
-/** Describes the actual cost. */
+/** Describes the actual cost of profiling. */
 function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   const passes = Math.max(0, ...rungs.map((rung) => rung.passes))
   const known = rungs.filter((rung) => rung.seconds !== null)
@@ -48,13 +48,16 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   ].join('\n')
 }
 
-/** Returns a target's capabilities; a replay builds and measures nothing. */
+/** Returns a target's capabilities. A replay neither builds nor measures. */
 function abilities(text: string): Pick<Capabilities, 'times' | 'replays'> {
   const target = parseTarget(text)
   return target ? can(target) : { times: true, replays: false }
 }
 
-/** Returns a printer. `note` prints a line; several simultaneous runs add their names. */
+/**
+ * Returns a function that prints run events. `note` prints a line. For simultaneous runs, `note`
+ * adds the run's name.
+ */
 export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
   let able: Pick<Capabilities, 'times' | 'replays'> = { times: true, replays: false }
@@ -78,7 +81,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         else running.delete(event.rung)
         if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
           const { done, total } = progress
-          // The index, counting from 1.
+          // The rung's number, counted from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''
           note(`  ${event.stage}${at} ${event.rung}`)
         }
@@ -116,7 +119,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
           ...(event.ceilings && { ceilings: event.ceilings }),
         }
         break
-      // A lost connection is also logged as text.
+      // Ignored here, because a lost connection also sends a log event.
       case 'link':
       case 'finished':
         break

@@ -4,20 +4,20 @@ import type { SetUp } from '../../adapters/machine/machine'
 import type { CacheState } from '../../domain/session/session'
 import { ladderHelpText, namedOptions, type NamedOption, type TaskChoice } from './task-options'
 
-/** The parser that a command is added to, and how the command returns its exit code. */
+/** The parser that commands are added to, and the callback that receives a command's exit code. */
 export interface CommandLine {
   cli: Command
   setUp: SetUp
   finish: (code: number) => void
   /** The tasks whose names become options of the command. */
   tasks: TaskChoice
-  /** The parsed words, for commands that forward them. */
+  /** The command-line words, for commands that forward them. */
   given: readonly string[]
 }
 
 export const json = ['--json', 'print exactly one JSON document to stdout'] as const
 
-/** Collects the values of an option that may be given several times. */
+/** Collects the values of an option that can be repeated. */
 export const repeated = (word: string, words: string[] = []): string[] => [...words, word]
 
 export const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
@@ -42,7 +42,7 @@ export const warm = [
   'leave L2 as the launch before left it; by default it is emptied before each timed launch',
 ] as const
 
-/** Returns the L2 contents when a launch is timed. */
+/** Returns the L2 cache state in which launches are timed. */
 export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): CacheState =>
   isWarm ? 'warm' : 'cold'
 
@@ -52,8 +52,8 @@ export const rungTimeout = [
 ] as const
 
 /**
- * Adds the options that select a problem, and returns those named by the tasks. The help shows those of the chosen
- * ladder.
+ * Adds the options that select a problem. Returns the options that tasks name. The help shows only
+ * those of the chosen ladder.
  */
 export function addProblemOptions(
   command: Command,

@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * The entry point of the npm package's command. If Node.js supports it, the compiled code is cached. The one-file
- * program is compiled too early for that.
+ * The entry point of the npm package's command. The entry point caches compiled code if Node.js
+ * supports a compile cache. The one-file program is compiled before its code could enable the
+ * cache.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
@@ -13,6 +14,6 @@ try {
   }
   enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
-  // The user has no cache folder; whatever needs one reports that.
+  // Without a cache folder, continue. Commands that need the folder report the error.
 }
 await import('./main')

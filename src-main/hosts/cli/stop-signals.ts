@@ -1,7 +1,8 @@
 /**
- * Stop signals of the terminal.
+ * Handles stop signals of the terminal.
  *
- * npm forwards a ^C that the terminal has already sent, so one ^C can arrive twice.
+ * npm forwards a ^C after the terminal has already sent it. The program can therefore receive one
+ * ^C twice.
  */
 import { note } from './output'
 import { exitCodes } from '../../domain/errors'
@@ -10,7 +11,7 @@ const sameKeystrokeMs = 1000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Calls `first` on the first stop signal, and `again` on a later one. */
+/** Calls `first` on the first stop signal, and `again` on each later one. */
 export function onStop(first: (signal: NodeJS.Signals) => void, again: () => void): void {
   let stoppedAt: number | null = null
   for (const signal of signals)
@@ -22,7 +23,10 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
     })
 }
 
-/** Aborts on the first ^C or termination signal and prints `now`; a second one exits at once. */
+/**
+ * Returns a signal that aborts on the first ^C or termination signal, and prints `now`. A second
+ * signal exits immediately.
+ */
 export function abortOnStop(now: string): AbortSignal {
   const controller = new AbortController()
   onStop(

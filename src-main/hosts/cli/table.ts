@@ -1,4 +1,4 @@
-/** Text tables for a terminal. */
+/** Formats text tables for a terminal. */
 import stringWidth from 'string-width'
 import { printable } from './printable'
 
@@ -10,12 +10,12 @@ export interface Column<T> {
 
 const gap = '  '
 
-/** Returns the width of the terminal in columns; unlimited if the output is a pipe. */
+/** Returns the width of the terminal in columns. Returns Infinity if the output is a pipe. */
 const terminalWidth = (): number => process.stdout.columns || Infinity
 
 /**
- * Returns a table, without a header row if all headers are empty. A table wider than the terminal is split into parts
- * that repeat the first column.
+ * Returns a table as text. Omits the header row if all headers are empty. A table wider than the
+ * terminal is split into parts that repeat the first column.
  */
 export function table<T>(
   rows: readonly T[],
@@ -23,7 +23,7 @@ export function table<T>(
   most: number = terminalWidth(),
 ): string {
   const cells = columns.map(({ header, cell }) =>
-    // Text changes its width when control characters are replaced.
+    // Replace control characters before measuring, because the replacement changes the width.
     [header, ...rows.map(cell)].map(printable),
   )
   const widths = cells.map((column) => Math.max(...column.map((text) => stringWidth(text))))
@@ -47,7 +47,10 @@ export function table<T>(
     .join('\n\n')
 }
 
-/** Splits column indexes into parts that are no wider than `most` unless a single column is. */
+/**
+ * Splits column indexes into parts of at most `most` characters. A single wider column gets its own
+ * part.
+ */
 function split([first = 0, ...others]: readonly number[], most: number): number[][] {
   const parts: number[][] = [[0]]
   let width = first

@@ -13,15 +13,24 @@ import { connectIpc } from './ipc'
 import { confine, denyPermissions } from './window-security'
 
 interface ElectronHostOptions {
-  /** Both are called once, and only by the first instance: a second one must not touch the sessions. */
+  /**
+   * Sets up the machine. Only the first instance calls this, because a second instance must not
+   * touch the sessions.
+   */
   setUp: () => Promise<Setup>
   createCore: (setup: Setup) => Core
   preloadPath: string
-  /** How long quitting waits for the core, so that a stuck process tree cannot keep the program open. */
+  /**
+   * The maximum time to wait for the core on quit. A stuck process tree must not keep the program
+   * open.
+   */
   quitDeadlineMs?: number
 }
 
-/** Starts the host. Call it synchronously from the entry: the sandbox and the scheme must be set before `ready`. */
+/**
+ * Starts the host. Call it synchronously from the entry point, because the sandbox and the scheme
+ * must be set before `ready`.
+ */
 export function startElectronHost(options: ElectronHostOptions): void {
   if (!app.requestSingleInstanceLock()) {
     app.quit()
@@ -29,12 +38,12 @@ export function startElectronHost(options: ElectronHostOptions): void {
   }
   app.enableSandbox()
   registerSchemes()
-  // Applies to every page, not only the one opened below.
+  // Restrict every page, including pages that other code opens.
   app.on('web-contents-created', (_event, contents) => confine(contents))
 
   let window: BrowserWindow | undefined
   let core: Core | undefined
-  // Files wait here until there is a window, and a core to import with.
+  // Files to import once the window and the core exist.
   const waiting = filesOf(process.argv, process.cwd())
   const openWaiting = async (): Promise<void> => {
     if (!core || window === undefined) return
@@ -81,7 +90,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
     })
 }
 
-/** Imports a file as a session and shows it. Reports an unreadable file in a dialog. */
+/** Imports a file as a session and shows the session. Reports an unreadable file in a dialog. */
 async function openFile(core: Core, window: BrowserWindow, file: string): Promise<void> {
   try {
     const { ref } = await core.importFile(file)
@@ -95,7 +104,7 @@ async function openFile(core: Core, window: BrowserWindow, file: string): Promis
   }
 }
 
-/** Quits when the work is done: GPU work must not outlive the window that started it. */
+/** Quits after the work ends. GPU work must not outlive the window that started it. */
 function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
   let state: 'open' | 'closing' | 'closed' = 'open'
   app.on('before-quit', (event) => {
@@ -104,7 +113,7 @@ function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
     if (state === 'closing') return
     state = 'closing'
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs))
-    // If the core fails to close, there is nothing left to wait for.
+    // Quit even if the core fails to close.
     void Promise.race([work().catch(() => undefined), deadline]).then(() => {
       state = 'closed'
       app.quit()

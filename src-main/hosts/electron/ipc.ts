@@ -1,4 +1,6 @@
-/** The main process's end of the bridge: channels for calls, events, files and folder choice. */
+/**
+ * The main process's side of the bridge: channels for calls, events, files and folder selection.
+ */
 import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, normalize } from 'node:path'
 import { dialog, ipcMain, type BrowserWindow, type IpcMainInvokeEvent } from 'electron'
@@ -6,7 +8,10 @@ import { dispatch, type Core, type Reply } from '../../contract/index'
 import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-scheme'
 
-/** The preload repeats these names, because it can import nothing. A test compares both ends. */
+/**
+ * The preload repeats these channel names because it cannot import modules. A test compares both
+ * sides.
+ */
 export const callChannel = 'kernel-ladder:call'
 
 export const eventChannel = 'kernel-ladder:event'
@@ -15,7 +20,7 @@ export const importChannel = 'kernel-ladder:import'
 
 export const folderChannel = 'kernel-ladder:choose-folder'
 
-/** Connects the bridge; returns the function that disconnects it. */
+/** Connects the bridge. Returns a function that disconnects it. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
   const { webContents } = window
   ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {
@@ -52,22 +57,22 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
   }
 }
 
-/** Whether an event is from our window's own page: no subframe, no other contents, no other origin. */
+/** Whether an event was sent by the main frame of the program's own page. */
 function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolean {
   if (window.isDestroyed() || event.sender !== window.webContents) return false
   try {
     const frame = event.senderFrame
-    // Null once the frame has navigated or gone: the sender is then unknown.
+    // The frame is null after navigation or removal, so the sender is unknown.
     return frame !== null && frame.parent === null && isAppUrl(frame.origin)
   } catch {
-    // A frame that goes away during the check throws.
+    // The check throws if the frame disappears meanwhile.
     return false
   }
 }
 
 /**
- * Returns why a file is unusable. The page only passes files that were dropped or chosen, so the path must look like
- * such a file's.
+ * Returns the reason a file is unusable. The page passes only dropped or chosen files, so the path
+ * must look like a path to such a file.
  */
 async function whyNoFile(path: string): Promise<string | null> {
   if (!isAbsolute(path) || path.includes('\0') || path !== normalize(path))

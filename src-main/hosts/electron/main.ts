@@ -1,4 +1,4 @@
-/** The entry of the desktop program, which only connects its parts. */
+/** The entry point of the desktop program, which only connects the parts. */
 import { fileURLToPath } from 'node:url'
 import { createCore } from '../../services/app/core'
 import { startElectronHost } from './host'
@@ -8,6 +8,6 @@ import { printPdf } from './print-pdf'
 startElectronHost({
   setUp,
   createCore: (setup) => createCore(setup, { host: 'electron', printPdf }),
-  // A sandboxed preload is always loaded as CommonJS.
+  // Electron always loads a sandboxed preload as CommonJS.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),
 })

@@ -1,17 +1,17 @@
 /**
  * Files that the desktop asks the program to open.
  *
- * They come from its arguments, a second instance's arguments, or an event of macOS.
+ * The paths are in this program's arguments, a second instance's arguments, or a macOS event.
  */
 import { resolve } from 'node:path'
 
 /**
- * The types that `import` reads. electron-builder.yml associates all but HTML, which belongs to other programs and is
- * only passed explicitly.
+ * File types that `import` reads. electron-builder.yml associates all types except HTML with this
+ * program. HTML files belong to other programs and must be passed explicitly.
  */
 const readable = /\.(ncu-repz?|html)$/i
 
-/** Returns the files among a command line's words, which also contain Electron's switches. */
+/** Returns the file paths in a command line, which also contains Electron's switches. */
 export const filesOf = (argv: readonly string[], folder: string): string[] =>
   argv
     .slice(1)

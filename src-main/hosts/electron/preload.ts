@@ -1,6 +1,6 @@
 /**
- * Everything that the page can reach of the desktop program. The main process validates all input, so nothing is
- * checked here.
+ * The functions of the desktop program that the page can call. The main process validates all
+ * input, so the preload does not.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'
 import type { Reply, RunMessage } from '../../contract'
@@ -9,16 +9,16 @@ const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
 
-  /** Imports a file that the user dropped or chose. The page cannot name a path. */
+  /** Imports a file that the user dropped or chose. The page cannot pass a path. */
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
-  /** Returns the user's choice in the system's dialog; null if there is none. */
+  /** Returns the folder that the user chose in the system dialog, or null if the user cancelled. */
   chooseFolder: (): Promise<string | null> => ipcRenderer.invoke('kernel-ladder:choose-folder'),
 
-  /** Returns a function that ends the subscription. */
+  /** Subscribes to run messages. Returns a function that unsubscribes. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
-    // The event object is withheld: through its sender the page could reach every channel.
+    // Don't pass the event object: its sender would give the page access to every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
     ipcRenderer.on('kernel-ladder:event', deliver)
     return () => {

@@ -5,7 +5,10 @@ import { printScheme } from './app-scheme'
 import type { PrintOptions } from '../../adapters/print/chromium'
 import { securePreferences, denyPermissions } from './window-security'
 
-/** Headers of the document, which is self-contained. A file: page could read every file of the user. */
+/**
+ * Response headers of the printed document, which is self-contained. A page from file:// could read
+ * every file of the user.
+ */
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
   'Content-Security-Policy':
@@ -16,7 +19,7 @@ export async function printPdf(
   html: string,
   { draft = false }: PrintOptions = {},
 ): Promise<Uint8Array> {
-  // An in-memory session that is destroyed with the window.
+  // An in-memory session, destroyed with the window.
   const own = session.fromPartition(`print-${randomUUID()}`)
   denyPermissions(own)
   own.protocol.handle(printScheme, () => new Response(html, { headers }))

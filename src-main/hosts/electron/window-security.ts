@@ -1,7 +1,7 @@
-/** Restrictions for every page that this program shows. */
+/** Security restrictions for every page that the desktop program shows. */
 import type { Session, WebContents, WebPreferences } from 'electron'
 
-/** Stated explicitly although most are defaults, since defaults can change. */
+/** Security preferences of a window. Most equal the defaults, but defaults can change. */
 export const securePreferences = {
   sandbox: true,
   contextIsolation: true,
@@ -16,10 +16,16 @@ export const securePreferences = {
   spellcheck: false,
 } as const satisfies WebPreferences
 
-/** Whether the UI needs a permission: only writing text to the clipboard, for the button next to a remedy. */
+/**
+ * Whether the UI needs a permission. The UI needs only clipboard writes, for the copy button next
+ * to a remedy.
+ */
 const isNeeded = (permission: string): boolean => permission === 'clipboard-sanitized-write'
 
-/** Denies all other permissions, such as camera or location. Electron grants everything by default. */
+/**
+ * Denies all other permissions, such as camera or location. Electron grants every permission by
+ * default.
+ */
 export function denyPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, callback) =>
     callback(isNeeded(permission)),
@@ -28,7 +34,7 @@ export function denyPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false)
 }
 
-/** Keeps a page in its window: it cannot navigate elsewhere, and its own router moves within it. */
+/** Blocks navigation to other pages and new windows. The page's own router still works. */
 export function confine(contents: WebContents): void {
   contents.on('will-navigate', (event) => event.preventDefault())
   contents.on('will-frame-navigate', (event) => event.preventDefault())

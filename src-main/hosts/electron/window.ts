@@ -1,4 +1,4 @@
-/** The one window of the desktop program. */
+/** The single window of the desktop program. */
 import { app, BrowserWindow, dialog, Menu, nativeTheme } from 'electron'
 import { appUrl } from './app-scheme'
 import { securePreferences } from './window-security'
@@ -11,7 +11,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
     height: 900,
     minWidth: 1000,
     minHeight: 640,
-    // Hidden until it is loaded. The background color is close to the UI's, which shows while resizing.
+    // The window stays hidden until it is loaded. The background shows while resizing, so its color
+    // is close to the UI's.
     show: false,
     backgroundColor: nativeTheme.shouldUseDarkColors ? '#16181d' : '#ffffff',
     webPreferences: { ...securePreferences, preload: preloadPath, devTools: !app.isPackaged },
@@ -24,8 +25,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
 }
 
 /**
- * Sets the menu. Electron's default has developer tools and reloads. macOS needs a menu for copying and pasting;
- * other systems do not.
+ * Sets the menu. Electron's default menu has developer tools and reload commands. Only macOS needs
+ * a menu for copy and paste.
  */
 export function setMenu(): void {
   const roles = ['appMenu', 'editMenu', 'windowMenu'] as const
@@ -34,17 +35,23 @@ export function setMenu(): void {
   )
 }
 
-/** Loads the UI. `place` is one of its routes, `#/session/…`; the first one by default. */
+/**
+ * Loads the UI. `place` is a route of the UI, such as `#/session/…`. The default is the first
+ * route.
+ */
 export async function loadUi(window: BrowserWindow, place = ''): Promise<void> {
   try {
     await window.loadURL(appUrl + place)
   } catch (error) {
-    // The window was closed before it was loaded, which is no failure.
+    // A window that was closed before it finished loading is not an error.
     if (!window.isDestroyed()) throw error
   }
 }
 
-/** Offers to reload the window. The core lives in this process, so a run continues without its window. */
+/**
+ * Offers to reload the window. The core runs in this process, so a run continues without the
+ * window.
+ */
 async function offerReload(window: BrowserWindow, reason: string): Promise<void> {
   const { response } = await dialog.showMessageBox(window, {
     type: 'error',

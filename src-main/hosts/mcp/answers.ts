@@ -1,4 +1,7 @@
-/** Answers of tools: one JSON object with the summary first, paged lists, and errors with a remedy. */
+/**
+ * Builds the answers of tools: one JSON object with the summary first, paged lists, and errors with
+ * a remedy.
+ */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { toErrorShape } from '../../domain/errors'
@@ -25,7 +28,7 @@ export function refused(error: unknown): CallToolResult {
   }
 }
 
-/** The input of a tool that lists. */
+/** The paging input of tools that return lists. */
 export const pageInput = {
   from: z.number().int().min(0).default(0).describe('index of the first entry'),
   limit: z.number().int().min(1).max(200).default(20).describe('most entries to return'),
@@ -36,7 +39,9 @@ interface PageRequest {
   limit: number
 }
 
-/** Returns a page of entries. `next` is the value of `from` for the next page; null at the end. */
+/**
+ * Returns a page of entries. `next` is the `from` value of the next page, or null on the last page.
+ */
 export function page<T>(
   all: readonly T[],
   { from, limit }: PageRequest,
@@ -46,10 +51,10 @@ export function page<T>(
   return { total: all.length, next: end < all.length ? end : null, entries }
 }
 
-/** Returns `1 rung` or `2 rungs`. */
+/** Returns a count with its noun, such as `1 rung` or `2 rungs`. */
 export const counted = (count: number, word: string): string =>
   `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** Rounds to six digits, enough for any counter; an absent value stays absent. */
+/** Rounds to six significant digits, enough for any counter. Returns null for a missing value. */
 export const rounded = (value: number | null | undefined): number | null =>
   value == null ? null : Number(value.toPrecision(6))

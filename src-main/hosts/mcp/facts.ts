@@ -1,4 +1,4 @@
-/** Facts that tools return about sessions, rungs and machine code: plain figures with units. */
+/** Facts about sessions, rungs and machine code for tool answers: plain figures with units. */
 import { stepTo } from '../../domain/analysis/climb'
 import { libraryClaim } from '../../domain/analysis/library-claim'
 import { timeNotes } from '../../domain/analysis/time-notes'
@@ -38,7 +38,7 @@ const metricFacts = (id: string, value: number | null | undefined) => ({
   unit: metricDefinition(id)?.unit ?? null,
 })
 
-/** Returns milliseconds from CUDA events, or from ncu for the kernels of an import. */
+/** Returns the time in milliseconds, measured by CUDA events, or by ncu for imported kernels. */
 const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
   timing?.medianMs ?? profiledTime?.medianMs ?? null
 
@@ -61,7 +61,7 @@ export function limitFacts(session: Session, rung: RungResult) {
       }
 }
 
-/** Returns how a rung was timed, in addition to its time; nothing for a kernel that ncu timed. */
+/** Returns details of a rung's timing. Returns no details for a kernel timed by ncu. */
 function timingFacts(session: Session, rung: RungResult) {
   const { timing } = rung
   if (!timing) return {}
@@ -91,7 +91,9 @@ function timingFacts(session: Session, rung: RungResult) {
   }
 }
 
-/** Returns the predicted time with its range; nothing for a session without a prediction. */
+/**
+ * Returns the predicted time with its range. Returns no fields for a session without a prediction.
+ */
 const predictedFacts = ({ predicted }: RungResult) =>
   predicted
     ? {
@@ -104,7 +106,7 @@ const predictedFacts = ({ predicted }: RungResult) =>
       }
     : {}
 
-/** Returns the registers and shared memory that the kernel needs, in bytes, and what spills. */
+/** Returns the kernel's registers, shared memory in bytes, and register spills. */
 const resourceFacts = ({ build }: RungResult) =>
   build
     ? {
@@ -156,7 +158,10 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
   ...(lines === undefined ? {} : { lines }),
 })
 
-/** Returns the causes. The product of all factors, including the unexplained one, is the speedup. */
+/**
+ * Returns the causes of a speedup. The product of all factors, including the unexplained one,
+ * equals the speedup.
+ */
 export const whyFacts = (why: Why) => ({
   verdict: why.verdict,
   ...(why.flags === undefined ? {} : { flags: inEnglish(why.flags) }),
@@ -174,7 +179,7 @@ export function causeSummary({ causes, reason }: Why): string {
     : inEnglish(reason ?? 'Nothing explains the step.')
 }
 
-/** Returns only the counted values. */
+/** Returns only the values that were counted. */
 const workFacts = (work: Work): Record<string, number | Record<string, number>> =>
   Object.fromEntries(
     (
@@ -190,11 +195,14 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
     ).flatMap(([name, value]) => (value === null || value === 0 ? [] : [[name, value]])),
   )
 
-/** Returns a line of the rung's own file, if the profile has no text: sources of emulated code are in the session. */
+/**
+ * Returns a line of the rung's own file, for profiles without text. Sources of emulated code are
+ * stored in the session.
+ */
 const textIn = (source: string | undefined, line: number): string =>
   source?.split('\n')[line - 1] ?? ''
 
-/** Returns lines ranked by a counter, with everything counted there. */
+/** Returns lines ranked by a counter, each with all of its counters. */
 export function lineFacts(
   profile: DeepProfile,
   by: HeatKind,

@@ -1,12 +1,18 @@
-/** Limits what an agent may access: folders that its user named, and this program's sessions and recordings. */
+/**
+ * Limits which files an agent may access: folders that the user named, and this program's sessions
+ * and recordings.
+ */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 
 export interface Fence {
-  /** Real paths, with links resolved. */
+  /** The allowed folders as real paths, with links resolved. */
   readonly folders: readonly string[]
-  /** Returns the real path. Throws a sentence if it is outside every folder, or does not exist. */
+  /**
+   * Returns the real path. Throws an error if the path does not exist or is outside every allowed
+   * folder.
+   */
   within(path: string): Promise<string>
 }
 
@@ -39,14 +45,15 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
   return {
     folders,
     async within(path) {
-      // Relative paths start at the only folder, if there is one: an agent does not know the server's working
-      // directory.
+      // Relative paths start at the first allowed folder, because an agent does not know the
+      // server's working directory.
       const requested = resolve(folders[0] ?? process.cwd(), path)
-      // Checked before any file access, so that the answer does not reveal what exists elsewhere.
+      // Check before any file access, so that the answer does not reveal which files exist
+      // elsewhere.
       if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
       const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
-      // A link may lead outside.
+      // A link may point outside the allowed folders.
       if (!folders.some((folder) => contains(folder, real))) throw outside(path)
       return real
     },

@@ -1,4 +1,4 @@
-/** Tools that answer from sessions, recordings and ladders, and change nothing. */
+/** Read-only tools that answer from sessions, recordings and ladders. */
 import { climbOf } from '../../domain/analysis/climb'
 import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
@@ -49,7 +49,7 @@ const sessionInput = z
 
 const rungInput = z.string().min(1).max(200).describe('the id of a rung, as listed by `session`')
 
-/** Opens a session by name, or a session folder inside the fence. */
+/** Opens a session by name, or a session folder inside an allowed folder. */
 export async function opened({ setup, fence }: Workplace, name: string): Promise<OpenedSession> {
   const target = parseTarget(name)
   if (target && can(target).replays && target.name === null)
@@ -71,7 +71,7 @@ export async function opened({ setup, fence }: Workplace, name: string): Promise
   }
 }
 
-/** Opens a ladder by id or path. A ladder folder must be inside the fence. */
+/** Opens a ladder by id or path. A ladder folder must be inside an allowed folder. */
 export async function openedLadder({ setup, fence }: Workplace, name: string) {
   const shipped = await readCatalog(setup.assets.kernelsDir)
   const ids = shipped.ladders.map(({ id }) => id)
@@ -91,7 +91,7 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
   )
 }
 
-/** Limit of named fusions, largest first; a loop can have any number. */
+/** The maximum number of fusions to list, largest first. A loop can have any number. */
 const mostFused = 20
 
 export function addReadTools(add: AddTool, place: Workplace): void {
@@ -195,7 +195,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
       const [own, cause] = [`${rungSummary(session, rung)}.`, why && causeSummary(why)]
-      // Without a time, the changed counters are the answer.
+      // Without a time, the changed counters come first.
       const sentences = isTimed(rung) ? [own, cause] : [cause, own]
       return {
         summary: sentences.filter((sentence) => sentence !== null).join(' '),

@@ -1,6 +1,8 @@
 /**
- * The Model Context Protocol over stdio, which gives coding agents figures about kernels. The user who starts it
- * decides which folders are accessible, and whether code may run on the GPU.
+ * Serves the Model Context Protocol over stdio, which gives coding agents figures about kernels.
+ *
+ * The user who starts the server decides which folders are accessible, and whether code may run on
+ * the GPU.
  */
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -22,7 +24,9 @@ const instructions =
 
 const scheme = 'kernel-ladder://sessions/'
 
-/** Adds sessions and recordings as resources: each is JSON with the figures of its rungs. */
+/**
+ * Adds sessions and recordings as resources. Each resource is JSON with the figures of its rungs.
+ */
 function addResources(server: McpServer, place: Workplace): void {
   const template = new ResourceTemplate(`${scheme}{session}`, {
     list: async () => ({
@@ -67,7 +71,7 @@ interface McpOptions {
   log: (line: string) => void
 }
 
-/** Serves until the client closes our input, or `stop` is aborted. Work in progress then ends. */
+/** Serves until the client closes stdin or `stop` is aborted. Work in progress ends then. */
 export async function serveMcp(
   setup: Setup,
   { folders, allowRun, log }: McpOptions,
@@ -89,7 +93,7 @@ export async function serveMcp(
     },
     {
       onerror(error) {
-        // The transport then closes without another notification.
+        // After this error, the transport closes without another notification.
         flooded ||= tooLong.test(error.message)
         if (flooded) ends()
         else log(`mcp: ${error.message}`)
@@ -111,5 +115,5 @@ export async function serveMcp(
     )
 }
 
-/** The transport's message for a line that is too long. */
+/** Matches the transport's error message for a line that is too long. */
 const tooLong = /exceeded maximum size/

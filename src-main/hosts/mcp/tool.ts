@@ -1,4 +1,6 @@
-/** Registers tools: validates input, runs one job at a time, and returns errors as answers. */
+/**
+ * Registers tools. Validates their input, runs one job at a time, and returns errors as answers.
+ */
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { KernelLadderError } from '../../domain/errors'
@@ -6,35 +8,38 @@ import type { Setup } from '../../adapters/machine/machine'
 import type { Fence } from './fence'
 import { answered, refused, type Answer } from './answers'
 
-/** The context of every tool. */
+/** The context that every tool receives. */
 export interface Workplace {
   setup: Setup
   fence: Fence
   /** Whether the user allowed use of the GPU. */
   allowRun: boolean
-  /** Aborted when the client is gone. */
+  /** Aborted when the client disconnects. */
   gone: AbortSignal
 }
 
 export interface Call {
   signal: AbortSignal
-  /** Shown to the user by clients that request progress. */
+  /** Reports progress to clients that request it. */
   progress(message: string): void
 }
 
 interface ToolFacts<Shape extends z.ZodRawShape> {
   title: string
-  /** Begins with the effect on the machine, since clients show it before a call. */
+  /**
+   * The description begins with the effect on the machine, because clients show it before a call.
+   */
   description: string
   input: Shape
   /**
-   * `reads`: changes nothing. `keeps`: saves a session. `works`: builds or runs, one at a time, and saves a session.
+   * The tool's effect. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
+   * code and saves a session; such calls run one at a time.
    */
   effect: 'reads' | 'keeps' | 'works'
   answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>
 }
 
-/** Limit of waiting calls; further ones are rejected. */
+/** The maximum number of waiting calls. Further calls are rejected. */
 const mostWaiting = 32
 
 /** Returns a function that runs jobs one at a time, in order. */
@@ -67,7 +72,8 @@ function progressOf({ mcpReq }: ServerContext): (message: string) => void {
 }
 
 export function addTools(server: McpServer, { gone }: Workplace) {
-  // Reads are quick but also sequential, so that many calls cannot open a thousand sessions at once.
+  // Reads are quick but also sequential, so that many calls cannot open a thousand sessions at
+  // once.
   const reading = turns()
   const working = turns()
   return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {
@@ -85,7 +91,7 @@ export function addTools(server: McpServer, { gone }: Workplace) {
           readOnlyHint: effect === 'reads',
           destructiveHint: false,
           idempotentHint: effect === 'reads',
-          // Nothing leaves this machine.
+          // The tools send no data to other machines.
           openWorldHint: false,
         },
       },

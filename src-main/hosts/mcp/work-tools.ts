@@ -1,4 +1,7 @@
-/** Tools that import, build or run: inside the fence, and on a GPU only if the user allowed it. */
+/**
+ * Tools that import, build or run code. The tools access only allowed folders, and use a GPU only
+ * with the user's permission.
+ */
 import { basename } from 'node:path'
 import { z } from 'zod'
 import { readSubmission } from '../../adapters/labs/workspace'
@@ -29,7 +32,7 @@ import { counted, page, type Answer } from './answers'
 
 const mostRungs = 50
 
-/** The input that selects a ladder, some of its rungs, and the problem. */
+/** The input that selects a ladder, its rungs, and the problem. */
 const problemInput = {
   ladder: z.string().min(1).max(4096).describe('an id as listed by `ladders`, or a ladder folder'),
   rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
@@ -45,7 +48,7 @@ type RunAsked = z.output<z.ZodObject<typeof problemInput>> & {
   profile: ProfileLevel
 }
 
-/** Returns a listener that shows a run's progress in the client. */
+/** Returns a listener that reports a run's progress to the client. */
 const progressOf =
   ({ progress }: Call) =>
   (event: RunEvent): void => {
@@ -55,7 +58,7 @@ const progressOf =
     else if (event.type === 'log') progress(inEnglish(event.message))
   }
 
-/** Returns the first five errors and warnings of the compiler; a key without any is absent. */
+/** Returns the compiler's first five errors and warnings. Omits the key of an empty list. */
 const compilerMessages = (diagnostics: readonly Diagnostic[]): object =>
   Object.fromEntries(
     (['error', 'warning'] as const).flatMap((severity) => {
@@ -90,13 +93,13 @@ function finished({ session, folder, missing, unsaved }: FinishedRun, call: Call
   return sessionAnswer(session, can(target).replays ? recordedRef(target.name) : ref)
 }
 
-/** Returns the target. Throws if the user has not allowed it, before anything is built. */
+/** Returns the requested target. Throws before any build if the user has not allowed the target. */
 function allowedTarget(word: string, { allowRun }: Workplace) {
   const target = parseTarget(word)
   if (!target)
     throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
   const { needsGpu, times, replays } = can(target)
-  // A GPU of another machine counts too.
+  // The GPU of another machine also needs permission.
   if ((needsGpu || (times && !replays)) && !allowRun)
     throw new KernelLadderError(
       'usage',
@@ -124,7 +127,8 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   ): Promise<Answer> => {
     const target = allowedTarget(word, place)
     const { own } = await openedLadder(place, ladder)
-    // The user named a folder that contains it, which allows building it.
+    // The user allowed a folder that contains the ladder. This permission includes building the
+    // ladder.
     if (own && !can(target).replays) await trustFolder(folders, own.folder)
     return finished(
       await startRun(
@@ -140,7 +144,10 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
     )
   }
 
-  /** Returns a submission inside the fence with its lab: a shipped one, or a trusted one inside the fence. */
+  /**
+   * Returns a submission in an allowed folder and its lab. The lab is either shipped, or trusted
+   * and in an allowed folder.
+   */
   const submitted = async (name: string, file: string) => {
     const path = await fence.within(file)
     const lab = await openLab(setup, /[\\/]/.test(name) ? await fence.within(name) : name)

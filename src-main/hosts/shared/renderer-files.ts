@@ -1,4 +1,4 @@
-/** Maps a request path to a file of the built UI, for both hosts, and never to any other file. */
+/** Maps a request path to a file of the built UI, for both hosts. No other file can be reached. */
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
@@ -6,7 +6,7 @@ import { cacheForever, cacheNever } from './response-headers'
 
 interface FileType {
   contentType: string
-  /** Whether it is text, which is worth compressing. */
+  /** Whether the file is text and worth compressing. */
   text: boolean
 }
 
@@ -46,9 +46,11 @@ export interface RendererFile extends FileType {
 }
 
 /**
- * Returns the decoded segments of a raw request path. Null for a path that no regular client sends: invalid escapes,
- * encoded separators, control characters, backslashes, `.` and `..`, empty segments. Rejecting is safer than
- * repairing, on which implementations may disagree.
+ * Returns the decoded segments of a raw request path.
+ *
+ * Returns null for invalid escapes, encoded separators, control characters, backslashes, `.`, `..`
+ * and empty segments. Regular clients never send such paths. Rejecting them is safer than repairing
+ * them, because implementations repair differently.
  */
 export function pathSegments(rawPath: string): string[] | null {
   if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null
@@ -77,7 +79,10 @@ export class RendererFiles {
     this.#root = root
   }
 
-  /** Opens the built UI. Throws if there is none, so that a host fails at startup and does not show a blank page. */
+  /**
+   * Opens the built UI. Throws if the UI was not built, so that the host fails at startup instead
+   * of showing a blank page.
+   */
   static async open(rendererDir: string): Promise<RendererFiles> {
     try {
       const root = await realpath(rendererDir)
@@ -94,8 +99,9 @@ export class RendererFiles {
   }
 
   /**
-   * Returns the file for these segments. A path that names no asset is a route of the UI and gets index.html. Only a
-   * known file extension marks an asset, because a session's name may contain a dot.
+   * Returns the file for these segments. A path that names no asset is a route of the UI and gets
+   * index.html. Only a known file extension marks an asset, because session names may contain a
+   * dot.
    */
   async find(segments: string[]): Promise<RendererFile | null> {
     const last = segments.at(-1)
@@ -110,10 +116,10 @@ export class RendererFiles {
   }
 
   async #file(segments: string[]): Promise<RendererFile | null> {
-    // Hidden files are never part of a build; a colon opens an alternate stream on Windows.
+    // A build has no hidden files. On Windows, a colon opens an alternate data stream.
     if (segments.some((segment) => segment.startsWith('.') || segment.includes(':'))) return null
     try {
-      // Links are resolved before the comparison, so that none can lead out of the folder.
+      // Resolve links before the comparison, so that no link leads out of the folder.
       const path = await realpath(join(this.#root, ...segments))
       if (!path.startsWith(this.#root + sep)) return null
       const status = await stat(path)

@@ -1,8 +1,8 @@
-/** The headers of every response of both hosts. */
+/** The headers of every response of the web and Electron hosts. */
 
 /**
- * Allows only our own origin. `data:` and `blob:` images are for chart exports. Scripts must be files: no inline
- * script, no eval.
+ * Allows only the UI's own origin. Chart exports need `data:` and `blob:` images. Scripts must be
+ * files. Inline scripts and eval are blocked.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
@@ -24,7 +24,7 @@ export const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-/** For files whose names contain a hash of their content. */
+/** The cache header for files whose names contain a content hash. */
 export const cacheForever = 'public, max-age=31536000, immutable'
 
 export const cacheNever = 'no-store'

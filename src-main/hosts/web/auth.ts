@@ -1,5 +1,5 @@
 /**
- * Authentication of the loopback server: a one-time token is exchanged for a cookie.
+ * Authenticates users of the loopback server. A one-time token is exchanged for a cookie.
  *
  * Every user of a shared machine can reach 127.0.0.1, so access requires the one-time link.
  */
@@ -7,7 +7,10 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const secret = (): string => randomBytes(32).toString('base64url')
 
-/** Returns the digest that is stored and compared instead of the secret. All digests have the same length. */
+/**
+ * Returns the secret's digest, which is stored and compared instead of the secret. All digests have
+ * the same length.
+ */
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
 export class Auth {
@@ -15,38 +18,40 @@ export class Auth {
   #token: Buffer | null = null
   readonly #sessions: Buffer[] = []
 
-  /** Browsers share cookies between all ports of a host, so the port in the name keeps servers apart. */
+  /** Browsers share cookies between all ports of a host, so the cookie's name contains the port. */
   constructor(port: number) {
     this.#cookieName = `kernel-ladder-${port}`
   }
 
-  /** Issues a new one-time token; an unused earlier one stops working. */
+  /** Issues a new one-time token. An earlier unused token becomes invalid. */
   issueToken(): string {
     const token = secret()
     this.#token = digest(token)
     return token
   }
 
-  /** Consumes a valid token and returns the Set-Cookie value; null for any other token. */
+  /** Consumes a valid token and returns the Set-Cookie value. Returns null for an invalid token. */
   exchange(token: string): string | null {
-    // A wrong guess must not void the token, or any local user could void the link.
+    // A wrong guess must not invalidate the token. Otherwise any local user could invalidate the
+    // link.
     if (this.#token === null || !timingSafeEqual(digest(token), this.#token)) return null
     this.#token = null
     const session = secret()
     this.#sessions.push(digest(session))
-    // Not `Secure`, since loopback is plain HTTP. It has no lifetime and ends with the browser or this process.
+    // Loopback uses plain HTTP, so the cookie is not `Secure`. The cookie ends with the browser
+    // session or this process.
     return `${this.#cookieName}=${session}; Path=/; HttpOnly; SameSite=Strict`
   }
 
   admits(cookieHeader: string | undefined): boolean {
     const prefix = `${this.#cookieName}=`
     let admitted = false
-    // Tries all cookies of our name: a page on another port can add one.
+    // Check every cookie of this name, because a page on another port can add one.
     for (const cookie of (cookieHeader ?? '').split(';')) {
       const pair = cookie.trim()
       if (!pair.startsWith(prefix)) continue
       const offered = digest(pair.slice(prefix.length))
-      // No early exit, so that the timing does not reveal which session matched.
+      // Compare with all sessions, so that the timing does not reveal which session matched.
       for (const session of this.#sessions) admitted = timingSafeEqual(offered, session) || admitted
     }
     return admitted

@@ -1,4 +1,4 @@
-/** POST /rpc/<call>: one JSON message in, one Reply out. */
+/** Handles POST /rpc/<call>: takes one JSON message and returns one Reply. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Core, dispatch } from '../../contract/index'
 import { HttpFault } from './request-guard'
@@ -6,7 +6,7 @@ import { sendReply } from './respond'
 
 interface CallLimits {
   maxBodyBytes: number
-  /** Time limit for the whole call to arrive. */
+  /** The time limit for receiving the whole call. */
   requestTimeoutMs: number
 }
 
@@ -18,12 +18,14 @@ export async function answerCall(
   limits: CallLimits,
 ): Promise<void> {
   const input = await readJson(request, limits)
-  // 200 for a typed error too: the transport worked, and the client reads the Reply.
+  // Send 200 for a typed error too: the transport worked, and the client reads the error from the
+  // Reply.
   sendReply(response, 200, await dispatch(core, name, input))
 }
 
 async function readJson(request: IncomingMessage, limits: CallLimits): Promise<unknown> {
-  // This also protects against forms on other sites, which cannot send this type without a CORS preflight.
+  // The content type check also blocks forms on other sites. Browsers send this type only after a
+  // CORS preflight.
   if (
     !/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
       request.headers['content-type'] ?? '',
@@ -51,7 +53,7 @@ function readBody(
       stop()
       reject(new HttpFault(408, 'The call did not arrive in time.'))
     }, requestTimeoutMs)
-    // Not destroyed, because the response still uses the same socket.
+    // Don't destroy the request, because the response uses the same socket.
     const stop = (): void => {
       clearTimeout(late)
       request.pause()

@@ -1,18 +1,19 @@
 /**
- * Limits connections: the newest one replaces the oldest unauthenticated one.
+ * Limits the number of connections. A new connection replaces the oldest unauthenticated one.
  *
- * Every user of a shared machine can connect to the server, so a fixed limit would let them lock out its owner.
+ * Every user of a shared machine can connect to the server. With a fixed limit, other users could
+ * lock out the owner.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Connections {
-  /** Marks a connection that has sent an authenticated request. */
+  /** Marks a connection as authenticated. */
   admit(socket: Socket): void
 }
 
 export function limitConnections(server: Server, mostStrangers: number): Connections {
-  /** In order of arrival. */
+  /** Unauthenticated connections, in order of arrival. */
   const strangers = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     strangers.add(socket)

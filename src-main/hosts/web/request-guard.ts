@@ -1,11 +1,13 @@
-/** Checks that a request comes from our own page, by headers that no other page can forge. */
+/**
+ * Checks that a request was sent by the UI's own page, using headers that other pages cannot forge.
+ */
 import type { IncomingMessage } from 'node:http'
 
-/** A request that cannot be served, answered with `status` and the sentence. */
+/** A rejected request, answered with `status` and a message. */
 export class HttpFault extends Error {
   readonly status: number
   readonly headers: Record<string, string>
-  /** The remedy for the sender, as a sentence. */
+  /** The suggested fix for the sender, as a sentence. */
   readonly remedy: string | undefined
 
   constructor(
@@ -20,10 +22,13 @@ export class HttpFault extends Error {
   }
 }
 
-/** Requires an exact Host header, so that a foreign name that resolves to 127.0.0.1 (DNS rebinding) is rejected. */
+/**
+ * Requires an exact Host header to block DNS rebinding, in which a foreign name resolves to
+ * 127.0.0.1.
+ */
 export function checkHost(request: IncomingMessage, port: number): void {
   const sent = request.headersDistinct.host ?? []
-  // Normalized by URL, because a browser omits port 80 from Host.
+  // The URL class normalizes the address, because browsers omit port 80 from Host.
   const allowed = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host)
   if (sent.length !== 1 || !allowed.includes(sent[0]!))
     throw new HttpFault(403, 'This server responds only on its own loopback address.', {
@@ -32,8 +37,8 @@ export function checkHost(request: IncomingMessage, port: number): void {
 }
 
 /**
- * Requires that a state-changing request comes from our own page: its Origin must match the Host. SameSite does not
- * protect here, since a page on another port counts as the same site.
+ * Requires that a state-changing request has an Origin that matches the Host. SameSite cookies are
+ * not enough, because a page on another port counts as the same site.
  */
 export function checkOrigin(request: IncomingMessage): void {
   if (request.headers.origin !== `http://${request.headers.host}`)
@@ -41,8 +46,8 @@ export function checkOrigin(request: IncomingMessage): void {
 }
 
 /**
- * Checks fetch metadata, if the browser sends it. Other sites may only link here; they may not load images or open
- * event streams.
+ * Checks the fetch metadata if the browser sends it. Other sites may only link to the UI. Other
+ * sites may not load its images or open its event streams.
  */
 export function checkFetchMetadata(request: IncomingMessage): void {
   const {
@@ -58,10 +63,13 @@ export function checkFetchMetadata(request: IncomingMessage): void {
     throw new HttpFault(403, 'This request came from another site.')
 }
 
-/** Whether a link on another site was followed; the browser then also withholds a Strict cookie along redirects. */
+/**
+ * Whether the user followed a link on another site. The browser then withholds a Strict cookie,
+ * even across redirects.
+ */
 export const isForeignNavigation = (request: IncomingMessage): boolean =>
   request.headers['sec-fetch-site'] === 'cross-site'
 
-/** Whether the browser prefetches a page, which must not use up a link. */
+/** Whether the browser is prefetching a page. A prefetch must not use up a one-time link. */
 export const isPrefetch = (request: IncomingMessage): boolean =>
   /prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers.purpose ?? ''))

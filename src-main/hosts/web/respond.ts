@@ -1,4 +1,4 @@
-/** Complete responses of the web host, with their common headers. */
+/** Sends complete responses of the web host with their common headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../contract/index'
 import { HttpFault } from './request-guard'
@@ -32,7 +32,10 @@ export function sendReply(
   })
 }
 
-/** Sends a page. It contains only our own sentences and nothing from the request, so nothing needs escaping. */
+/**
+ * Sends a page. The text is constant and contains nothing from the request, so no escaping is
+ * needed.
+ */
 function sendPage(
   response: ServerResponse,
   status: number,
@@ -56,13 +59,13 @@ ${body}
   send(response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
 }
 
-/** Rejects a request: with a Reply for programs, with a page for people. */
+/** Rejects a request. Programs get a Reply, and people get a page. */
 export function sendFault(
   request: IncomingMessage,
   response: ServerResponse,
   fault: HttpFault,
 ): void {
-  // The rest of a rejected message must not be mistaken for the next one.
+  // Close the connection, so that the rest of a rejected message is not parsed as the next request.
   const headers = request.complete ? fault.headers : { ...fault.headers, Connection: 'close' }
   if (/^\/(rpc|events|import)\b/.test(request.url ?? '')) {
     const { message, remedy } = fault
@@ -96,7 +99,7 @@ export function sendEntry(
     send(response, 303, '', { ...headers, Location: '/' })
     return
   }
-  // Continue from our own page, so that the browser sends the Strict cookie.
+  // Redirect from a page of the UI's own origin, so that the browser sends the Strict cookie.
   sendPage(
     response,
     200,

@@ -1,4 +1,4 @@
-/** The UI on loopback, for machines without a display: `kernel-ladder serve`. */
+/** Serves the UI on loopback, for machines without a display: `kernel-ladder serve`. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
@@ -25,13 +25,13 @@ import { answerUpload, type UploadLimits } from './uploads'
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number
   headersTimeoutMs: number
-  /** Time limit for a whole call to arrive; the response time is not limited. */
+  /** The time limit for receiving a whole call. The response time is unlimited. */
   requestTimeoutMs: number
-  /** Time limit for a whole file to arrive, even over a slow tunnel. */
+  /** The time limit for receiving a whole file, even over a slow tunnel. */
   uploadTimeoutMs: number
   heartbeatMs: number
   maxBacklogBytes: number
-  /** Time that calls in progress get when the server closes. */
+  /** The time that calls in progress get to finish when the server closes. */
   closeGraceMs: number
 }
 
@@ -47,13 +47,13 @@ const defaultLimits: WebHostLimits = {
   closeGraceMs: 500,
 }
 
-/** Limit of connections that have not signed in. */
+/** The maximum number of unauthenticated connections. */
 const mostStrangers = 128
 
 interface WebHostOptions {
   core: Core
   rendererDir: string
-  /** 0 or absent: any free port. */
+  /** The port. 0 or undefined selects any free port. */
   port?: number
   log?: (line: string) => void
   limits?: Partial<WebHostLimits>
@@ -64,9 +64,12 @@ export interface WebHost {
   url: string
   origin: string
   port: number
-  /** Returns another one-time link; an unused earlier one stops working. */
+  /** Returns another one-time link. An earlier unused link becomes invalid. */
   newUrl(): string
-  /** Ends event streams and the listener. The core stays open, since it belongs to the caller. */
+  /**
+   * Ends the event streams and stops listening. The core stays open because it belongs to the
+   * caller.
+   */
   close(): Promise<void>
 }
 
@@ -86,7 +89,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // A static import would load a whole HTTP client at every start of the program.
+  // Load on demand: a static import would load a whole HTTP client at every start of the program.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -122,7 +125,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   return { url: newUrl(), origin, port, newUrl, close }
 }
 
-/** Handles a request. The order matters: authenticate the sender before evaluating the request. */
+/** Handles a request. Authenticate the sender before evaluating the request. */
 async function handle(
   parts: Parts,
   request: IncomingMessage,
@@ -166,7 +169,8 @@ function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  // Link previews use HEAD, and browsers prefetch: neither means that the user opened the link.
+  // Link previews use HEAD, and browsers prefetch pages. In both cases the user has not opened the
+  // link.
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)
@@ -187,7 +191,8 @@ const wrongMethod = (allow: string): HttpFault =>
   new HttpFault(405, `This address is served for ${allow} only.`, { headers: { Allow: allow } })
 
 /**
- * Converts an error to a response. Internal details stay in the log, because they may contain paths of this machine.
+ * Converts an error to a response. Internal details go only to the log, because they may contain
+ * local paths.
  */
 const asFault = (error: unknown): HttpFault =>
   error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to answer.')
@@ -209,7 +214,7 @@ function listen(server: Server, port: number): Promise<number> {
         ),
       ),
     )
-    // A numeric address: `localhost` may also mean another interface.
+    // Use a numeric address, because `localhost` can also resolve to another interface.
     server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
   })
 }

@@ -1,4 +1,4 @@
-/** Serves the files of the built UI over HTTP, compressed once and then cached. */
+/** Serves the files of the built UI over HTTP. Each file is compressed once and cached. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -7,7 +7,7 @@ import type { RendererFile, RendererFiles } from '../shared/renderer-files'
 import { HttpFault } from './request-guard'
 import { send } from './respond'
 
-/** Smaller files do not gain from compression, because of the added header. */
+/** Compression does not help smaller files, because the compression header adds bytes. */
 const minCompressedBytes = 1000
 
 export type StaticFiles = (
@@ -19,13 +19,13 @@ export type StaticFiles = (
 export function createStaticFiles(files: RendererFiles): StaticFiles {
   const compressed = new Map<string, { modifiedMs: number; size: number; bytes: Promise<Buffer> }>()
 
-  // Stored as a promise, so that two simultaneous requests compress once.
+  // Cache the promise, so that two simultaneous requests compress the file once.
   const compressedBytes = (file: RendererFile): Promise<Buffer> => {
     const { path, modifiedMs, size } = file
     const kept = compressed.get(path)
     if (kept?.modifiedMs === modifiedMs && kept.size === size) return kept.bytes
     const bytes = readFile(path).then((content) => promisify(gzip)(content))
-    // A failed read is not cached: the next request tries again.
+    // Don't cache a failed read, so that the next request tries again.
     bytes.catch(() => compressed.delete(path))
     compressed.set(path, { modifiedMs, size, bytes })
     return bytes

@@ -1,7 +1,9 @@
 /**
- * POST /import: passes a file from the user's browser to the core through a private temporary file.
+ * Handles POST /import: passes a file from the user's browser to the core through a private
+ * temporary file.
  *
- * The address is POST /import?name=…&modified=…, the body is the raw bytes, and the response is a Reply.
+ * The address is POST /import?name=…&modified=…. The body is the raw bytes, and the response is a
+ * Reply.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promises'
@@ -16,7 +18,7 @@ import { message } from '../../domain/messages/message'
 
 export interface UploadLimits {
   maxUploadBytes: number
-  /** Aborts an upload that sends nothing for this long. */
+  /** An upload that sends nothing for this long is aborted. */
   uploadIdleMs: number
 }
 
@@ -37,16 +39,17 @@ async function importUpload(
   limits: UploadLimits,
 ): Promise<Reply<ImportAnswer>> {
   const name = fileName(query.get('name'))
-  // This also protects against forms on other sites, which cannot send this type without a CORS preflight.
+  // The content type check also blocks forms on other sites. Browsers send this type only after a
+  // CORS preflight.
   if (request.headers['content-type'] !== 'application/octet-stream')
     throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
-  // Readable only by this user, and removed with the response.
+  // Only this user can read the folder. The folder is removed after the response.
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-upload-'))
   try {
     const path = join(folder, name)
     await receive(request, path, limits)
     const modified = new Date(Number(query.get('modified') ?? Number.NaN))
-    // A CSV does not contain its creation date; use that of its file.
+    // A CSV does not contain its creation date, so keep the date of the uploaded file.
     if (!Number.isNaN(modified.getTime())) await utimes(path, modified, modified)
     return { ok: true, value: await core.importFile(path) }
   } catch (error) {
@@ -57,14 +60,14 @@ async function importUpload(
   }
 }
 
-/** Returns a safe file name, which cannot lead to another folder. */
+/** Returns a file name without path separators, so that it cannot point to another folder. */
 function fileName(sent: string | null): string {
   const name = (sent ?? '')
     .replaceAll(/[\p{Cc}/\\:]/gu, '-')
     .replace(/^\.+/, '')
     .trim()
   if (!name) throw new HttpFault(400, 'The file has no name.')
-  // File systems limit names to 255 bytes. The extension is kept because it tells the type.
+  // File systems limit names to 255 bytes. Keep the extension, because it determines the file type.
   const bytes = Buffer.from(name)
   return bytes.length <= 200 ? name : `${bytes.subarray(0, 150).toString()}…${name.slice(-12)}`
 }
@@ -84,7 +87,7 @@ async function receive(
   }, uploadIdleMs)
   try {
     let size = 0
-    // Not destroyed at the end, because a rejection still uses the same socket.
+    // Don't destroy the request, because a rejection uses the same socket.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       idle.refresh()
       size += (chunk as Buffer).length

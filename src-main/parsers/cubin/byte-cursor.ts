@@ -1,4 +1,4 @@
-/** A cursor over bytes that checks every position, and errors that name the damaged part. */
+/** A byte cursor that checks every position, and errors that name the damaged part. */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
@@ -19,7 +19,10 @@ export const damaged = (part: Part): KernelLadderError =>
     message('machineCode.buildAgain'),
   )
 
-/** A little-endian reader of one part. Reading beyond its end reports the part as damaged. */
+/**
+ * A little-endian reader of one cubin part. Reading past the end throws an error that the part is
+ * damaged.
+ */
 export class Cursor {
   readonly #view: DataView
   constructor(
@@ -53,7 +56,10 @@ export class Cursor {
     return this.#view.getUint32(this.#skip(4), true)
   }
 
-  /** Larger values than 53 bits cannot be a position or a size in a file. */
+  /**
+   * Returns a 64-bit integer. Throws an input error above 53 bits, because no file position or size
+   * is that large.
+   */
   u64(): number {
     const value = Number(this.#view.getBigUint64(this.#skip(8), true))
     if (!Number.isSafeInteger(value)) throw damaged(this.part)
@@ -89,7 +95,7 @@ export class Cursor {
     return this.bytes.subarray(start, this.at)
   }
 
-  /** Reads up to and including a zero byte, which is dropped. */
+  /** Returns the text up to the next zero byte, and skips that byte. */
   text(): string {
     const length = this.bytes.subarray(this.at, this.at + maxText).indexOf(0)
     if (length < 0) throw damaged(this.part)
@@ -100,7 +106,10 @@ export class Cursor {
   }
 }
 
-/** Longer than any mangled name, but short enough to be read for every symbol of a damaged table. */
+/**
+ * The maximum name length: longer than any mangled name, but fast to read for every symbol of a
+ * damaged table.
+ */
 const maxText = 2 ** 14
 
 const decoder = new TextDecoder()

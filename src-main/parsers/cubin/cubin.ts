@@ -1,5 +1,5 @@
 /**
- * Parses a cubin, NVIDIA's ELF of a GPU's machine code, as `MachineCode`.
+ * Parses a cubin as `MachineCode`. A cubin is NVIDIA's ELF file of a GPU's machine code.
  *
  * Errors name the damaged part.
  */
@@ -24,7 +24,7 @@ import { Cursor, damaged } from './byte-cursor'
 const cuda = 190
 const functionType = 2
 const objectType = 1
-/** The architectures whose encodings are known. */
+/** The architectures whose instruction encodings this program can decode. */
 const architectures = [75, 80, 86, 89, 90]
 const maxFileBytes = 256 * 2 ** 20
 
@@ -33,7 +33,7 @@ export function readCubin(bytes: Uint8Array): MachineCode {
     throw inputError(message('machineCode.tooLarge'), message('machineCode.buildFewer'))
   const elf = readElf(bytes)
   if (elf.machine !== cuda) throw damaged('elfHeader')
-  // Version 8 of the ABI, in CUDA 13, moved the architecture within the flags.
+  // Since ABI version 8 (CUDA 13), the architecture is in bits 8 to 15 of the flags.
   const moved = elf.abiVersion >= 8
   const architecture = (moved ? elf.flags >>> 8 : elf.flags) & 255
   if (!architectures.includes(architecture))
@@ -80,7 +80,7 @@ function codeSections(elf: Elf): CodeSection[] {
 
 type AttributesOf = ReadonlyMap<string, readonly Attribute[]>
 
-/** Returns the attributes of the whole file by function: registers and stack. */
+/** Returns the register and stack attributes of the whole file, grouped by function. */
 function attributesBySymbol({ sections, symbols }: Elf): AttributesOf {
   const bySymbol = new Map<string, Attribute[]>()
   const section = sections.find(({ name }) => name === '.nv.info')
@@ -145,11 +145,12 @@ function readFunction(
   }
 }
 
-/** Returns the layout; null for a function that is not a kernel. */
+/** Returns a kernel's parameter layout, or null if the function is not a kernel. */
 function parameterLayout(attributes: readonly Attribute[]): ParameterLayout | null {
   const bank = attributes.find((each) => each.number === attribute.parameterBank)
   if (!bank) return null
-  // After the bank's symbol: the offset within the bank, and the bytes of all parameters.
+  // The word after the bank's symbol packs two values: the parameters' offset within the bank and
+  // their total bytes.
   const place = wordsOf(bank, 2)[1]!
   const [base, size] = [place & 0xffff, place >>> 16]
   const list = attributes
@@ -190,7 +191,7 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
     if (!section) return []
     const own = symbols.filter(({ type, section: of }) => type === objectType && of === index)
     const end = Math.max(0, ...own.map(({ value, size }) => value + size))
-    // For a section of 4 GiB or more without bytes, nvcc writes the low 32 bits of its size.
+    // For a section of 4 GiB or more without bytes, nvcc stores only the low 32 bits of the size.
     const wraps = section.bytes.length === 0 && end % 2 ** 32 === section.size
     if (end > section.size && !wraps) throw damaged('symbols')
     const start = base
@@ -214,7 +215,10 @@ function readConstantVariables({ sections, symbols }: Elf): MachineCode['constan
     })
 }
 
-/** Returns pairs of symbols. Values of -4 and above mean outside functions and are skipped. */
+/**
+ * Returns caller and callee names. Skips callee values of -4 and above, which mean code outside the
+ * file.
+ */
 function readCalls({ sections, symbols }: Elf): { caller: string; callee: string }[] {
   const section = sections.find(({ name }) => name === '.nv.callgraph')
   if (!section) return []

@@ -1,7 +1,7 @@
 /**
  * Parses the parts of a 64-bit little-endian ELF file that cubins use.
  *
- * Nothing is copied; every position is checked.
+ * No bytes are copied, and every position is checked.
  */
 import { damaged, Cursor, textAt } from './byte-cursor'
 
@@ -11,7 +11,9 @@ export interface Section {
   readonly flags: number
   /** The address in the loaded file. */
   readonly address: number
-  /** Empty for a section without bytes in the file (`.nv.shared`, `.nv.global`). */
+  /**
+   * The section's bytes. Empty for `.nv.shared` and `.nv.global`, which have no bytes in the file.
+   */
   readonly bytes: Uint8Array
   readonly size: number
   readonly link: number
@@ -20,7 +22,7 @@ export interface Section {
 
 interface Symbol {
   readonly name: string
-  /** 2: a function, 1: a variable, 3: a section. */
+  /** The symbol type: 1 for a variable, 2 for a function, 3 for a section. */
   readonly type: number
   readonly section: number
   readonly value: number
@@ -41,7 +43,7 @@ export interface Elf {
   readonly flags: number
   readonly sections: readonly Section[]
   readonly symbols: readonly Symbol[]
-  /** Relocations by the index of the section that they apply to. */
+  /** Relocations, keyed by the index of the section they apply to. */
   readonly relocations: ReadonlyMap<number, readonly RawRelocation[]>
 }
 
@@ -71,7 +73,7 @@ export function readElf(bytes: Uint8Array): Elf {
   if (entryBytes !== sectionBytes || count === 0) throw damaged('elfHeader')
 
   const sections = readSections(bytes, sectionsAt, count, namesIndex)
-  // A library may be stripped of its symbols; a cubin has one table.
+  // A stripped library has no symbol table. A cubin has exactly one.
   const [table, ...others] = sections.filter(({ type }) => type === symbolTable)
   if (others.length > 0) throw damaged('symbols')
   const symbols = table ? readSymbols(table, sections) : []

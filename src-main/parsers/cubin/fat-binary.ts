@@ -1,7 +1,8 @@
 /**
- * Finds the cubins in a library or program that nvcc built, or in a cubin file.
+ * Finds the cubins in a library or program built by nvcc, or in a cubin file.
  *
- * A fat binary is a header and a list of entries, one per architecture. Each is a cubin or PTX, whole or compressed.
+ * A fat binary is a header and a list of entries, one per architecture. Each entry is a cubin or
+ * PTX, either uncompressed or compressed.
  */
 import { readElf, isElf } from './elf'
 import { inputError } from '../../domain/errors'
@@ -14,17 +15,20 @@ const headerBytes = 16
 
 const cubinKind = 2
 
-/** Flags of an entry: compressed by LZ4, and by zstd. */
+/** Entry flags for LZ4 compression and zstd compression. */
 const compressed = 0x2000 | 0x8000
 
 const cudaMachine = 190
 
-/** Returns each cubin as bytes for `readCubin`, in file order. Returns none for other files. */
+/**
+ * Returns each cubin as bytes for `readCubin`, in file order. Returns an empty list for other
+ * files.
+ */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  // For relocatable code, the linked result is what runs.
+  // Relocatable device code runs from the linked section, so prefer it.
   const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
   const linked = named('.nv_fatbin')
   return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>
@@ -44,7 +48,7 @@ function readContainer(bytes: Uint8Array): Uint8Array[] {
     cursor.u16()
     const header = cursor.u16()
     const size = cursor.u64()
-    // A header of zero length would be read forever.
+    // A header of zero length would loop forever.
     if (header < headerBytes) throw damaged('container')
     cursor.at = start
     cursor.take(header)

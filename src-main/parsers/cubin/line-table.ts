@@ -1,14 +1,16 @@
 /**
- * Parses `.debug_line`: DWARF 2's line programs with one extension by NVIDIA. Extended opcode 0x90 marks the
- * following rows as inlined. It gives the row of the call, counted from 1 within the sequence, and the position of
- * the function's name in `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that its first
+ * Parses `.debug_line`: DWARF 2 line programs with one extension by NVIDIA.
+ *
+ * Extended opcode 0x90 marks the rows after it as inlined. Its first argument is the row of the
+ * call, counted from 1 within the sequence. Its second argument is the function name's position in
+ * `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that its first
  * address is relocated to.
  */
 import { type RawRelocation } from './elf'
 import type { LineRow } from '../../domain/sass/line-table'
 import { Cursor, textAt, damaged } from './byte-cursor'
 
-/** A kernel of 100,000 instructions has about as many rows. */
+/** The maximum number of rows. A kernel of 100,000 instructions has about 100,000 rows. */
 const maxRows = 4_000_000
 
 const copy = 1
@@ -115,7 +117,7 @@ function readUnit(
   return count
 }
 
-/** Reads file names with their folders. */
+/** Returns the file names with their folders. */
 function readFiles(unit: Cursor): string[] {
   const folders: string[] = []
   for (let folder = unit.text(); folder !== ''; folder = unit.text()) folders.push(folder)

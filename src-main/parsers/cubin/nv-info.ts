@@ -1,8 +1,8 @@
 /**
  * Parses the `.nv.info` sections of a cubin, which are lists of attributes.
  *
- * An attribute is a format byte, a number (EIATTR_*) and a value: none, a byte, a half word, or a block with its
- * length. Unused numbers are skipped.
+ * An attribute has a format byte, a number (EIATTR_*) and a value. The value is empty, a byte, a
+ * half word, or a block with its length. Attributes with unused numbers are skipped.
  */
 import { Cursor, damaged } from './byte-cursor'
 
@@ -23,7 +23,7 @@ export const attribute = {
 
 export interface Attribute {
   readonly number: number
-  /** The half word or byte; 0 if there is a block. */
+  /** The half word or byte of the value, or 0 if the value is a block. */
   readonly value: number
   readonly block: Uint8Array
 }

@@ -1,22 +1,25 @@
-/** Parses the launches of a program as `cuda-kernels/activity` writes them, one per line. */
+/** Parses a program's kernel launches, one per line, as written by `cuda-kernels/activity`. */
 import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
   device: number
-  /** In nanoseconds of CUPTI's clock. */
+  /** The start time in nanoseconds of CUPTI's clock. */
   startNs: bigint
 }
 
 export interface Activity {
   /** Launches in start order. */
   launches: ActivityLaunch[]
-  /** false: the program made more launches than were written, or CUPTI lost some. */
+  /**
+   * Whether every launch was written. False if the program made too many launches or CUPTI lost
+   * some.
+   */
   whole: boolean
-  /** Whether CUPTI could not be opened in the program. */
+  /** Whether CUPTI failed to open in the program. */
   noCupti: boolean
 }
 
-/** Parses complete lines; skips a truncated last one, as from a killed program. */
+/** Parses complete lines. Skips a truncated last line, for example from a killed program. */
 export function parseActivity(text: string): Activity {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
   const launches = lines.flatMap((line): ActivityLaunch[] => {

@@ -1,4 +1,7 @@
-/** Parses compile_commands.json: how a build system compiles a file, as `build:` of a ladder. */
+/**
+ * Parses compile_commands.json and converts a file's compile command to the `build:` settings of a
+ * ladder.
+ */
 import { z } from 'zod'
 import {
   BuildSettings,
@@ -15,7 +18,7 @@ const CompileCommand = z.object({
 })
 export type CompileCommand = z.infer<typeof CompileCommand>
 
-/** Parses the file; null if it is not valid. */
+/** Parses compile_commands.json. Returns null if the file is invalid. */
 export function parseCompileCommands(text: string): CompileCommand[] | null {
   try {
     return z.array(CompileCommand).parse(JSON.parse(text))
@@ -25,8 +28,8 @@ export function parseCompileCommands(text: string): CompileCommand[] | null {
 }
 
 /**
- * Returns the words of a POSIX shell command without substitutions. Quotes group, and a backslash escapes the next
- * character.
+ * Splits a POSIX shell command into words, without substitutions. Quotes group characters, and a
+ * backslash escapes the next character.
  */
 export function shellWords(command: string): string[] {
   const words: string[] = []
@@ -47,19 +50,19 @@ export function shellWords(command: string): string[] {
 const wordsOf = ({ command = '', arguments: words }: CompileCommand): string[] =>
   words ?? shellWords(command)
 
-/** Options whose value is the rest of the word, or the next word. */
+/** Options whose value follows directly or is the next word. */
 const valued = [
   { option: /^(?:-I|-isystem|--include-path|--system-include)=?/, key: 'include' },
   { option: /^(?:-D|--define-macro)=?/, key: 'defines' },
   { option: /^--?std=?/, key: 'std' },
 ] as const
 
-/** Options that do not affect the kernels, or that this program sets itself. */
+/** Options to omit: they do not affect the kernels, or this program sets them. */
 const left = /^-(O\d|g|G|w|lineinfo|L.*|-debug|-device-debug)$/
 
 /**
- * Returns the settings of a command, with include directories as written. Options that `build:` does not support are
- * omitted.
+ * Returns the build settings of a command, with include directories as written. Omits options that
+ * `build:` does not support.
  */
 export function settingsOf(command: CompileCommand): BuildSettings {
   const words = wordsOf(command).slice(1)

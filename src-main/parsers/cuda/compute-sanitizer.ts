@@ -1,9 +1,12 @@
 /**
- * Parses the output of compute-sanitizer: the XML that it saves (`--xml --save`), and the summary on its stdout,
- * which validates the XML. A clean run has an empty root. An aborted run has no closing tag; its complete records are
- * still read.
+ * Parses the output of compute-sanitizer: the saved XML (`--xml --save`) and the summary on stdout.
+ * The summary validates the XML.
  *
- * DOCTYPE entities are not expanded, only XML's own five and numeric references.
+ * A clean run has an empty root element. An aborted run lacks the closing tag, but its complete
+ * records are still read.
+ *
+ * Entities declared in a DOCTYPE are not expanded. Only XML's five built-in entities and numeric
+ * references are.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError } from '../../domain/errors'
@@ -12,13 +15,15 @@ import type { SanitizerRecord, SourcePlace } from '../../domain/session/sanitize
 
 export interface SanitizerXml {
   records: SanitizerRecord[]
-  /** Whether the document is complete. */
+  /** Whether the XML document has its closing tag. */
   complete: boolean
 }
 
 type Node = { [tag: string]: Node | Node[] | string | undefined }
 
-/** Nesting limit for records; a deeper document is not from the tool. */
+/**
+ * Nesting limit for records. A more deeply nested document was not written by compute-sanitizer.
+ */
 const deepest = 16
 
 const parser = new XMLParser({
@@ -31,7 +36,7 @@ const parser = new XMLParser({
 
 const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-/** Decodes entities; unknown ones are kept as written. */
+/** Decodes XML entities. Unknown entities stay as written. */
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole
@@ -74,7 +79,7 @@ const placeAt = (node: Node | null): SourcePlace => ({
 const severities = { error: 'error', warning: 'warning', info: 'info' } as const
 
 function toRecord(node: Node): SanitizerRecord {
-  // Older tools write no level and report only errors.
+  // Older versions of compute-sanitizer write no level and report only errors.
   const level = (textAt(node, 'level') ?? 'Error').toLowerCase()
   const source = nodeAt(node, 'what', 'source')
   const destination = nodeAt(node, 'what', 'destination')
@@ -105,14 +110,17 @@ function toRecord(node: Node): SanitizerRecord {
 
 const rootTag = 'ComputeSanitizerOutput'
 
-/** Parses a report. Throws for text that is not one; empty text means that the tool was never started. */
+/**
+ * Parses a compute-sanitizer report. Throws an error if the text is not a report. An empty text
+ * means that compute-sanitizer never started.
+ */
 export function parseSanitizerXml(xml: string): SanitizerXml {
   if (xml.trim() === '') return { records: [], complete: false }
   const root = xml.indexOf(`<${rootTag}`)
   if (root < 0) throw notAReport(xml)
   const complete = /<\/ComputeSanitizerOutput>\s*$|<ComputeSanitizerOutput\s*\/>\s*$/.test(xml)
   const end = xml.lastIndexOf('</record>')
-  // From a truncated document, use only the complete records.
+  // A truncated document is read only up to its last complete record.
   const whole = complete
     ? xml.slice(root)
     : end < root
@@ -138,18 +146,21 @@ const notAReport = (text: string): Error =>
   )
 
 export interface SanitizerSummary {
-  /** Errors and warnings, or hazards, as counted by the tool. */
+  /** The number of errors and warnings, or of hazards, that compute-sanitizer counted. */
   total: number
-  /** The number of these that the tool neither printed nor saved. */
+  /** The number of counted errors that compute-sanitizer neither printed nor saved. */
   notPrinted: number
 }
 
-/** Returns the figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`; null if the tool ended earlier. */
+/**
+ * Returns the figures of `ERROR SUMMARY` or `RACECHECK SUMMARY`. Returns null if compute-sanitizer
+ * ended without a summary.
+ */
 export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let total: number | null = null
   let notPrinted = 0
   for (const line of stdout.split('\n')) {
-    // Not anchored at the start: the program's last line may lack a line ending.
+    // The pattern has no start anchor, because the program's last line may lack a line ending.
     const [, text] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
     if (text === undefined) continue
     const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(text)
@@ -160,7 +171,10 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   return total === null ? null : { total, notPrinted }
 }
 
-/** Returns the tool's last message other than a summary or separator, used if there is no verdict. */
+/**
+ * Returns the last compute-sanitizer message that is not a summary or separator. The message
+ * explains a missing verdict.
+ */
 export const lastSanitizerWord = (stdout: string): string | null =>
   stdout
     .split('\n')

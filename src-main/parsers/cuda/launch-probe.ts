@@ -1,4 +1,7 @@
-/** Parses the single line that kl-launches prints: a rung's launches, or why a reference is unusable. */
+/**
+ * Parses the single line that kl-launches prints: a rung's launches, or the reason a reference is
+ * unusable.
+ */
 import { z } from 'zod'
 
 const most = 2 ** 31 - 1
@@ -11,13 +14,16 @@ const blockExtent = z
   .tuple([extentOf(1024), extentOf(1024), extentOf(64)])
   .refine(([x, y, z]) => x * y * z <= 1024)
 
-/** A pattern with a repeated group would overflow the stack on a table of megabytes. */
+/** Avoid a repeated group: it would overflow the stack on megabytes of text. */
 const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
 
-/** Compiler-made names contain no spaces, so spaces can separate them in a list. */
+/**
+ * A mangled name. Compilers never put spaces in mangled names, so a space can separate names in a
+ * list.
+ */
 const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
 
-/** A one-line, human-readable summary. */
+/** A short, human-readable text on one line. */
 const shownText = z
   .string()
   .max(8192)
@@ -31,7 +37,7 @@ const byteCount = z
 
 const ProbedLaunch = z.strictObject({
   name: shownText,
-  /** The name used by ptxas. */
+  /** The kernel name used by ptxas. */
   mangled: mangledName,
   grid: gridExtent,
   block: blockExtent,
@@ -41,7 +47,7 @@ const ProbedLaunch = z.strictObject({
     .min(0)
     .max(2 ** 20),
   clusterBlocks: z.number().int().min(0).max(64),
-  /** Hexadecimal arguments, if the layout of the parameters was given. */
+  /** The arguments in hexadecimal, if the parameter layout was passed to the probe. */
   arguments: hexadecimal.refine((text) => text.length <= 2 ** 16).optional(),
 })
 
@@ -49,13 +55,16 @@ export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 
 const address = z.string().regex(/^\d{1,20}$/)
 
-/** A fill or copy on the device, and the number of launches before it. Addresses are the probe's placeholders. */
+/**
+ * A fill or copy on the device, with the number of launches before it. Addresses are the probe's
+ * placeholders.
+ */
 const ProbedMemory = z
   .strictObject({
     before: z.number().int().min(0),
     to: address,
     from: address.optional(),
-    /** Hexadecimal data of a copy from the host. */
+    /** The data of a copy from the host, in hexadecimal. */
     data: hexadecimal.optional(),
     value: z.number().int().min(0).max(255).optional(),
     bytes: byteCount,
@@ -67,7 +76,7 @@ const ProbedMemory = z
 
 export type ProbedMemory = z.infer<typeof ProbedMemory>
 
-/** Whether the positions of fills and copies are valid and in order. */
+/** Whether the positions of fills and copies are valid and in ascending order. */
 const isInOrder = ({
   kernels,
   memory = [],
@@ -90,12 +99,14 @@ const Answer = z
     event: z.literal('launches'),
     kernels: launchesAndMemory.kernels,
     reason: shownText.nullable(),
-    /** Whether the rung would not launch on the GPU either; null if unknown. */
+    /** The reason the rung would also fail to launch on a GPU. Null if unknown. */
     fault: z.enum(['failed', 'unsupported']).nullable(),
     memory: launchesAndMemory.memory.optional(),
-    /** The work of kl_prepare; absent if it does nothing. */
+    /** Launches and memory operations of kl_prepare. Absent if kl_prepare does nothing. */
     prepared: z.strictObject(launchesAndMemory).refine(isInOrder).optional(),
-    /** Bytes of each allocation of the rung, in the order of the placeholder addresses. */
+    /**
+     * The size in bytes of each allocation of the rung, in the order of the placeholder addresses.
+     */
     allocations: z.array(byteCount).max(1024).optional(),
     workspaceBytes: byteCount.optional(),
     symbols: z.array(mangledName).max(128).optional(),
@@ -111,13 +122,13 @@ const Answer = z
 
 const Reference = z.object({
   event: z.literal('reference'),
-  /** null if the reference is usable. */
+  /** The reason the reference is unusable, or null if it is usable. */
   reason: z.string().nullable(),
 })
 
 const Expected = z.object({ event: z.literal('expected') })
 
-/** Parses the first valid line; null if the probe ended before it. */
+/** Parses the first valid line. Returns null if the probe ended without a valid line. */
 function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue
@@ -125,7 +136,7 @@ function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
       const parsed = schema.safeParse(JSON.parse(line))
       if (parsed.success) return parsed.data
     } catch {
-      // The rung printed this line.
+      // Skip a line that the rung printed.
     }
   }
   return null
@@ -135,5 +146,5 @@ export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
 
 export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
 
-/** Whether a reference has computed the expected results. */
+/** Whether the reference computed the expected results. */
 export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

@@ -1,14 +1,17 @@
 /**
- * Parses `nvidia-smi -q -x`: an XML document with a DOCTYPE, whose entities are not expanded. Values unknown to the
- * driver (`N/A`, `[N/A]`, a sentence about deprecation) are null. The document identifies the machine (serials,
- * UUIDs, other users' processes), so call redactNvidiaSmi before writing it anywhere.
+ * Parses `nvidia-smi -q -x`, an XML document. Entities declared in its DOCTYPE are not expanded.
+ *
+ * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation sentence) are null.
+ *
+ * The document identifies the machine: serial numbers, UUIDs, other users' processes. Call
+ * redactNvidiaSmi before writing the document anywhere.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError, missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 interface NvidiaSmiGpu {
-  /** In the format of normalizePciBusId. */
+  /** The PCI bus id in the format of normalizePciBusId. */
   pciBusId: string | null
   name: string
   architecture: string | null
@@ -21,7 +24,10 @@ interface NvidiaSmiGpu {
   persistence: boolean | null
   mig: boolean | null
   ecc: boolean | null
-  /** Compute processes on the GPU as listed by the driver, which excludes other containers. */
+  /**
+   * The number of compute processes that the driver lists on the GPU. The driver omits processes in
+   * other containers.
+   */
   computing: number
 }
 
@@ -32,7 +38,7 @@ export interface NvidiaSmi {
   gpus: NvidiaSmiGpu[]
 }
 
-/** Converts CUDA's `0000:3b:00.0` and nvidia-smi's `00000000:3B:00.0` to the latter. */
+/** Converts CUDA's `0000:3b:00.0` to the nvidia-smi format `00000000:3B:00.0`. */
 export function normalizePciBusId(text: string): string {
   const [, domain = '', bus = '', device = '', fn = '0'] =
     /^(?:([0-9a-f]+):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$/i.exec(text.trim()) ?? []
@@ -50,7 +56,7 @@ const parser = new XMLParser({
   isArray: (tag) => tag === 'gpu' || tag === 'process_info',
 })
 
-/** Returns the text at a tag path under a node, or null. */
+/** Returns the text at a tag path under a node, or null if the path does not exist. */
 function textAt(node: Node, ...path: string[]): string | null {
   let here: Node | Node[] | string | undefined = node
   for (const tag of path) {
@@ -60,7 +66,7 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** Converts `1980 MHz` to 1980 if the unit matches. */
+/** Converts text such as `1980 MHz` to 1980. Returns null if the unit differs. */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null
@@ -70,8 +76,8 @@ const enabled = (text: string | null): boolean | null =>
   text === 'Enabled' ? true : text === 'Disabled' ? false : null
 
 /**
- * Counts processes with a CUDA context: types `C`, `C+G`, `M+C`. The MPS server has one for its clients but computes
- * nothing.
+ * Counts processes with a CUDA context: types `C`, `C+G`, `M+C`. The MPS server is excluded: it
+ * holds a context for its clients but computes nothing.
  */
 function computingProcesses(gpu: Node): number {
   const { processes } = gpu
@@ -97,7 +103,7 @@ function parseGpu(gpu: Node): NvidiaSmiGpu {
     smClockMaxMHz: quantity(textAt(gpu, 'max_clocks', 'sm_clock'), 'MHz'),
     memoryClockMHz: quantity(textAt(gpu, 'clocks', 'mem_clock'), 'MHz'),
     temperatureC: quantity(textAt(gpu, 'temperature', 'gpu_temp'), 'C'),
-    // Drivers before 535 use power_readings and power_draw.
+    // Drivers before 535 name these tags power_readings and power_draw.
     powerW:
       quantity(textAt(gpu, 'gpu_power_readings', 'instant_power_draw'), 'W') ??
       quantity(textAt(gpu, 'gpu_power_readings', 'power_draw'), 'W') ??
@@ -141,7 +147,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 
-/** Replaces everything that identifies the machine and its users. The rest is unchanged byte for byte. */
+/** Replaces every text that identifies the machine or its users. All other bytes stay unchanged. */
 export const redactNvidiaSmi = (xml: string): string =>
   xml.replace(identifying, (whole, tag: string, value: string) =>
     /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,

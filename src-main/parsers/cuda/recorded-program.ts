@@ -1,5 +1,6 @@
 /**
- * Parses the lines of kl-program (cuda-kernels/probe): the launches of a program whose main() was run without a GPU.
+ * Parses the lines of kl-program (cuda-kernels/probe). The lines list the launches of a program
+ * whose main() ran without a GPU.
  */
 import { z } from 'zod'
 
@@ -7,9 +8,9 @@ const extent = z.tuple([z.number(), z.number(), z.number()])
 const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
 
 const RecordedPointer = z.strictObject({
-  /** Index of the kernel's parameter. */
+  /** The index of the kernel parameter. */
   parameter: z.number().int().min(0),
-  /** Equal for pointers into one allocation. */
+  /** The allocation's number, equal for all pointers into one allocation. */
   allocation: z.number().int(),
   offset: z.number().min(0),
   /** Bytes from the pointer to the end of the allocation. */
@@ -23,10 +24,10 @@ export type RecordedPointer = z.infer<typeof RecordedPointer>
 const RecordedLaunch = z.strictObject({
   event: z.literal('launch'),
   cooperative: z.boolean(),
-  /** Variables that the host has set with cudaMemcpyToSymbol; the data is null if it is long. */
+  /** Variables that the host set with cudaMemcpyToSymbol. The data is null if it is too long. */
   symbols: z.array(z.strictObject({ name: z.string(), data: hexadecimal.nullable() })),
   pointers: z.array(RecordedPointer),
-  /** The demangled name. */
+  /** The kernel's demangled name. */
   name: z.string(),
   mangled: z.string(),
   grid: extent,
@@ -52,13 +53,13 @@ const Ended = z.strictObject({
 const RecorderError = z.object({ event: z.literal('error'), message: z.string() })
 
 export interface RecordedProgram {
-  /** Demangled names by mangled name, of all requested kernels. */
+  /** The demangled names of all requested kernels, by mangled name. */
   kernels: Map<string, string>
-  /** Distinct launches, in order. */
+  /** Distinct launches, in launch order. */
   launches: RecordedLaunch[]
-  /** Null if main() did not end by itself. */
+  /** How main() ended. Null if main() neither returned nor exited. */
   ended: { how: 'returned' | 'exit'; launches: number } | null
-  /** Why the program could not be run at all. */
+  /** The reason the program could not run. */
   error: string | null
 }
 
@@ -75,7 +76,7 @@ export function parseRecordedProgram(stdout: string): RecordedProgram {
     try {
       value = JSON.parse(line)
     } catch {
-      // The program was stopped within this line.
+      // Skip a line that was truncated when the program was stopped.
       continue
     }
     const kernel = RecordedKernel.safeParse(value)

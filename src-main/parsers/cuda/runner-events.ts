@@ -1,10 +1,11 @@
 /**
- * Parses the events that kl-runner prints: one JSON object per line on stdout, discriminated by `event`.
+ * Parses the events of kl-runner: one JSON object per line on stdout, discriminated by `event`.
  *
- * Units are in the field names (ms, MHz, bytes); `spread` and `fraction` are fractions of 1. A number that the runner
- * could not produce (NaN, infinity, no clock to read) is null. Everything else on stdout is ignored, such as a
- * library's banner or an object that only looks like an event, because a rung's code runs in the runner's process and
- * can print anything.
+ * Field names contain the unit (ms, MHz, bytes). The fields `spread` and `fraction` are fractions
+ * of 1. A number that the runner could not produce (NaN, infinity, no readable clock) is null.
+ *
+ * All other stdout lines are ignored. A rung's code runs in the runner's process and can print
+ * library banners or other JSON objects.
  */
 import { z } from 'zod'
 import { Ceilings } from '../../domain/gpu/ceilings'
@@ -15,7 +16,10 @@ export type RunnerStage = z.infer<typeof Stage>
 
 const count = z.number().int()
 const figure = z.number().nullable()
-/** Up to eleven days. Beyond that, rates and ratios may not be finite numbers that a session can store. */
+/**
+ * A duration of at most eleven days. With longer durations, rates and ratios may not be finite
+ * numbers that a session can store.
+ */
 const milliseconds = z.number().nonnegative().max(1e9)
 
 const DeviceEvent = z.object({
@@ -25,7 +29,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Runners of older recordings lack these two. */
+  /** Older recordings lack the next two fields. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
@@ -43,7 +47,7 @@ const DeviceEvent = z.object({
 
 const StartEvent = z.object({
   event: z.literal('start'),
-  /** null in the stage `reference`, because the common reference is not one of the rungs. */
+  /** The rung's id. Null in the stage `reference`, because the shared reference is not a rung. */
   rung: z.string().nullable(),
   case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
@@ -59,10 +63,10 @@ const ProgressEvent = z.object({
   fraction: z.number().nullish(),
 })
 
-/** Infinities are words and NaN is null; older recordings have null for both. */
+/** A buffer element. Infinities are words and NaN is null. Older recordings have null for both. */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
 
-/** Runners of older recordings had one output matrix and named no buffer. */
+/** A mismatch. Older recordings have one output matrix and no buffer name. */
 const Mismatch = z.preprocess(
   (value) => {
     if (typeof value !== 'object' || value === null || !('row' in value && 'col' in value))
@@ -83,12 +87,15 @@ const VerifyEvent = z.object({
   rung: z.string(),
   passed: z.boolean(),
   worstRelativeError: figure,
-  /** The worst error divided by the tolerance; at most 1 passes. */
+  /** The worst error divided by the tolerance. A value of at most 1 passes. */
   worstToleranceRatio: figure,
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
-  /** Names of the buffers. Runners of older recordings report neither. */
+  /**
+   * Names of the buffers written out of bounds. Older recordings have neither this field nor
+   * `changedInputs`.
+   */
   outOfBoundsBuffers: z.array(z.string()).default([]),
   changedInputs: z.array(z.string()).default([]),
 })
@@ -96,40 +103,44 @@ const VerifyEvent = z.object({
 const TimingEvent = z.object({
   event: z.literal('timing'),
   rung: z.string(),
-  /** No launch takes less than a nanosecond. */
+  /** The median time of a launch. No launch takes less than a nanosecond. */
   medianMs: milliseconds.min(1e-6),
   spread: z.number().nonnegative(),
   samplesMs: z.array(milliseconds).min(1),
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
-  // Runners of older recordings did not report L2's contents, and timed every launch even if the host was late.
+  // Older recordings lack the cache state. The runners of that time timed every launch, even if the
+  // host was late.
   cacheState: z.enum(['cold', 'warm']).optional(),
   late: count.optional(),
   includesHost: z.boolean().optional(),
   emptyMs: figure.optional(),
-  /** Time that the GPU worked on a launch, from CUPTI. */
+  /** The time that the GPU worked on a launch, measured by CUPTI. */
   busyMs: figure.optional(),
   clockMHz: figure.optional(),
   referenceClockMHz: figure.optional(),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
-  // NVML's values during the timing; runners of older recordings did not query them.
+  // NVML's values during the timing. Older recordings lack the values.
   smClockLowMHz: figure.optional(),
   smClockHighMHz: figure.optional(),
   memoryClockMHz: figure.optional(),
   temperatureC: figure.optional(),
   powerW: figure.optional(),
   powerLimitW: figure.optional(),
-  /** The bits of nvmlClocksThrottleReasons. */
+  /** The bit mask of nvmlClocksThrottleReasons. */
   clockReasons: figure.optional(),
 })
 
-/** Bursts of launches after a rest, with the time per launch of each. The event follows the rung's timing. */
+/**
+ * Bursts of launches after a pause, with the time per launch of each burst. The burst event follows
+ * the rung's timing.
+ */
 const BurstEvent = z.object({
   event: z.literal('burst'),
   rung: z.string(),
-  /** Launches of one burst. */
+  /** The number of launches in one burst. */
   launches: count.positive(),
   restSeconds: z.number().nonnegative(),
   medianMs: milliseconds.min(1e-6),
@@ -138,7 +149,7 @@ const BurstEvent = z.object({
   referenceSamplesMs: z.array(milliseconds),
 })
 
-/** Launches of one rung alone, for seconds. The event follows the rung's timing. */
+/** Continuous launches of one rung for several seconds. The event follows the rung's timing. */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
   rung: z.string(),
@@ -159,8 +170,8 @@ const SustainedEvent = z.object({
 const cycles = z.array(z.number().nullable())
 
 /**
- * Two builds of a rung and a copy of the old one, timed alternately. Elements 2i and 2i + 1 of each list belong to
- * block i.
+ * An old and a new build of a rung, and a copy of the old one, timed alternately. Elements 2i and
+ * 2i + 1 of each list belong to block i.
  */
 const PairEvent = z.object({
   event: z.literal('pair'),
@@ -169,7 +180,7 @@ const PairEvent = z.object({
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
   copyMs: z.array(milliseconds.min(1e-6)).min(2),
-  /** null if unknown. */
+  /** The cycles of the new build, or null if unknown. */
   newCycles: cycles,
   oldCycles: cycles,
   smClockBeforeMHz: figure,
@@ -178,20 +189,23 @@ const PairEvent = z.object({
 
 const extent = z.tuple([count, count, count])
 
-/** The kernels of one launch of a rung, in order, collected without a profiler; empty if there is a reason. */
+/**
+ * The kernels of one launch of a rung, in order, recorded without a profiler. The list is empty if
+ * `reason` is set.
+ */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),
   rung: z.string(),
   kernels: z.array(
     z.object({
-      /** Empty if the driver does not report names. */
+      /** The kernel's name, empty if the driver does not report names. */
       name: z.string(),
       grid: extent,
       block: extent,
       registersPerThread: count,
       staticSharedBytes: count,
       dynamicSharedBytes: count,
-      /** 0 without clusters. */
+      /** The number of blocks per cluster, or 0 without clusters. */
       clusterBlocks: count.nullable(),
     }),
   ),
@@ -203,16 +217,22 @@ const CeilingsEvent = Ceilings.extend({ event: z.literal('ceilings') })
 const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
-  /** Wall time of the marked launch including the profiler's work; runners before 2026-11 lack it. */
+  /**
+   * The wall time of the marked launch, including the profiler's work. Runners before 2026-11 did
+   * not report this time.
+   */
   seconds: z.number().nonnegative().nullish(),
 })
 
-/** A rung compiled its kernels in the runner's process before it was verified. */
+/**
+ * A rung's own compilation step. Such a rung compiles its kernels in the runner's process before
+ * verification.
+ */
 const PreparedEvent = z.object({
   event: z.literal('prepared'),
   rung: z.string(),
   seconds: z.number().nonnegative().max(1e6),
-  /** Such as `Python 3.12.3, torch 2.11.0`. */
+  /** The compiling software, such as `Python 3.12.3, torch 2.11.0`. */
   with: z.string().max(400).nullable(),
 })
 
@@ -229,12 +249,13 @@ const FailedEvent = z.object({
   rung: z.string(),
   stage: Stage,
   reason: z.string(),
-  /** Whether a sticky CUDA error keeps the process from continuing. */
+  /** Whether a sticky CUDA error prevents the process from continuing. */
   fatal: z.boolean(),
 })
 
 /**
- * An error that does not concern a single rung: no device, too little memory, bad arguments. Extra fields are kept.
+ * An error that affects the whole run: no device, too little memory, bad arguments. Extra fields
+ * are kept.
  */
 const ErrorEvent = z.looseObject({
   event: z.literal('error'),
@@ -277,7 +298,7 @@ function parseObject(line: string): Record<string, unknown> | null {
   }
 }
 
-/** Returns the event on a line of the runner's stdout, or null if the line is not an event. */
+/** Parses a line of the runner's stdout. Returns null if the line is not an event. */
 export function parseRunnerLine(line: string): RunnerEvent | null {
   const object = parseObject(line)
   if (typeof object?.event !== 'string' || !knownEvents.has(object.event)) return null

@@ -1,11 +1,15 @@
 /**
- * Finds the functions of a CUDA source and their launches in its text. This is not a C++ parser: macros are not
- * expanded, and code that it does not understand is skipped.
+ * Finds the functions and kernel launches in the text of a CUDA source.
+ *
+ * This module is not a C++ parser. Macros are not expanded, and unrecognized code is skipped.
  */
 
 import type { SourceFunction, SourceLaunch, SourceParameter } from '../../domain/proposal/source'
 
-/** Returns the text with comments, literals and preprocessor lines blanked. Every character keeps its position. */
+/**
+ * Returns the text with comments, literals and preprocessor lines blanked out. Every remaining
+ * character keeps its position.
+ */
 export function codeOnly(text: string): string {
   const blank = (part: string): string => part.replace(/[^\n]/g, ' ')
   return text
@@ -18,7 +22,9 @@ export function codeOnly(text: string): string {
 
 const closing: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' }
 
-/** Returns the position where the bracket at `open` closes, or the end of the text. */
+/**
+ * Returns the position of the closing bracket for the bracket at `open`, or the end of the text.
+ */
 function closeOf(code: string, open: number): number {
   const stack: string[] = []
   for (let at = open; at < code.length; at++) {
@@ -33,7 +39,8 @@ function closeOf(code: string, open: number): number {
 }
 
 /**
- * Splits at commas outside brackets. `<` counts as a bracket if a `>` follows before the next comma's bracket closes.
+ * Splits a list at commas outside brackets. A `<` counts as a bracket only if a matching `>`
+ * follows.
  */
 export function splitList(text: string): string[] {
   const parts: string[] = []
@@ -67,7 +74,10 @@ function parameterOf(text: string): SourceParameter {
 const attributes =
   /__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__cluster_dims__\s*\([^()]*\)|__attribute__\s*\(\([^)]*\)\)|alignas\s*\([^)]*\)/g
 
-/** Returns the name and parameters from the text before a body; null if it is not a function's. */
+/**
+ * Returns the function name and parameters in the text before a body. Returns null if the text is
+ * not a function header.
+ */
 function headOf(
   head: string,
 ): Pick<SourceFunction, 'name' | 'isKernel' | 'isTemplate' | 'parameters'> | null {
@@ -103,7 +113,7 @@ function launchesIn(body: string): SourceLaunch[] {
   })
 }
 
-/** Returns every function that is defined outside classes. */
+/** Returns every function defined outside a class. */
 export function sourceFunctions(text: string): SourceFunction[] {
   const code = codeOnly(text)
   const found: SourceFunction[] = []

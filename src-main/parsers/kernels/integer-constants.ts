@@ -1,13 +1,17 @@
 /**
- * Parses C++ integer constant expressions that rungs write about their macros: `constexpr int kThreads = BM / TM *
- * BN;` and `static_assert(kThreads <= 1024, "…")`. Anything else (templates, calls, casts) is left to the compiler.
+ * Parses the C++ integer constant expressions that rungs write about their macros. Examples:
+ * `constexpr int kThreads = BM / TM * BN;` and `static_assert(kThreads <= 1024, "…")`. The compiler
+ * handles all other expressions (templates, calls, casts).
  */
 
-/** Evaluates to NaN if C++ has no value: for a division by zero, or a name without a value. */
+/**
+ * An evaluator of a constant. Returns NaN if C++ has no value, as for a division by zero or an
+ * undefined name.
+ */
 type Constant = (values: Readonly<Record<string, number>>) => number
 
 interface ConstantExpression {
-  /** Macros and constants in the expression. */
+  /** Names of the macros and constants in the expression. */
   names: ReadonlySet<string>
   value: Constant
 }
@@ -15,7 +19,7 @@ interface ConstantExpression {
 const tokenPattern =
   /\s+|(?<number>0[xX][\da-fA-F]+|\d+)[uUlL]*(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>!~&|^?:()])/gy
 
-/** Operators by precedence, tightest last, as in C++. */
+/** C++ binary operators by precedence, tightest last. */
 const levels: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],
@@ -57,16 +61,19 @@ const unary: Record<string, (a: number) => number> = {
   '~': (a) => ~a,
 }
 
-/** If any operand has no value, the result has none, so that no decision is based on a partial expression. */
+/**
+ * An unknown operand makes the whole result unknown, so that no decision depends on a partial
+ * expression.
+ */
 const known =
   (of: (...operands: number[]) => number) =>
   (...operands: number[]): number =>
     operands.some(Number.isNaN) ? NaN : of(...operands)
 
-/** Nesting limit; no person writes deeper expressions. */
+/** The maximum nesting depth. Handwritten expressions are less deep. */
 const maxDepth = 50
 
-/** Parses an expression; null if the text is not an integer constant expression. */
+/** Parses an integer constant expression. Returns null for other text. */
 export function parseConstant(text: string): ConstantExpression | null {
   const tokens: string[] = []
   const names = new Set<string>()
@@ -134,15 +141,18 @@ export function parseConstant(text: string): ConstantExpression | null {
   return value && tokens.length === 0 ? { names, value } : null
 }
 
-/** A condition that parameters must meet. */
+/** A condition that parameter values must meet. */
 interface Rule {
-  /** The text as written, on one line. */
+  /** The condition as written, on one line. */
   text: string
-  /** The message of a static_assert; the text if there is none. */
+  /** The message of the static_assert, or the condition if there is no message. */
   why: string
-  /** The parameters that determine it. */
+  /** The parameters that the condition depends on. */
   names: readonly string[]
-  /** Whether the rule holds. Also true if that is unknown, because the compiler decides then. */
+  /**
+   * Returns whether the values meet the condition. Also returns true if the answer is unknown,
+   * because the compiler decides then.
+   */
   holds: (values: Readonly<Record<string, number>>) => boolean
 }
 
@@ -153,7 +163,7 @@ const ruleOf = (text: string, why: string, names: Iterable<string>, value: Const
   holds: (values) => value(values) !== 0,
 })
 
-/** Parses a user's rule; null if it is not an expression over these parameters. */
+/** Parses a user's rule. Returns null if the text is not an expression over these parameters. */
 export function parseRule(text: string, parameters: ReadonlySet<string>): Rule | null {
   const parsed = parseConstant(text)
   if (!parsed || ![...parsed.names].every((name) => parameters.has(name))) return null
@@ -166,8 +176,8 @@ const withoutComments = (source: string): string =>
   )
 
 /**
- * Returns the text up to the bracket that closes the one before `from`, and the position after it; null if it is not
- * closed.
+ * Returns the text between the bracket before `from` and its closing bracket, and the position
+ * after it. Returns null if the bracket is never closed.
  */
 function bracketed(source: string, from: number): { inside: string; end: number } | null {
   let depth = 1
@@ -186,7 +196,7 @@ function bracketed(source: string, from: number): { inside: string; end: number 
   return null
 }
 
-/** Splits a static_assert into its condition and its message. */
+/** Splits a static_assert into the condition and the message. */
 function splitAssert(inside: string): { condition: string; message: string | null } {
   const start = inside.search(/,\s*"/)
   if (start < 0) return { condition: inside, message: null }
@@ -197,12 +207,12 @@ function splitAssert(inside: string): { condition: string; message: string | nul
 }
 
 /**
- * Returns the rules that a source states at file scope about these parameters: its static_asserts with constants
- * substituted. Rules that depend on anything else are omitted.
+ * Returns the rules that a source states at file scope about these parameters. The rules are
+ * static_asserts with constants substituted. Rules that depend on other names are omitted.
  */
 export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[] {
   const text = withoutComments(source)
-  /** Constants by name, as expressions of parameters only. */
+  /** Constants by name, each as an expression of parameters. */
   const constants = new Map<string, ConstantExpression>()
   const over = (parsed: ConstantExpression | null): ConstantExpression | null => {
     if (!parsed) return null
@@ -232,7 +242,7 @@ export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[]
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const [, name, value] = match
     if (name !== undefined && value !== undefined) {
-      // A name that is declared twice, as in two functions, has no single value.
+      // A name with two declarations, as in two functions, has no single value.
       const constant = constants.has(name) ? null : over(parseConstant(value))
       if (constant) constants.set(name, constant)
       else constants.delete(name)

@@ -1,4 +1,7 @@
-/** Parses a ladder folder's ladder.yaml or ladder.json strictly; every fault has file, line and column. */
+/**
+ * Parses ladder.yaml or ladder.json of a ladder folder strictly. Every fault has file, line and
+ * column.
+ */
 import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'
 import { Task } from '../../domain/task/task'
@@ -12,11 +15,11 @@ import { ladderFaults } from '../../domain/ladder/ladder-faults'
 export interface ParsedLadder {
   task: Task
   ladder: LadderFile
-  /** Prefixes a sentence with the location of a key: `ladder.yaml:12:5: …`. */
+  /** Adds the location of a key before a sentence: `ladder.yaml:12:5: …`. */
   at(path: readonly (string | number)[], fault: Statement): AnyMessage
 }
 
-/** Document keys whose name in a ladder differs. */
+/** Document keys whose names differ in a ladder. */
 const keys: Record<string, string> = {
   sizes: 'at',
   testAt: 'test_at',
@@ -26,7 +29,7 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
-/** Returns the value without keys unknown to its schema. */
+/** Returns the value without the keys that its schema does not know. */
 function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy = structuredClone(value)
   for (const issue of issues) {
@@ -40,7 +43,10 @@ function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): un
   return copy
 }
 
-/** Parses a ladder of programs; null if the document describes a task, or nothing. `file` is only for errors. */
+/**
+ * Parses a ladder of programs. Returns null if the document describes a task or is empty. The
+ * `file` argument is used only in errors.
+ */
 export function parseProgramLadder(text: string, file: string): ProgramLadderDocument | null {
   const yaml = readYaml(text)
   if (!isMapWith(yaml.value, 'programs') || isMapWith(yaml.value, 'task')) return null
@@ -56,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns further faults of a document, part of whose shape may be wrong. */
+/** Returns the remaining faults of a document whose shape may be partly wrong. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {
@@ -71,7 +77,10 @@ function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   return faults.map((fault) => ({ ...fault, of: 'task' }))
 }
 
-/** Parses a ladder document; JSON is YAML. Throws all faults at once, by line. `file` is only for errors. */
+/**
+ * Parses a ladder document in YAML or JSON, which is a subset of YAML. Throws an input error that
+ * lists all faults by line. The `file` argument is used only in errors.
+ */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)
@@ -79,7 +88,7 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
     refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
   const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
-  // Do not report a misspelled key again as missing from its map.
+  // A misspelled key is already a fault, so don't also report the correct key as missing.
   const misspelled = issues.flatMap(({ code, path }) =>
     code === 'unrecognized_keys' ? String(path) : [],
   )

@@ -1,8 +1,11 @@
-/** Edits a ladder file, keeping its comments and layout. */
+/** Edits a ladder file and keeps its comments and layout. */
 import { isMap, isSeq, parseDocument } from 'yaml'
 import { LadderEntry } from '../../domain/ladder/ladder'
 
-/** Adds an entry after the rung with this id, or at the end; `text` is a valid ladder.yaml or ladder.json. */
+/**
+ * Adds an entry after the rung with this id, or at the end. `text` must be a valid ladder.yaml or
+ * ladder.json.
+ */
 export function addVariant(text: string, after: string, entry: LadderEntry): string {
   const document = parseDocument(text)
   const rungs = document.get('rungs')
@@ -12,7 +15,7 @@ export function addVariant(text: string, after: string, entry: LadderEntry): str
   )
   const like = rungs.items[at]
   const node = document.createNode(entry)
-  // Write it like its neighbor: `{ id: … }` on one line, or as a block.
+  // Match the style of the neighboring entry: `{ id: … }` on one line, or a block.
   if (isMap(like) && isMap(node)) node.flow = like.flow ?? false
   rungs.items.splice(at < 0 ? rungs.items.length : at + 1, 0, node)
   return document.toString({ lineWidth: 0 })

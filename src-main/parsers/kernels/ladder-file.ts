@@ -1,8 +1,8 @@
 /**
  * Parses a shipped ladder file, cuda-kernels/<task>/ladders/<id>.json.
  *
- * Parsing is strict: a misspelled key is a fault. Any fault becomes one sentence with the file and the location in
- * the document.
+ * Parsing is strict: a misspelled key is a fault. The fault message has the file and the location
+ * in the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -33,7 +33,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Parses a ladder file. `tasks` are the tasks that a ladder may name, by id. */
+/** Parses a ladder file. `tasks` maps ids to the tasks that a ladder may name. */
 export function parseLadderFile(
   text: string,
   file: string,

@@ -1,4 +1,4 @@
-/** Edits rung headers: the header of a copy, and allowed parameter values. */
+/** Edits rung headers: writes the header of a copy, and adds allowed parameter values. */
 
 interface CopyHeader {
   rung: string
@@ -13,12 +13,15 @@ const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] 
 
 const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 
-/** Whether a line is a recorded measurement, which sources of older sessions list below the keys. */
+/**
+ * Whether a line is a recorded measurement. Sources of older sessions list measurements below the
+ * header keys.
+ */
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * Returns the source with the header of a copy. Removes the original's expectations (`@expect`) and measurements,
- * because they belong to another step.
+ * Returns the source with the header of a copy. The original's expectations (`@expect`) and
+ * measurements are removed, because they describe another optimization step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -43,13 +46,16 @@ export function copyHeader(source: string, header: CopyHeader): string {
   ].join('\n')
 }
 
-/** Returns the line number in a header fault's sentence (`gemm/05_tile.cu:3: …`); null if there is none. */
+/**
+ * Returns the line number in a header fault (`gemm/05_tile.cu:3: …`), or null if the message has
+ * none.
+ */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]
   return line === undefined ? null : Number(line)
 }
 
-/** Returns the source with `@param` lines that also allow these values. */
+/** Returns the source with these values added to its `@param` lines. */
 export const allowValues = (source: string, values: Readonly<Record<string, number>>): string =>
   source.replace(
     /^(\/\/\s*@param\s+([A-Z][A-Z0-9_]*)\s+-?\d+\s*\{)([^}]*)(\})/gm,

@@ -1,7 +1,12 @@
 /**
- * Parses a rung's header: `// @key value` lines in the first block of `//` lines of its source, or `#` lines in
- * Python. A line indented by more than one space after `//` continues the value above it. Other comment lines are
- * ignored. All faults are thrown at once, each as a sentence with file, line and key, and what to write instead.
+ * Parses a rung's header. The header is the `// @key value` lines in the first block of `//` lines
+ * (`#` lines in Python).
+ *
+ * A line indented by two or more spaces after `//` continues the value above it. Other comment
+ * lines are ignored.
+ *
+ * All faults are thrown together. Each fault has the file, line and key, and says what to write
+ * instead.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -19,10 +24,10 @@ import {
 import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
 import { meant } from '../../domain/text/nearest'
 
-/** What parsing a header needs to know about the rung's task. */
+/** The parts of a rung's task that header parsing needs. */
 type HeaderTask = Pick<Task, 'options' | 'flags'>
 
-/** The keys of every header; a task adds one per option, and one for its flags. */
+/** The keys allowed in every header. A task adds one key per option, and one key for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 
 const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
@@ -35,11 +40,13 @@ const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] =>
 interface Entry {
   key: string
   value: string
-  /** Counts from 1. */
+  /** The line number, counted from 1. */
   line: number
 }
 
-/** Records a fault and returns it as an error, to throw if nothing can be read. */
+/**
+ * Records a fault and returns it as an error. The caller throws the error if it cannot continue.
+ */
 type Fail = (
   entry: Pick<Entry, 'line'>,
   fault: AnyMessage,
@@ -52,7 +59,7 @@ export const parameterFlags = (params: Parameters): string[] =>
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-/** Returns the beginning of a header's lines: the language's comment mark. */
+/** Returns the comment mark that begins a header line in the file's language. */
 const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
 
 function readEntries(
@@ -125,7 +132,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   const [, name = '', initial, values = ''] =
     /^([A-Z][A-Z0-9_]*)\s+(-?\d+)\s+\{([^}]*)\}$/.exec(entry.value) ?? []
   const allowed = values.split(',').map((value) => value.trim())
-  // A longer number is a mistake.
+  // Numbers of more than 15 digits are rejected as typos.
   if (initial === undefined || !allowed.every((value) => /^-?\d{1,15}$/.test(value)))
     throw fail(
       entry,
@@ -144,7 +151,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Reads the words of a key in the order of `known`; unknown words are faults. */
+/** Returns the words of a key in the order of `known`. Unknown words are faults. */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -181,8 +188,8 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /**
- * Reads the required package. torch is the default. Triton's kernels are launched on torch tensors too, but require
- * triton.
+ * Returns the required Python package, which is torch by default. Triton kernels also use torch
+ * tensors but require triton.
  */
 function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
@@ -215,13 +222,13 @@ function collectFaults(file: string) {
     note(line, inputError(at(`${file}:${line}`, fault), remedy))
   return {
     fail,
-    /** A fault of the whole file. */
+    /** Reports a key that the file lacks. */
     lacks: (key: string, line: string): KernelLadderError =>
       note(
         Infinity,
         inputError(at(file, message('header.lacks', { key })), message('header.addLine', { line })),
       ),
-    /** Returns the result of `read`; null if it threw one of the faults. */
+    /** Returns the result of `read`, or null if `read` threw a recorded fault. */
     orNull<Value>(read: () => Value): Value | null {
       try {
         return read()
@@ -230,7 +237,7 @@ function collectFaults(file: string) {
         throw error
       }
     },
-    /** Throws all faults as one error, if there are any. */
+    /** Throws all faults as one error. Does nothing without faults. */
     finish(): void {
       const [first, ...more] = faults
         .sort((a, b) => a.line - b.line)
@@ -240,7 +247,7 @@ function collectFaults(file: string) {
   }
 }
 
-/** Parses the header of the rung in `file`, which is only for errors. */
+/** Parses a rung's header. The `file` argument is used only in errors. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const { fail, lacks, orNull, finish } = collectFaults(file)
   const mark = headerMark(file)
@@ -255,7 +262,10 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     else single.set(entry.key, entry)
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
-  /** Reads a key that has a value. Returns null without one, which is a fault if the key is required. */
+  /**
+   * Parses the value of a key. Returns null if the value is missing, and reports a fault if the key
+   * is required.
+   */
   const read = <Value>(
     key: string,
     of: (entry: Entry) => Value,

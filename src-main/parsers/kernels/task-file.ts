@@ -1,9 +1,9 @@
-/** Parses cuda-kernels/<task>/task.yaml strictly; every fault has file, line and column. */
+/** Parses cuda-kernels/<task>/task.yaml strictly. Every fault has file, line and column. */
 import { Task } from '../../domain/task/task'
 import { taskFaults } from '../../domain/task/faults'
 import { readYaml, refuse, schemaFaults } from './yaml-places'
 
-/** Parses a task. `file` is only for errors. */
+/** Parses a task. The `file` argument is used only in errors. */
 export function parseTask(text: string, file: string): Task {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)

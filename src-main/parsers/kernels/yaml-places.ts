@@ -1,4 +1,4 @@
-/** Strict parsing of a YAML document, with the line and column of each fault. */
+/** Parses a YAML document strictly. Each fault has a line and column. */
 import {
   isAlias,
   isMap,
@@ -23,20 +23,20 @@ import { place } from '../../domain/task/faults'
 import { meant } from '../../domain/text/nearest'
 
 interface PlacedFault {
-  /** Counts from 1. */
+  /** The line number, counted from 1. */
   line: number
   column: number
   message: Statement
 }
 
 interface ReadYaml {
-  /** undefined if it is not YAML of the supported subset. */
+  /** The parsed value, or undefined if the text is not in the supported YAML subset. */
   value: unknown
   faults: PlacedFault[]
   at(path: readonly PropertyKey[], message: Statement): PlacedFault
 }
 
-/** Throws all faults as one error, by line. */
+/** Throws an input error that lists all faults by line. */
 export function refuse(file: string, faults: readonly PlacedFault[]): never {
   const [first, ...more] = faults
     .toSorted((a, b) => a.line - b.line || a.column - b.column)
@@ -46,7 +46,10 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
   throw inputErrors([first!, ...more])
 }
 
-/** Returns the position of the key if present, since it is misspelled or lacks a value; else of its parent. */
+/**
+ * Returns the position of a key if the document contains the key. Such a key is misspelled or lacks
+ * a value. Otherwise returns the position of its parent.
+ */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
     const map: unknown =
@@ -64,21 +67,27 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
-/** Fault limit: more faults add nothing, and finding the first of two equal keys scans the whole document. */
+/**
+ * The maximum number of reported faults. Finding the first of two equal keys scans the whole
+ * document, so more faults cost time.
+ */
 const mostFaults = 20
-/** Key limit: each key is compared with all others of its map, which takes quadratic time. */
+/**
+ * The maximum number of keys. Each key is compared with every other key of its map, which takes
+ * quadratic time.
+ */
 const mostKeys = 10_000
 
-/** Nesting limit: the parser is slow for deeper lists and maps on one line. */
+/** The maximum nesting depth. The parser is slow for deeper lists and maps on one line. */
 const deepest = 64
 
 /**
- * A `?` before a key of any kind. The parser takes a minute for four hundred nested ones, and no file here needs
- * them.
+ * A `?` before a complex key. The parser takes a minute for four hundred nested complex keys, and
+ * no project file needs them.
  */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
-/** Returns why a text is not parsed at all, as a sentence. */
+/** Returns the reason a text is too large or too deep to parse. */
 export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)
     return message('written.explicitKeys', { most: deepest })
@@ -101,7 +110,7 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
-    // Keeps the parser from printing to stderr; faults are reported as our sentences.
+    // Stop the parser from printing to stderr. Faults are reported in this program's own sentences.
     logLevel: 'error',
   })
   const placed = (offset: number, fault: Statement): PlacedFault => {
@@ -123,7 +132,7 @@ export function readYaml(source: string): ReadYaml {
         : sentence(text),
     )
   })
-  // Aliases can expand a short file to a very large document.
+  // Aliases can expand a short file to a huge document.
   faults.push(
     ...sharedNodes(document, text).map((offset) => placed(offset, message('written.noSharing'))),
   )
@@ -131,7 +140,7 @@ export function readYaml(source: string): ReadYaml {
   return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
 }
 
-/** Returns the first of two equal keys in a map, given the position of the second. */
+/** Returns the first of two equal keys in a map, given the position of the second key. */
 function firstOf(
   document: Document.Parsed,
   second: number,
@@ -150,7 +159,7 @@ function firstOf(
   return found
 }
 
-/** Returns the positions of the anchors and aliases of a document. */
+/** Returns the positions of all anchors and aliases in a document. */
 function sharedNodes(document: Document.Parsed, text: string): number[] {
   const found: number[] = []
   visit(document, {
@@ -158,14 +167,14 @@ function sharedNodes(document: Document.Parsed, text: string): number[] {
       const { anchor, range } = node as ParsedNode & { anchor?: string }
       if (!range) return
       if (isAlias(node)) found.push(range[0])
-      // The anchor precedes its node, which can begin on the next line.
+      // An anchor precedes its node, which may start on the next line.
       else if (anchor !== undefined) found.push(text.lastIndexOf(`&${anchor}`, range[0]))
     },
   })
   return found
 }
 
-/** Returns the issues of the closest form, if a value can have several. */
+/** Returns the issues of the closest variant if a value can have several shapes. */
 export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
@@ -176,11 +185,14 @@ export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   return nearest.flatMap((one) => inBranch({ ...one, path: [...issue.path, ...one.path] }))
 }
 
-/** Returns a hint for `{ bound: pow(2, -24) }`, where the text after the comma is read as a key. */
+/**
+ * Returns a hint for text such as `{ bound: pow(2, -24) }`. YAML reads the text after the comma as
+ * a key.
+ */
 const afterComma = (key: string): Statement | null =>
   /[()]/.test(key) ? message('written.comma') : null
 
-/** The part of a JSON Schema that lists the keys. */
+/** The part of a JSON Schema that lists an object's keys. */
 interface KeySchema {
   properties?: Record<string, KeySchema>
   additionalProperties?: KeySchema | boolean
@@ -196,7 +208,10 @@ const branches = (schema: KeySchema): KeySchema[] => [
 
 const jsonSchemas = new WeakMap<z.ZodType, KeySchema>()
 
-/** Returns the JSON Schema of a schema, cached because the conversion takes longer than parsing a file. */
+/**
+ * Returns the JSON Schema of a schema. The result is cached, because the conversion takes longer
+ * than parsing a file.
+ */
 function jsonSchemaOf(schema: z.ZodType): KeySchema {
   const known = jsonSchemas.get(schema)
   if (known) return known
@@ -205,7 +220,7 @@ function jsonSchemaOf(schema: z.ZodType): KeySchema {
   return made
 }
 
-/** Returns the keys that the schema knows at a path, in all forms of the value. */
+/** Returns the keys that the schema allows at a path, for every possible shape of the value. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   let found = branches(jsonSchemaOf(schema))
   for (const step of path)
@@ -247,7 +262,10 @@ function eitherOf(words: readonly Statement[]): Statement | null {
   )
 }
 
-/** Returns what a value must be, for a sentence; null if the schema has its own words. */
+/**
+ * Returns a description of the required value for a message. Returns null if the schema has its own
+ * message.
+ */
 function requirement(issue: z.core.$ZodIssue): Statement | null {
   switch (issue.code) {
     case 'invalid_type':
@@ -283,7 +301,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Returns the fault of the value at a path, other than an extra key. */
+/** Returns the fault of the value at a path, except for extra keys. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)
@@ -303,7 +321,7 @@ function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   return message('written.is', { where, what })
 }
 
-/** Returns the schema's issues with the document, with their locations. */
+/** Returns the document's schema violations with their locations. */
 export const schemaFaults = (
   { at, value }: ReadYaml,
   schema: z.ZodType,

@@ -1,6 +1,6 @@
 /**
- * Parses answers.yaml, which a student fills in along with the code. Empty values are missing answers. An answer to a
- * question that the lab does not ask is a fault with its line.
+ * Parses answers.yaml, which students fill in along with the code. An empty value counts as a
+ * missing answer. An answer to an unknown question is a fault with its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -23,12 +23,12 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
-/** Limits on indentation and on characters that open a level, far above what answers need. */
+/** Limits on indentation and on nesting characters, far above the needs of answers. */
 const most = { indentation: 32, openers: 64 }
 
 /**
- * Throws if the text is nested too deeply. The time of YAML parsing is a power of the nesting depth: a kilobyte of `?
- * ` takes half a minute. Answers are two levels deep.
+ * Throws an input error if the text is nested too deeply. Parsing time grows as a power of the
+ * depth: a kilobyte of `?` and spaces takes half a minute. Answers are two levels deep.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -101,7 +101,7 @@ const comment = (text: string): string =>
     .map((line) => `  # ${line}\n`)
     .join('')
 
-/** Returns the blank file, with each question above its answer. */
+/** Returns a blank answer file, with each question above its answer. */
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>

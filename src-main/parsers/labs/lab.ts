@@ -1,6 +1,7 @@
 /**
- * Parses lab.md: YAML front matter between two lines of `---`, then Markdown text. Every fault is reported with its
- * line; nothing is thrown for a bad file.
+ * Parses lab.md: YAML front matter between two `---` lines, followed by Markdown.
+ *
+ * Every fault is reported with its line. A bad file never throws.
  */
 import {
   isMap,
@@ -26,27 +27,30 @@ import { isQuestionName } from '../../domain/labs/question-values'
 import { problemAt } from '../../domain/task/problem-request'
 import { askMeant } from '../../domain/text/nearest'
 
-/** Everything that a lab can refer to. */
+/** The ladders, tasks and rungs that a lab can refer to. */
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
-  /** The task of a ladder's rungs, by ladder id. */
+  /** The task of each ladder's rungs, by ladder id. */
   tasks: ReadonlyMap<string, Task>
   /** Every rung in the catalog. */
   rungs: ReadonlySet<string>
 }
 
 export interface ParsedLab {
-  /** null if there are faults. */
+  /** The parsed lab, or null if the file has faults. */
   lab: LabFile | null
   body: string
-  /** Pictures that the text refers to. */
+  /** Pictures that the Markdown text refers to. */
   pictures: { path: string; line: number }[]
   /** Files named in the front matter, each with its line. */
   files: { path: string; line: number }[]
-  /** The line of `needs.labs`, or of the front matter; for faults between labs. */
+  /**
+   * The line of `needs.labs`, or else the first line of the front matter. Faults between labs use
+   * this line.
+   */
   needsLine: number
-  /** The line of `ladder`; for faults in a ladder folder. */
+  /** The line of `ladder`. Faults in a ladder folder use this line. */
   ladderLine: number
   faults: LabFault[]
 }
@@ -54,7 +58,7 @@ export interface ParsedLab {
 type Path = readonly PropertyKey[]
 type Report = (path: Path, message: string) => void
 
-/** The front matter begins on the second line of the file. */
+/** The file's line number where the front matter begins. */
 const firstLine = 2
 
 interface Matter {
@@ -62,15 +66,15 @@ interface Matter {
   counter: LineCounter
 }
 
-/** The parts of lab.md. */
+/** The front matter and the Markdown text of lab.md. */
 export interface LabText {
   body: string
   bodyLine: number
-  /** The front matter, or why it was not parsed at all. */
+  /** The front matter, or the reason it could not be parsed. */
   matter: Matter | { refused: Statement }
 }
 
-/** Splits lab.md; null without front matter. */
+/** Splits lab.md into its parts. Returns null if the file has no front matter. */
 export function readLabText(text: string): LabText | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   if (lines[0]?.trimEnd() !== '---') return null
@@ -123,7 +127,7 @@ const list = (words: Iterable<string>): string => [...words].join(', ')
 function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
   const ofLadder = references.ladders.get(lab.ladder)
   if (!ofLadder) {
-    // The caller knows why the folder has no usable ladder.
+    // The caller already reports why the ladder folder is unusable.
     if (isLadderPath(lab.ladder)) return
     report(
       ['ladder'],
@@ -181,7 +185,7 @@ function checkMetrics(lab: LabFile, report: Report): void {
       )
 }
 
-/** Checks that the ladder's task has the sizes, scalars, options and buffers that the lab uses. */
+/** Checks that the ladder's task has every size, scalar, option and buffer that the lab uses. */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
     try {
@@ -203,8 +207,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * Returns the value with bare names resolved. A lab may give a task option, and a check a scalar, by its bare name,
- * as labs did when the matrix product was the only task.
+ * Returns the value with bare names resolved. A lab may give a task option, and a check a scalar,
+ * by its bare name. Labs used bare names when the matrix product was the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>
@@ -225,7 +229,10 @@ function gathered(value: unknown, task: Task | undefined): unknown {
   return { ...lab, checks }
 }
 
-/** Checks the answers. Without its task, a lab's sizes and the names that an answer may use are unknown. */
+/**
+ * Checks the lab's answers. Without a task, the lab's sizes and the names in its answers are
+ * unknown.
+ */
 function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
     const path = ['questions', index, 'answer']
@@ -272,7 +279,10 @@ function zodMessage(issue: z.core.$ZodIssue): string {
   return `${where === '' ? '' : `${where}: `}${issue.message}.`.replace(/\.\.$/, '.')
 }
 
-/** Returns the ladder folder that the front matter names, relative to the lab's; null if it names none. */
+/**
+ * Returns the ladder folder that the front matter names, relative to the lab's folder. Returns null
+ * if no folder is named.
+ */
 export function ladderPathIn(text: LabText | null): string | null {
   if (!text || 'refused' in text.matter) return null
   const { document } = text.matter
@@ -280,7 +290,7 @@ export function ladderPathIn(text: LabText | null): string | null {
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
-/** Parses a lab. `file` is only for faults. */
+/** Parses a lab. The `file` argument is used only in fault messages. */
 export function parseLab(text: LabText | null, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
   const parsed: ParsedLab = {

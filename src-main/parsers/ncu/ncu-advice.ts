@@ -1,4 +1,6 @@
-/** Parses ncu's advice from `--page details --csv`: rows that name a rule instead of a metric. */
+/**
+ * Parses ncu's advice from `--page details --csv`. An advice row names a rule instead of a metric.
+ */
 import { parse } from 'csv-parse/sync'
 import type { Rule } from '../../domain/session/deep'
 import { isWhole } from './ncu-csv'
@@ -23,7 +25,10 @@ const ruleColumnsOf = {
   speedup: 'Estimated Speedup',
 } as const
 
-/** Returns a function that reads advice from rows under this header; null for a row without advice. */
+/**
+ * Returns a function that parses advice from a row under this header. The function returns null for
+ * a row without advice.
+ */
 export function ruleReader(header: readonly string[]): (row: readonly string[]) => Rule | null {
   const at = Object.fromEntries(
     Object.entries(ruleColumnsOf).map(([key, column]) => [key, header.indexOf(column)]),
@@ -44,7 +49,7 @@ export function ruleReader(header: readonly string[]): (row: readonly string[]) 
   }
 }
 
-/** Returns advice by ncu's launch id, in order. */
+/** Returns lists of advice by ncu's launch id, in file order. */
 export function parseRules(text: string): Map<number, Rule[]> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.startsWith('"ID",'))

@@ -1,13 +1,13 @@
 /**
  * Converts units to ncu's base units: ns, byte, hz and plain counts.
  *
- * Output with `--print-units auto` is therefore read like that with `base`. ncu's prefixes are decimal: 1 Kbyte is
- * 1000 byte.
+ * Output with `--print-units auto` thus yields the same values as output with `base`. ncu's
+ * prefixes are decimal: 1 Kbyte is 1000 byte.
  */
 
 interface BaseUnit {
   unit: string
-  /** The factor for values in the given unit. */
+  /** The factor from the given unit to the base unit. */
   factor: number
 }
 
@@ -32,7 +32,10 @@ function counted(unit: string): BaseUnit {
 const ownValue = (table: Record<string, number>, key: string): number | undefined =>
   Object.hasOwn(table, key) ? table[key] : undefined
 
-/** Converts `Kbyte/block` to byte/block and 1000, `usecond` to ns and 1000, `cycle/nsecond` to cycle/s and 1e9. */
+/**
+ * Converts a unit to its base unit and factor. Examples: `Kbyte/block` becomes byte/block and 1000.
+ * `usecond` becomes ns and 1000. `cycle/nsecond` becomes cycle/s and 1e9.
+ */
 export function toBaseUnit(text: string): BaseUnit {
   const [top = '', ...rest] = text.trim().split('/')
   const below = rest.join('/')
@@ -45,8 +48,8 @@ export function toBaseUnit(text: string): BaseUnit {
   const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
-    // For percent per byte, ncu scales the figure as if the prefix were in the numerator: it prints 24400 %/byte as
-    // 24.4 %/Kbyte.
+    // For percent per byte, ncu scales the figure as if the numerator had the prefix. For example,
+    // ncu prints 24400 %/byte as 24.4 %/Kbyte.
     factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
   }
 }

@@ -1,7 +1,9 @@
 /**
- * A streaming parser for ncu's CSV of any size: the raw page (one row per launch) and the details page (one row per
- * metric or piece of advice). Each launch is passed on as soon as it is complete and not stored. Once no more are
- * wanted, rows are only counted. Log lines may occur before, between and after the rows.
+ * Parses ncu CSV files of any size as a stream.
+ *
+ * The raw page has one row per launch. The details page has one row per metric or piece of advice.
+ * Each launch is passed on once complete, and is not stored. After the receiver stops, rows are
+ * only counted. Log lines may occur before, between and after the rows.
  */
 import { columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -12,28 +14,28 @@ import { ncuMessages, type NcuMessage } from './ncu-failure'
 import { QuotedRow } from './quoted-row'
 import { NumberStyle } from './ncu-number-style'
 
-/** Receives a launch; returns false to stop. */
+/** Receives a launch. Returns false to stop. */
 export type TakeLaunch = (launch: NcuLaunch) => boolean
 
 export interface NcuCsv {
   page: 'raw' | 'details'
-  /** Launches that were passed on or only counted. */
+  /** The number of launches, including those that were only counted. */
   total: number
-  /** ncu's messages around the table; only the first ones if there are many. */
+  /** ncu's messages around the table. Only the first messages are kept. */
   messages: NcuMessage[]
   notes: Statement[]
 }
 
-/** The widest known raw page has 0.2 MB per row. */
+/** The maximum line length in bytes. The widest known raw page has 0.2 MB per row. */
 const maxLine = 32 * 2 ** 20
 const maxNotes = 20
 const maxLogLines = 200
 const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 
-/** Calls back for each line, and buffers only the current one. */
+/** Splits text into lines and buffers only the current line. */
 class Lines {
   #rest = ''
-  /** `ended`: the line has a line ending, so it was not truncated. */
+  /** `ended` is true if the line has a line ending, so it was not truncated. */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
@@ -62,7 +64,10 @@ class Lines {
   }
 }
 
-/** Splits a line into cells, quoted or not. Returns none if a quote is unclosed or followed by other text. */
+/**
+ * Splits a line into quoted or unquoted cells. Returns an empty list if a quote is unclosed or
+ * followed by other text.
+ */
 function splitCells(line: string, delimiter: string): string[] {
   const cells: string[] = []
   for (let at = 0; ; at += 1) {
@@ -98,7 +103,7 @@ class Reader {
   constructor(readonly take: TakeLaunch) {}
 
   line(line: string, ended: boolean): void {
-    // The file has two ncu runs: a new header, possibly with different columns.
+    // A new header means that the file has two ncu runs, possibly with different columns.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
       this.#header = []
       this.#columns = null
@@ -116,13 +121,13 @@ class Reader {
     if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
-      // In an unquoted table, a text line that contains a comma is not a row.
+      // An unquoted text line that contains a comma is not a row.
       if (this.#quoted)
         this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return
     }
     if (!this.#quoted && !ended) {
-      // Without quotes, it is unknown whether its last figure is complete.
+      // An unquoted last line could be truncated within its last figure.
       this.#note(message('imports.lastRow'))
       return
     }
@@ -148,7 +153,10 @@ class Reader {
     this.#style.rowDone()
   }
 
-  /** Parses a row fast, once the first rows have determined the columns and the decimal separator. */
+  /**
+   * Parses a row quickly, once the first rows have determined the columns and the decimal
+   * separator.
+   */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
       return false
@@ -190,11 +198,11 @@ class Reader {
   }
 
   #split(line: string): string[] {
-    // A metric row of the details page ends with a comma and omits the advice columns.
+    // A metric row of the details page ends with a comma and lacks the advice columns.
     const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
     if (this.#quoted && text.endsWith('"')) {
       const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
-      // The count detects a quoted delimiter that was mistaken for the end of a cell.
+      // The cell count detects a quoted delimiter that was mistaken for the end of a cell.
       if (this.#isWhole(cells))
         return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
     }

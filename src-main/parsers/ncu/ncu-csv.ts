@@ -1,10 +1,12 @@
 /**
- * Parses `ncu --csv --page raw`: a header row, a units row, then one row per launch, mixed with messages from ncu
- * (`==PROF==`, `==WARNING==`) and output of the profiled program. Runs, with or without `-o`, and `--import` print
- * the same text.
+ * Parses `ncu --csv --page raw`: a header row, a units row, and one row per launch.
  *
- * Values are returned in ncu's base units. A cell without a figure is null, never 0. A truncated row is skipped and
- * noted. A table with decimal commas is rejected, because half of its figures could be misread.
+ * ncu's messages (`==PROF==`, `==WARNING==`) and output of the profiled program can appear between
+ * rows. ncu prints the same text for a run with or without `-o` and for `--import`.
+ *
+ * Values are returned in ncu's base units. A cell without a figure becomes null, never 0. A
+ * truncated row is skipped and noted. A table with decimal commas is rejected, because half of its
+ * figures could be misread.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -25,7 +27,7 @@ export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 
 export interface NcuValue {
-  /** null: ncu had no figure for this launch. */
+  /** The value, or null if ncu had no figure for this launch. */
   value: number | string | null
   /** The NaN or infinity that ncu reported instead of a value. */
   reported?: string
@@ -39,18 +41,21 @@ export interface NcuLaunch {
   id: number
   processId: number | null
   kernelName: string
-  /** The innermost push/pop range of NVTX's default domain; null outside any range. */
+  /** The innermost push/pop range of NVTX's default domain, or null outside any range. */
   rung: string | null
-  /** All ranges of the default domain that contain the launch, push/pop and start/end, outermost first. */
+  /**
+   * All ranges of NVTX's default domain that contain the launch, outermost first. Includes push/pop
+   * and start/end ranges.
+   */
   ranges: string[]
-  /** null in tables of an older ncu, which have a time column instead. */
+  /** The grid size, or null in tables of an older ncu that have a time column instead. */
   grid: Extent | null
   block: Extent | null
-  /** Replay passes needed to collect the metrics. */
+  /** The number of replay passes that collected the metrics. */
   passes: number | null
   device: number | null
   computeCapability: string | null
-  /** Metrics by ncu's name. */
+  /** Metric values by ncu's metric name. */
   metrics: Record<string, NcuValue>
   /** ncu's advice, if the page has any. */
   rules?: Rule[]
@@ -58,9 +63,9 @@ export interface NcuLaunch {
 
 interface NcuReport {
   launches: NcuLaunch[]
-  /** ncu's messages, in order. */
+  /** ncu's messages, in output order. */
   messages: NcuMessage[]
-  /** Unreadable parts of the table, each as a sentence. */
+  /** Descriptions of unreadable parts of the table, one sentence each. */
   notes: Statement[]
 }
 
@@ -81,11 +86,11 @@ const descriptive = new Set([
 ])
 const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
 
-/** Whether a row is complete, that is, every quote is closed. */
+/** Whether a row is complete, which means that every quote is closed. */
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
-/** Returns the CSV lines from the header on, without the program's lines between or after them. */
+/** Returns the CSV lines from the header on, without the program's output. */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
@@ -106,9 +111,11 @@ function tableLines(text: string, notes: Statement[]): string[] {
 }
 
 /**
- * Returns the ranges in a cell, outermost first. `466 "<default domain>:03_a:none:…"` belongs to the launching
- * thread, and `"0:<default domain>:…"` has the number of a start/end range. Other domains belong to libraries. ncu
- * does not escape quotes in names.
+ * Returns the ranges in a cell, outermost first.
+ *
+ * `466 "<default domain>:03_a:none:…"` belongs to the launching thread. `"0:<default domain>:…"`
+ * has the number of a start/end range. Libraries use other domains. ncu does not escape quotes in
+ * names.
  */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
@@ -118,7 +125,7 @@ function rangesIn(cell: string | undefined): string[] {
     .filter((name) => name !== '')
 }
 
-/** Rejects 400 digits, which become Infinity and cannot be stored in a session. */
+/** Rejects 400 digits, which would become Infinity. A session cannot store Infinity. */
 const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
 
 function parseExtent(cell: string): Extent | null {
@@ -131,10 +138,13 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-/** The columns that a row needs to describe a launch. */
+/** The columns that every launch row must have. */
 const needed = ['ID', 'Kernel Name']
 
-/** Returns why a table with this header has no launches, as a sentence; null if nothing is missing. */
+/**
+ * Returns the reason a table with this header has no launches. Returns null if no column is
+ * missing.
+ */
 export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
   return missing.length === 0
@@ -142,7 +152,9 @@ export function missingColumns(header: readonly string[]): string | null {
     : `ncu's table has no column ${missing.map((column) => JSON.stringify(column)).join(', ')}; print the complete raw page.`
 }
 
-/** Returns the columns. `units` is the row below the header; empty if there is none. */
+/**
+ * Returns the table's columns. `units` is the row below the header, or empty if the table has none.
+ */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {
     if (descriptive.has(name) || isRange(name)) return []
@@ -164,7 +176,7 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
   }
 }
 
-/** Reads a cell of ncu under LC_ALL=C, which is how this program runs it. */
+/** Parses a cell that ncu printed under LC_ALL=C. This program always runs ncu under LC_ALL=C. */
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
@@ -175,8 +187,8 @@ const readPlain: ReadCell = (cell, { name, measured }) => {
 }
 
 /**
- * Converts a row to a launch; returns null, with a note, if it is not one. A value in `numbers` takes precedence over
- * the cell's text.
+ * Converts a row to a launch. Returns null and adds a note if the row is not a launch. A value in
+ * `numbers` takes precedence over the cell's text.
  */
 export function parseLaunch(
   columns: Columns,
@@ -196,7 +208,8 @@ export function parseLaunch(
     )
     return null
   }
-  // Without a prototype, because a column can have any name, and adding thousands of them is faster.
+  // The object has no prototype, because a column can have any name. Adding thousands of names is
+  // also faster.
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
@@ -215,7 +228,8 @@ export function parseLaunch(
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
     rung: pushed.at(-1) ?? null,
-    // The table does not tell the opening order of both kinds of ranges; a start/end range is usually the longer one.
+    // The table does not show the relative order of both range kinds. A start/end range is usually
+    // the longer one.
     ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,
@@ -226,7 +240,10 @@ export function parseLaunch(
   }
 }
 
-/** Returns all launches in ncu's output; none if it contains no table (recognizeNcuFailure explains why). */
+/**
+ * Returns all launches in ncu's output. Returns an empty list if the output has no table. In that
+ * case, recognizeNcuFailure explains why.
+ */
 export function parseNcuRawCsv(text: string): NcuReport {
   const notes: Statement[] = []
   const messages = ncuMessages(text)

@@ -1,4 +1,4 @@
-/** Converts ncu's pages of one report to a deep profile per rung. */
+/** Converts the ncu pages of one report to a deep profile per rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
@@ -16,11 +16,13 @@ import { unreadableNotes, type SassRow, type SourcePage, type SourceSection } fr
 import { withoutCasts } from '../../domain/programs/kernel-names'
 
 interface DeepPages {
-  /** Every instruction of every kernel, including kernels without line information. */
+  /**
+   * The SASS view: every instruction of every kernel, including kernels without line information.
+   */
   sass: SourcePage
-  /** Lines with their instructions; contains only kernels with line information. */
+  /** The source view: lines with their instructions. Only kernels with line information appear. */
   lines: SourcePage
-  /** Advice by ncu's launch id. */
+  /** Lists of advice, by ncu's launch id. */
   rules: ReadonlyMap<number, Rule[]>
   /** Maps the path recorded by the compiler to the file's name in the session. */
   nameOf: (path: string) => string
@@ -29,8 +31,8 @@ interface DeepPages {
 type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
- * Normalizes a kernel name. The source page has `void tile<(int)32>(float *)` where the table has `void
- * tile<32>(float *)`, and templates may or may not have a return type.
+ * Normalizes a kernel name. The source page has `void tile<(int)32>(float *)` if the table has
+ * `void tile<32>(float *)`. The return type of a template may be missing.
  */
 const plainName = (name: string): string =>
   withoutCasts(name)
@@ -38,9 +40,11 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Assigns sections to launches. Sections are in launch order. A launch whose instructions come from several files has
- * several in a row; a launch missing from the page has none. Kernels of one source's variants share a name, and
- * `isCodeOf` distinguishes them.
+ * Assigns sections to launches, both in launch order.
+ *
+ * A launch has several consecutive sections if its instructions belong to several files. A launch
+ * that the page omits has no section. Kernels of one source's variants share a name, so `isCodeOf`
+ * distinguishes them.
  */
 function assignSections(
   launches: readonly Launch[],
@@ -72,8 +76,8 @@ function assignSections(
 }
 
 /**
- * Whether a section and a launch have an instruction at a common address, according to the SASS view. The only launch
- * of its kernel needs no comparison.
+ * Whether a section and a launch share an instruction address, according to the SASS view. A kernel
+ * with one launch needs no comparison.
  */
 function sharesAddresses(
   launches: readonly Launch[],
@@ -99,7 +103,7 @@ function sharesAddresses(
   }
 }
 
-/** Converts `@!P0  BRA 0x7f67037a2ee0` to `@!P0 BRA 0x8e0`, since the load address is irrelevant. */
+/** Converts `@!P0  BRA 0x7f67037a2ee0` to `@!P0 BRA 0x8e0`. The load address is subtracted. */
 function relativeText(text: string, base: number, end: number): string {
   return text
     .trim()
@@ -139,13 +143,16 @@ function countOpcodes(instructions: readonly Instruction[]): Record<string, numb
   const opcodes: Record<string, number> = {}
   for (const { opcode, executed } of instructions) {
     if (executed === null) return null
-    // Padding is never executed.
+    // Padding instructions are never executed, so skip instructions with a zero count.
     if (executed > 0) opcodes[opcode] = (opcodes[opcode] ?? 0) + executed
   }
   return instructions.length === 0 ? null : opcodes
 }
 
-/** Returns a kernel's instructions by address: those of the SASS view or, without it, of the source view. */
+/**
+ * Returns a kernel's instructions by address, from the SASS view if available, or else from the
+ * source view.
+ */
 const codeOf = (
   sass: readonly SourceSection[],
   withLines: readonly SourceSection[],
@@ -189,11 +196,11 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** Returns the counts that a rung's figures sum up, without reading their source locations. */
+  /** Returns the counts that are summed for a rung, without reading source locations. */
   countedOf(rung: string): readonly Counted[]
 }
 
-/** Returns deep profiles by rung; skips launches outside any NVTX range. */
+/** Returns deep profiles by rung. Launches outside any NVTX range are skipped. */
 export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): ReportProfiles {
   const sass = assignSections(launches, pages.sass)
   const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))

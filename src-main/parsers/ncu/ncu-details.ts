@@ -1,8 +1,10 @@
 /**
- * Parses `ncu --csv --page details`: one row per metric under its label, one row per piece of advice, grouped by
- * launch. Labels are not ncu's metric names, so a value is stored as `Section: Label`. The few labels that correspond
- * to a metric of the registry are also stored under its name. A metric requested by name (`--metrics`) is listed and
- * stored under that name.
+ * Parses `ncu --csv --page details`. The page has one row per metric and one row per piece of
+ * advice, grouped by launch.
+ *
+ * A metric row shows a label, not ncu's metric name, so the value is stored as `Section: Label`. A
+ * few labels correspond to a metric of the registry, so those values are also stored under the
+ * metric's name. A metric requested by name (`--metrics`) is stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -11,8 +13,8 @@ import type { NumberStyle } from './ncu-number-style'
 import { toBaseUnit } from './ncu-base-units'
 
 /**
- * Metric names by label, determined from one report printed both ways (ncu 2025.3.1). The details page rounds to two
- * digits.
+ * Metric names by label. The table was derived from one report printed in both forms (ncu
+ * 2025.3.1). The details page rounds to two digits.
  */
 const metricOfLabel: Record<string, string> = {
   Duration: 'gpu__time_duration.sum',
@@ -22,7 +24,10 @@ const metricOfLabel: Record<string, string> = {
   'Waves Per SM': 'launch__waves_per_multiprocessor',
 }
 
-/** Whether a label is a metric name such as `dram__bytes_read.sum`, unlike `Registers Per Thread`. */
+/**
+ * Whether a label is a metric name such as `dram__bytes_read.sum`, and not text such as `Registers
+ * Per Thread`.
+ */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
 
 const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Value']
@@ -30,7 +35,10 @@ const metricColumns = ['Section Name', 'Metric Name', 'Metric Unit', 'Metric Val
 export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
-/** Limit of rules per launch. ncu has about forty, so a file with more is not from ncu. */
+/**
+ * The maximum number of rules per launch. ncu has about forty rules. A file with more than the
+ * maximum was not written by ncu.
+ */
 const maxRules = 200
 
 export class DetailsPage {
@@ -76,12 +84,12 @@ export class DetailsPage {
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 
-  /** The number of cells of a metric row, which omits the advice columns. */
+  /** The number of cells in a metric row. Metric rows lack the advice columns. */
   get metricCells(): number {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  /** Ends the page; returns the number of launches. */
+  /** Ends the page and returns the number of launches. */
   end(): number {
     this.#handOut()
     return this.#total

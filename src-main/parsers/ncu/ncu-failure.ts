@@ -1,7 +1,9 @@
 /**
- * ncu's messages and why it did not profile, from its `==ERROR==` and `==WARNING==` lines and its exit code, as
- * actionable messages. The exit code says little: it is 0 if no kernel was profiled and (ncu 2025.3) if a metric is
- * unknown.
+ * Explains why ncu did not profile. The explanation uses ncu's `==ERROR==` and `==WARNING==` lines
+ * and its exit code.
+ *
+ * The exit code alone is unreliable. The exit code is 0 if no kernel was profiled and, in ncu
+ * 2025.3, if a metric is unknown.
  */
 import { message, type Statement } from '../../domain/messages/message'
 
@@ -12,7 +14,7 @@ export interface NcuMessage {
 
 const levels = { ERROR: 'error', WARNING: 'warning', PROF: 'info' } as const
 
-/** Returns ncu's own lines in a text: `==ERROR==` and similar. */
+/** Returns the lines that ncu itself printed, such as `==ERROR==` lines. */
 export function ncuMessages(text: string): NcuMessage[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, level, message] = /^==(ERROR|WARNING|PROF)== ?(.*)$/.exec(line) ?? []
@@ -45,7 +47,7 @@ interface Pattern {
   remedy: Statement
 }
 
-/** Causes, in order of precedence. */
+/** Failure causes, in order of precedence. */
 const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
@@ -93,8 +95,8 @@ const causes: readonly Pattern[] = [
 ]
 
 /**
- * Returns the metrics that ncu rejects because it does not know them, as named by ncu. That is a counter's base name
- * (`sm__nope`, from the pattern that older versions print) or a full name.
+ * Returns the metrics that ncu rejected as unknown, as named by ncu. The name is a full metric name
+ * or, in older versions, a counter's base name (`sm__nope`).
  */
 export const unknownMetrics = (text: string): string[] => [
   ...new Set(
@@ -105,7 +107,7 @@ export const unknownMetrics = (text: string): string[] => [
   ),
 ]
 
-/** Messages that ncu prints for any cause, so they explain nothing. */
+/** Messages that ncu prints after any failure. Such messages do not explain the failure. */
 const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
@@ -128,8 +130,8 @@ const uninformative =
   /^An error (was reported by|occurred while)|^Failed to profile|^The application returned/
 
 /**
- * Returns why ncu did not produce every profile; null if nothing is wrong. `text` is stdout and stderr together;
- * `exitCode` is null if a signal terminated ncu.
+ * Returns the reason ncu did not produce every profile, or null if ncu succeeded. `text` is stdout
+ * and stderr combined. `exitCode` is null if a signal terminated ncu.
  */
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
   const problems = ncuMessages(text).filter(({ level }) => level !== 'info')

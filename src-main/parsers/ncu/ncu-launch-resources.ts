@@ -1,4 +1,4 @@
-/** The resources of one block of a launch, which ncu reports for every launch. */
+/** The resources used by one block of a launch. ncu reports these figures for every launch. */
 import type { LaunchResources } from '../../domain/session/session'
 import type { NcuLaunch } from './ncu-csv'
 
@@ -11,7 +11,10 @@ const names = {
   clusterBlocks: 'launch__cluster_size',
 } as const satisfies Record<keyof LaunchResources, string>
 
-/** Returns the resources; undefined if the file has none of them, as with a details page. */
+/**
+ * Returns a block's resources. Returns undefined if the file has no resource figures, as with a
+ * details page.
+ */
 export function launchResources({
   metrics,
 }: Pick<NcuLaunch, 'metrics'>): LaunchResources | undefined {

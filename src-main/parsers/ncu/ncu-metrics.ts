@@ -1,6 +1,8 @@
 /**
- * Converts a rung's launches as reported by ncu to the registry's metrics and units. A rung may launch several
- * kernels; the registry's `aggregate` defines how they combine. Unknown values are `unavailable`, with the reason.
+ * Converts a rung's launches, as reported by ncu, to the registry's metrics and units.
+ *
+ * A rung may launch several kernels. The registry's `aggregate` defines how their values combine.
+ * Unknown values are `unavailable`, with the reason.
  */
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
@@ -18,14 +20,14 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * The factor from ncu's base unit to the registry's; 1 if they are the same. Figures in these units are rejected
- * without a unit, since they could be off by a factor.
+ * Factors from ncu's base units to the registry's units. A missing factor means 1. Figures in these
+ * registry units are rejected if ncu reports no unit, because they could be wrong by a factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
   MHz: { hz: 1e-6 },
-  // A sector is 32 bytes in every cache, on all GPUs that ncu supports.
+  // A sector is 32 bytes in every cache of every GPU that ncu supports.
   bytes: { sector: 32 },
 }
 
@@ -36,7 +38,10 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
-/** Returns a launch's time under ncu; null if it was not collected, or its unit is unknown. */
+/**
+ * Returns a launch's time under ncu. Returns null if ncu did not collect the time or its unit is
+ * unknown.
+ */
 export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {
   const { value, unit } = metrics[durationName] ?? {}
   return typeof value === 'number' && value >= 0 && unit === 'ns' ? value / 1e6 : null
@@ -68,7 +73,10 @@ function aggregate(
   }
 }
 
-/** Returns why none of the names yielded a figure: no column, or a column without a value. */
+/**
+ * Returns the reason none of the names yielded a figure: a missing column, or a column without
+ * values.
+ */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
   if (!reported) return message('records.notReported', { names: names.join(' or ') })
@@ -90,10 +98,10 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // Without a units row, a table may use any of ncu's prefixes: 2.5 may mean gigabytes.
+    // A table without a units row may use any of ncu's prefixes, so 2.5 could mean gigabytes.
     if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
-    // A launch has at least one block, so 0 waves means that ncu's table rounded to two decimals.
+    // A launch has at least one block, so 0 waves is a rounding artifact of ncu's two decimals.
     if (unit === 'waves' && result.value === 0)
       return unavailable(unit, message('records.roundedToZero', { metricName: name }))
     const factor = conversions[unit]?.[reported] ?? 1
@@ -102,7 +110,9 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
   return fromParts(launches, definition) ?? unavailable(unit, missingReason(launches, names))
 }
 
-/** Computes a metric from other counters of the same launches; null if they lack them. */
+/**
+ * Computes a metric from other counters of the same launches. Returns null if a counter is missing.
+ */
 function fromParts(
   launches: readonly NcuLaunch[],
   { id, unit, aggregate: how }: MetricDefinition,
@@ -127,9 +137,12 @@ function fromParts(
 }
 
 /**
- * Returns every metric of the level, by registry id. `asked` lists the names requested from ncu, if known: metrics
- * that an older run did not request are not missing on its GPU. `instructions` are those of the launches, at the deep
- * level.
+ * Returns every metric of the level, by registry id.
+ *
+ * `asked` lists the metrics requested from ncu, if known. A metric that an older run did not
+ * request is not reported as missing on the GPU.
+ *
+ * `instructions` are the launches' instructions, at the deep level.
  */
 export function toMetrics(
   launches: readonly NcuLaunch[],

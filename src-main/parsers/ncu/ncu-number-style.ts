@@ -1,9 +1,9 @@
 /**
- * Detects the number style of a table that ncu printed from its cells.
+ * Detects the number style of an ncu table from its cells.
  *
- * ncu uses the locale of its process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. `1,234` alone is ambiguous, so
- * the first unambiguous figure determines the style of the table. A contradicting figure aborts the import: a half
- * misread table is worse than none.
+ * ncu uses the locale of its process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. A figure such
+ * as `1,234` is ambiguous, so the first unambiguous figure determines the style of the table. A
+ * contradicting figure aborts the import, because a partly misread table is worse than none.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -26,7 +26,7 @@ const ungrouped = (cell: string): string =>
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
-  /** Whether any row so far had a comma or point before the style was determined. */
+  /** Whether a row had a comma or point before the style was known. */
   #unsettled = false
   #guessed = false
 
@@ -36,8 +36,8 @@ export class NumberStyle {
   }
 
   /**
-   * Searches a row for a figure that determines the style. Only cells in a column with a unit are certain to be
-   * figures.
+   * Searches a row for a figure that determines the style. Only cells of columns with a unit are
+   * guaranteed to be figures.
    */
   look(row: readonly string[], columns: Columns): void {
     if (this.#decimal !== null) return
@@ -45,7 +45,7 @@ export class NumberStyle {
       if (measured) this.#lookAt(ungrouped(row[at] ?? ''), name)
   }
 
-  /** Reads a cell of a row that was passed to `look`. */
+  /** Parses a cell of a row that was passed to `look`. */
   readonly read: ReadCell = (cell, { name, measured }) => {
     const plain = this.#decimal === ',' ? NaN : plainNumber(cell)
     if (!Number.isNaN(plain)) return plain
@@ -74,7 +74,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as done, so that its figures can no longer be reinterpreted. */
+  /** Marks a row as final. The figures of a final row cannot be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

@@ -1,5 +1,6 @@
 /**
- * Reads a report's data about one launch's code: counters per instruction and source line, ncu's advice, the sources.
+ * Reads a launch's code data in a report: counters per instruction and source line, ncu's advice,
+ * and the sources.
  */
 import type {
   DeepKernel,
@@ -17,7 +18,7 @@ import { listingOf, type Listing } from '../../domain/sass/listing'
 
 export interface LaunchCode {
   kernel: DeepKernel
-  /** The files that contain the kernel's lines, if the report has their text. */
+  /** The source files that contain the kernel's lines, if the report includes their text. */
   sources: { path: string; text: string }[]
   /** Notes about unknown instructions. */
   unknown: Statement[]
@@ -39,7 +40,7 @@ const counters: Record<Counter, string> = {
 
 const stallPrefix = 'smsp__pcsamp_warps_issue_stalled_'
 const notIssuedSuffix = '_not_issued'
-/** Names of stall reasons that the source page abbreviates. */
+/** Full names of the stall reasons that the source page abbreviates. */
 const reasons: Record<string, string> = {
   dispatch_stall: 'dispatch',
   imc_miss: 'imc',
@@ -58,8 +59,8 @@ const kinds: Record<number, Rule['kind']> = { 2: 'warning', 3: 'error', 4: 'opti
 const speedupTypes: Record<number, Rule['speedupType']> = { 1: 'local', 2: 'global' }
 
 /**
- * Replaces `@section:SourceCounters:Warp Stall Sampling@` by its label, and `@url:label:address@` by `label
- * (address)`.
+ * Replaces `@section:SourceCounters:Warp Stall Sampling@` with its label, and `@url:label:address@`
+ * with `label (address)`.
  */
 const withoutLinks = (text: string): string =>
   text
@@ -84,7 +85,7 @@ const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
     ),
   )
 
-/** Figures by instruction offset; null if the report lacks the counter. */
+/** Figures by instruction offset, or null if the report lacks the counter. */
 type ByOffset = ReadonlyMap<number, number> | null
 
 const figureOf = (value: MessageOf<'Value'> | undefined): number => {
@@ -97,7 +98,8 @@ interface Instances {
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
   /**
-   * ncu before 2025.4 counts all samples. Without those, the reasons count only samples in which nothing was issued.
+   * Which samples the stall reasons count. ncu before 2025.4 counts all samples. If only
+   * not-issued counters exist, the reasons count samples in which no instruction was issued.
    */
   stallSamples: StallSamples | null
 }
@@ -136,7 +138,7 @@ function instancesOf(
   }
 }
 
-/** Returns null for NaN, which must not be counted as 0. */
+/** Converts NaN to null, because a missing figure must not count as 0. */
 const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : figure)
 
 function workAt(offset: number, { counter, stalls, notIssued, stallSamples }: Instances): Work {
@@ -189,7 +191,7 @@ function linesOf(
 ): SourceLine[] {
   const lines = new Map<string, SourceLine>()
   for (const { places, work } of instructions)
-    // Recursion can list a line twice for one instruction.
+    // A recursive function can list a line twice for one instruction.
     for (const place of new Map(places.map((own) => [`${own.line}:${own.file}`, own])).values()) {
       const key = `${place.line}:${place.file}`
       const known = lines.get(key)
@@ -204,7 +206,8 @@ function linesOf(
 }
 
 /**
- * Returns the instructions of the kernel in the cubin. Null if the kernel is missing, or the cubin cannot be read.
+ * Returns the kernel's instructions in the cubin. Returns null if the kernel is missing or the
+ * cubin is unreadable.
  */
 function listingIn(
   cubin: Uint8Array,
@@ -216,7 +219,8 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // The machine code is damaged or for another GPU; the figures of the launch do not depend on it.
+    // Ignore machine code that is damaged or for another GPU. The launch's figures do not depend on
+    // it.
     return null
   }
 }
@@ -224,7 +228,7 @@ function listingIn(
 interface CodeParts {
   name: string
   detailed: MessageOf<'Detailed'>
-  /** null if the report has no machine code for the launch. */
+  /** The launch's machine code, or null if the report does not contain it. */
   source: MessageOf<'Source'> | null
   metricName: (index: number) => string | undefined
   /** Maps the path recorded by the compiler to the file's name in the session. */
@@ -276,7 +280,7 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
   }
 }
 
-/** Returns the counts by opcode: ncu's, else the sums over the instructions. */
+/** Returns counts by opcode: ncu's own counts if available, or else sums over the instructions. */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

@@ -1,8 +1,11 @@
 /**
- * The used parts of ncu's report, as a protobuf description. The field numbers were determined from reports and
- * verified against the CSV that ncu prints for them (test/parsers/ncu/ncu-rep.test.ts); the names are ours. All other
- * parts (sections, charts) are skipped while decoding and take no memory. Machine code and sampled instances are
- * decoded for one launch at a time.
+ * A protobuf description of the parts of ncu's report that this program uses.
+ *
+ * The field numbers were determined from reports and verified against ncu's CSV output
+ * (test/parsers/ncu/ncu-rep.test.ts). The field names are this project's.
+ *
+ * All other parts (sections, charts) are skipped while decoding and take no memory. Machine code
+ * and sampled instances are decoded for one launch at a time.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
 import { BinaryReader } from '@bufbuild/protobuf/wire'
@@ -13,10 +16,13 @@ import {
   FileDescriptorProtoSchema,
 } from '@bufbuild/protobuf/wkt'
 
-/** Number and type by field name. A type is a scalar or a message of this table, with `[]` if repeated. */
+/**
+ * The field number and type by field name. A type is a scalar or a message of this table. `[]`
+ * marks a repeated field.
+ */
 const description = {
   FileHeader: { version: [1, 'uint32'] },
-  /** Precedes each block and describes its payload. */
+  /** The header before each block, which describes the block's payload. */
   BlockHeader: {
     sources: [1, 'uint32'],
     results: [2, 'uint32'],
@@ -24,16 +30,19 @@ const description = {
     strings: [4, 'StringTable'],
     payloadBytes: [5, 'uint32'],
     process: [6, 'Process'],
-    /** Results of several kernels as a whole. */
+    /** Results that cover several kernels as a whole. */
     ranges: [7, 'uint32'],
     commandLists: [8, 'uint32'],
     graphs: [9, 'uint32'],
   },
   Process: { id: [1, 'uint32'] },
-  /** Grows from block to block: name indexes count from the first table of the file. */
+  /**
+   * A table of names. Each block adds a table, and name indexes count from the first table of the
+   * file.
+   */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
-    /** Seconds since the Unix epoch. */
+    /** The creation time in seconds since the Unix epoch. */
     createdAt: [2, 'uint64'],
     versions: [8, 'Version[]'],
     commandLine: [11, 'string'],
@@ -41,7 +50,7 @@ const description = {
   Version: { tool: [1, 'string'], version: [2, 'string'] },
   /** One kernel launch. */
   Result: {
-    /** The launching thread. For the first thread it is the process id. */
+    /** The launching thread's id. The first thread's id equals the process id. */
     threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],
@@ -51,7 +60,7 @@ const description = {
     metrics: [13, 'Metric[]'],
     nvtx: [21, 'Nvtx'],
   },
-  /** The same message with its large parts, read for one launch at a time. */
+  /** A Result with its large parts, decoded for one launch at a time. */
   Detailed: {
     mangledName: [5, 'string'],
     metrics: [13, 'Instanced[]'],
@@ -60,14 +69,14 @@ const description = {
   },
   SourceRef: { id: [1, 'uint64'] },
   Instanced: { name: [1, 'uint32'], value: [2, 'Value'], instances: [3, 'Instance[]'] },
-  /** `of`: the address of an instruction, for counters of the source page. */
+  /** A sampled value. `of` is the address of an instruction, for counters of the source page. */
   Instance: { of: [1, 'Value'], value: [2, 'Value'] },
   RuleResult: { name: [1, 'string'], body: [3, 'RuleBody'], section: [4, 'string'] },
   RuleBody: { items: [1, 'RuleItem[]'] },
   RuleItem: { message: [1, 'RuleMessage'], speedup: [10, 'Speedup'] },
   RuleMessage: { text: [1, 'string'], kind: [2, 'uint32'] },
   Speedup: { type: [1, 'uint32'], percent: [2, 'double'] },
-  /** The machine code of launches. */
+  /** The machine code of one or more launches. */
   Source: {
     id: [1, 'uint64'],
     cubin: [4, 'bytes'],
@@ -87,7 +96,10 @@ const description = {
     uint32: [4, 'uint32'],
     uint64: [5, 'uint64'],
   },
-  /** Every range of the process that was open at the launch; push/pop ranges belong to a thread. */
+  /**
+   * Every NVTX range that was open in the process at the launch. Push/pop ranges belong to a
+   * thread.
+   */
   Nvtx: {
     domains: [1, 'NvtxDomain[]'],
     threads: [2, 'NvtxThread[]'],
@@ -96,10 +108,13 @@ const description = {
   NvtxDomain: { id: [1, 'uint64'], name: [2, 'string'] },
   NvtxThread: { id: [1, 'uint64'], stacks: [2, 'NvtxStack[]'] },
   NvtxStack: { domain: [1, 'uint64'], ranges: [3, 'NvtxRange[]'] },
-  /** `order` grows with each call of the process, so the innermost range has the highest. */
+  /**
+   * A push/pop range. `order` grows with each call in the process, so the innermost range has the
+   * highest value.
+   */
   NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
   NvtxStartEnd: { domain: [1, 'uint64'], ranges: [3, 'NvtxStartEndRange[]'] },
-  /** `order` counts the calls of the starting thread, which may have made none. */
+  /** A start/end range. `order` counts the calls of the starting thread, and can be 0. */
   NvtxStartEndRange: { name: [2, 'string'], order: [4, 'uint64'] },
 } as const satisfies Record<string, Record<string, readonly [number, string]>>
 
@@ -124,7 +139,7 @@ type Choice = {
   [F in keyof FieldsOf<'Value'>]: { case: F; value: TypeOf<FieldsOf<'Value'>[F][1]> }
 }[keyof FieldsOf<'Value'>]
 
-/** The type of a decoded message. A scalar that is missing reads as 0 or ''. */
+/** The type of a decoded message. A missing scalar decodes to 0 or ''. */
 export type MessageOf<N extends Name> = N extends 'Value'
   ? Message & { choice: Choice | { case: undefined; value?: undefined } }
   : Message & {
@@ -154,7 +169,7 @@ const fieldOf = (message: string, name: string, number: number, type: string) =>
     ...(isScalar(element)
       ? { type: scalarTypes[element] }
       : { type: FieldDescriptorProto_Type.MESSAGE, typeName: `.${packageName}.${element}` }),
-    // A metric has one value, whose field determines the type.
+    // A metric has one value. The field that is set determines the value's type.
     ...(message === 'Value' ? { oneofIndex: 0 } : {}),
   }
 }
@@ -163,7 +178,8 @@ const registry = createFileRegistry(
   create(FileDescriptorProtoSchema, {
     name: 'report.proto',
     package: packageName,
-    // proto2 does not reject invalid UTF-8, so that one odd kernel name does not cost the launch.
+    // Unlike proto3, proto2 accepts invalid UTF-8. One malformed kernel name must not discard the
+    // launch.
     syntax: 'proto2',
     messageType: Object.entries(description).map(([name, fields]) => ({
       name,
@@ -182,7 +198,10 @@ export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N>
   return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
 }
 
-/** Returns the number of metrics in a Result without decoding them, because each would take memory. */
+/**
+ * Returns the number of metrics in a Result. The metrics are not decoded, because each one would
+ * take memory.
+ */
 export function countMetrics(result: Uint8Array): number {
   const [metrics] = description.Result.metrics
   const reader = new BinaryReader(result)
@@ -195,7 +214,7 @@ export function countMetrics(result: Uint8Array): number {
   return count
 }
 
-/** Returns the number in field 1 of a message that begins with it. */
+/** Returns the number in field 1, which must be the first field of the message. */
 export function firstId(start: Uint8Array): bigint {
   const reader = new BinaryReader(start)
   const [field] = reader.tag()
@@ -203,7 +222,10 @@ export function firstId(start: Uint8Array): bigint {
   return BigInt(reader.uint64())
 }
 
-/** Returns the value of one metric in a Result without decoding the others; null if it has none. */
+/**
+ * Returns the value of one metric in a Result without decoding the other metrics. Returns null if
+ * the metric has no value.
+ */
 export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {
   const [metrics] = description.Result.metrics
   const reader = new BinaryReader(result)

@@ -1,12 +1,13 @@
 /**
- * Units of the metrics in an ncu report.
+ * Determines the units of the metrics in an ncu report.
  *
- * The report stores every value in a base unit without naming it. ncu derives the unit from the metric's name, and so
- * does this module: by the scheme `<where>__<what>.<rollup>.<rate>`, and by a table of other names, verified against
- * ncu's output. Unknown names get no unit; units are never guessed.
+ * The report stores every value in an unnamed base unit. ncu derives the unit from the metric's
+ * name, and this module does the same. Most names follow the scheme
+ * `<where>__<what>.<rollup>.<rate>`. A table, verified against ncu's output, lists the other names.
+ * Unknown names get no unit, because units are never guessed.
  */
 
-/** The counted unit, by the word of the name that implies it. */
+/** The counted unit, by the part of the name that implies it. */
 const counted: Record<string, string> = {
   bytes: 'byte',
   sectors: 'sector',
@@ -17,8 +18,8 @@ const counted: Record<string, string> = {
 }
 
 /**
- * Units of names outside the scheme; the first match wins. They are as ncu prints them, even if odd: requests to the
- * instruction caches in cycles, and stalls of branches in branches.
+ * Units of names outside the scheme. The first matching pattern applies. The units match ncu's
+ * output, even if it is odd: instruction cache requests in cycles, branch stalls in branches.
  */
 const others: readonly (readonly [RegExp, string])[] = [
   [/^launch__registers_per_thread(_allocated)?$/, 'register/thread'],
@@ -60,7 +61,10 @@ const others: readonly (readonly [RegExp, string])[] = [
   [/^derived__\w+_pct$/, '%'],
 ]
 
-/** The scheme of names. Metrics that ncu computes itself (`derived__`) and the gcc metrics do not follow it. */
+/**
+ * The metric naming scheme. Metrics that ncu computes itself (`derived__`) and gcc metrics do not
+ * follow it.
+ */
 const scheme =
   /^(?:[A-Z_]+\.\w+\.)?(?!derived|gcc)[a-z0-9]+__(\w+)\.(?:avg|sum|min|max)(?:\.(\w+))?$/
 
@@ -68,7 +72,7 @@ function rate(unit: string, how: string | undefined): string {
   if (how === undefined) return unit
   if (how === 'per_second') return unit === 'cycle' ? 'hz' : `${unit}/s`
   if (!/^per_cycle_|^peak_sustained/.test(how) || unit === 'cycle') return ''
-  // An average number of resident warps over cycles is still a number of warps.
+  // An average over cycles of the resident warps is still a number of warps.
   return unit === 'warp' ? unit : `${unit}/cycle`
 }
 

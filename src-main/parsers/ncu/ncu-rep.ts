@@ -1,10 +1,13 @@
 /**
- * Parses ncu's report format, `.ncu-rep`: the magic `NVR\0`, a file header, then blocks of a header and a payload,
- * each a length-prefixed protobuf message. Launches are in the payloads. Their metric names are in string tables that
- * grow from block to block.
+ * Parses ncu's report format, `.ncu-rep`.
  *
- * A truncated file yields the launches before the cut, and a note about the missing part. Lengths are checked against
- * the available bytes before anything is read, so that invalid files cost nothing.
+ * The file has the magic `NVR\0`, a file header, and blocks. Each block has a header and a payload
+ * of length-prefixed protobuf messages. Payloads contain the launches. Metric names are in string
+ * tables that grow from block to block.
+ *
+ * A truncated file yields the launches before the cut, and a note about the missing part. Lengths
+ * are checked against the available bytes before reading, so that invalid files are rejected
+ * quickly.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -17,24 +20,32 @@ import { unitOf } from './ncu-rep-units'
 
 export interface NcuRep {
   launches: NcuLaunch[]
-  /** Launches in the file; more than `launches` if not all were wanted. */
+  /**
+   * The number of launches in the file. Greater than the length of `launches` if some were not
+   * wanted.
+   */
   total: number
-  /** Total time under ncu of the unwanted launches; null if one of them has none. */
+  /**
+   * The total time under ncu of the unwanted launches, or null if any of their times is missing.
+   */
   restMs: number | null
-  /** Unreadable parts, each as a sentence. */
+  /** Descriptions of unreadable parts, one sentence each. */
   notes: Statement[]
-  /** Such as `2025.3.1.0`; null if the report does not contain it. */
+  /** The ncu version, such as `2025.3.1.0`, or null if the report does not contain it. */
   ncuVersion: string | null
-  /** When the report was started. */
+  /** The report's creation time. */
   createdAt: Date | null
-  /** The command line that produced the report; contains paths of the machine. */
+  /** The command line that produced the report, which contains paths of the machine. */
   commandLine: string | null
-  /** Returns the code of a launch, decoded at each call; null if it cannot be decoded. */
+  /**
+   * Returns the code of a launch, or null if it cannot be decoded. Every call decodes the code
+   * again.
+   */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }
 
 const magic = [0x4e, 0x56, 0x52, 0]
-/** The highest file version that was verified against ncu's own output (2025.3.1). */
+/** The highest file version verified against ncu's own output (2025.3.1). */
 const knownVersion = 7
 const maxNotes = 20
 const durationName = 'gpu__time_duration.sum'
@@ -43,15 +54,18 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
 
 /**
- * After this many invalid entries, the rest counts as foreign bytes: a gigabyte of them would take minutes. A launch
- * has a few thousand metrics; more would exhaust memory.
+ * Limits on invalid entries and on metrics per launch.
+ *
+ * After the last allowed invalid entry, the rest of the file counts as foreign bytes. A gigabyte of
+ * invalid entries would take minutes. A launch has a few thousand metrics. Far more would exhaust
+ * memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
-/** Limit of string tables, which take a few hundred kilobytes. */
+/** The size limit of string tables, which normally take a few hundred kilobytes. */
 const maxHeaderBytes = 64 * 2 ** 20
 
-/** Thrown within this file if the bytes end before the announced length. */
+/** An internal error, thrown if the bytes end before the declared length. */
 class CutOff extends Error {}
 
 /** The position of a length-prefixed message in the file. */
@@ -94,11 +108,11 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   take: (launch: NcuLaunch) => boolean
   wanted: boolean
   strings: string[]
-  /** Positions of the launches by id, read again for their code. */
+  /** Positions of the launches by id. The launches are read again for their code. */
   entries: Place[]
   /** Positions of the machine code by id. */
   sources: Map<bigint, Place>
-  /** The process of the current block. */
+  /** The process id of the current block. */
   processId: number | null
   ranges: number
   unnamed: number
@@ -106,7 +120,8 @@ interface State extends Omit<NcuRep, 'codeOf'> {
 }
 
 /**
- * Parses a report. `take` receives each launch and returns whether it wants more; of the rest only the time is read.
+ * Parses a report. `take` receives each launch and returns whether to continue. After that, only
+ * the times of the remaining launches are read.
  */
 export function parseNcuRep(
   from: Uint8Array | ByteSource,
@@ -178,7 +193,7 @@ function codeIn(
       nameOf,
     })
   } catch {
-    // Damaged code does not affect the launch's figures, which were read before.
+    // Ignore damaged code. The launch's figures were read earlier.
     return null
   }
 }
@@ -186,7 +201,7 @@ function codeIn(
 const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
-/** Reads a block. If its header is unreadable, its length is unknown, so nothing is read from it. */
+/** Parses a block. Skips a block with an unreadable header, because its length is unknown. */
 function readBlock(cursor: Cursor, state: State): void {
   const place = cursor.placeSized()
   if (place.length === 0 || place.length > maxHeaderBytes)
@@ -194,7 +209,7 @@ function readBlock(cursor: Cursor, state: State): void {
   const header = decode('BlockHeader', bytesAt(state.source, place))
   readSession(header.session, state)
   state.processId = header.process?.id || null
-  // Pushed one at a time, because spreading a large table would overflow the stack.
+  // Push one at a time, because spreading a large table would overflow the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
 
   const whole = header.payloadBytes <= cursor.left
@@ -219,7 +234,7 @@ function readResult(place: Place, state: State): void {
     const result = decode('Result', entry)
     if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
       throw new Error('it is empty')
-    // A missing field reads as 0, and a launch of 0 blocks is invalid.
+    // A missing field decodes to 0, and a launch of 0 blocks is invalid.
     if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
       throw new Error('it has no grid or no block size')
     const launch = toLaunch(result, state)
@@ -237,7 +252,7 @@ function readResult(place: Place, state: State): void {
   }
 }
 
-/** Adds the time of one more launch; returns null once a launch has none. */
+/** Adds the time of one more launch. Returns null if any launch has no time. */
 function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
   try {
     const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
@@ -247,24 +262,29 @@ function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]
   }
 }
 
-/** The id is the first field, so it is in the first bytes of what may be megabytes. */
+/**
+ * The maximum length of the id. The id is the first field, so reading the first few bytes is
+ * enough.
+ */
 const idBytes = 11
 
-/** Records the position of machine code and reads only its id. Code that is never opened is never read. */
+/**
+ * Records the position of machine code and decodes only its id. The code itself is read on demand.
+ */
 function readSource(place: Place, state: State): void {
   try {
     const id = firstId(state.source.read(place.at, Math.min(idBytes, place.length)))
-    // Some sources repeat without the code; keep the longest.
+    // Some sources appear again without their code, so keep the longest version.
     if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
-    // Launches of this code have counters only.
+    // Ignore unreadable machine code. The launches still have counters.
   }
 }
 
 function readSession(session: MessageOf<'Session'> | undefined, state: State): void {
   if (!session) return
   const seconds = Number(session.createdAt)
-  // 8.64e12 is the last second that a Date can represent.
+  // A Date can represent at most 8.64e12 seconds.
   if (seconds > 0 && seconds < 8.64e12) state.createdAt ??= new Date(seconds * 1000)
   if (session.commandLine) state.commandLine ??= session.commandLine
   const target = session.versions.find(({ tool }) => tool.startsWith('Nsight Compute'))
@@ -310,14 +330,14 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // These are lists of other metrics that ncu uses for page layout, not figures.
+    // Breakdowns and groups are lists of metrics for ncu's page layout, not figures.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
-/** Converts a value. A metric without a figure has no value, no text, or is nan. */
+/** Converts a value. Without a figure, the value is missing, is empty text, or is NaN. */
 function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return { value: figure || null }
@@ -326,8 +346,9 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 }
 
 /**
- * Returns the ranges of NVTX's default domain that contain the launch, in opening order: the push/pop ranges of its
- * own thread, and the start/end ranges of any thread. Other domains belong to libraries.
+ * Returns the ranges of NVTX's default domain that contain the launch, in opening order. Push/pop
+ * ranges must be on the launching thread. Start/end ranges can be on any thread. Libraries use
+ * other domains.
  */
 function openRanges({
   nvtx,

@@ -1,12 +1,16 @@
 /**
- * Parses `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`: counters per instruction and,
- * with the source, per line.
+ * Parses `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`. The page has
+ * counters per instruction and, with the source, per line.
  *
- * The SASS view has one section per kernel: `"Kernel Name","…",` (with that comma), a header, one row per
- * instruction. The source view has one section per kernel and file: `"File Path",…` and `"Function Name",…`, a
- * header, then each line's row followed by its instructions, with `...` between distant ones. ncu 2025.3 prints a
- * line's instructions twice there, and code inlined from another file often in both places. An address therefore
- * counts once per line.
+ * The SASS view has one section per kernel. A section begins with `"Kernel Name","…",` (including
+ * the final comma) and a header. One row per instruction follows.
+ *
+ * The source view has one section per kernel and file. A section begins with `"File Path",…`,
+ * `"Function Name",…` and a header. Each line's row is followed by its instructions, with `...`
+ * between distant ones.
+ *
+ * ncu 2025.3 prints a line's instructions twice in the source view. The source view often has
+ * inlined code from another file in both places. An address therefore counts once per line.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -26,10 +30,13 @@ interface LineRow extends Work {
 }
 
 export interface SourceSection {
-  /** The path recorded by the compiler; null in the SASS view. */
+  /** The path that the compiler recorded, or null in the SASS view. */
   file: string | null
   kernelName: string
-  /** The rows, parsed on first use: a page has those of every kernel, and often only one is needed. */
+  /**
+   * The section's rows, parsed on first use. A page has the rows of every kernel, and often only
+   * one kernel is needed.
+   */
   readonly instructions: SassRow[]
   readonly lines: LineRow[]
   /** The number of unreadable rows. */
@@ -43,13 +50,13 @@ export interface SourcePage {
   unreadable: number
 }
 
-/** Returns the note that rows of a page are missing. */
+/** Returns a note that the page has unreadable rows. */
 export const unreadableNotes = (count: number): Statement[] =>
   count === 0 ? [] : [message('deep.rowsUnreadable', { count })]
 
 /**
- * Column names of each figure, of which the first found in the header is used: those of 2025.3, then of older
- * versions.
+ * Column names of each figure. The first name that the header contains is used. Names of ncu 2025.3
+ * come before those of older versions.
  */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   executed: ['Instructions Executed'],
@@ -74,7 +81,7 @@ interface Layout {
   width: number
   address: number
   sass: number
-  /** -1 in the SASS view. */
+  /** The line number, or -1 in the SASS view. */
   line: number
   source: number
   figures: [keyof typeof columnsOf, number][]
@@ -89,7 +96,8 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // Pages of 2025.4 were not available: its columns are assumed to be named like its metrics.
+  // Pages of ncu 2025.4 were not available. The columns of a 2025.4 page are assumed to have the
+  // same names as the metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -130,7 +138,7 @@ function workOf(row: readonly string[], { figures, stalls }: Layout): Work {
   }
 }
 
-/** Returns the rows of ncu's tables, without ncu's messages between them. */
+/** Returns the rows of ncu's tables, without the ncu messages between rows. */
 const tableRows = (text: string): string[] =>
   text
     .replace(/^\uFEFF/, '')
@@ -138,13 +146,19 @@ const tableRows = (text: string): string[] =>
     .filter((line) => line.startsWith('"'))
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
-/** Undoubles the quotes of a cell if all of them are doubled, as in CSV; otherwise returns it unchanged. */
+/**
+ * Replaces doubled quotes by single ones if every quote in the cell is doubled, as in CSV.
+ * Otherwise returns the cell unchanged.
+ */
 const undoubled = (cell: string): string =>
   (cell.match(/"+/g) ?? []).every((run) => run.length % 2 === 0) ? cell.replaceAll('""', '"') : cell
 
 /**
- * Splits a row into cells. ncu quotes every cell but does not escape quotes in a source line (`asm("…")`), which no
- * CSV parser accepts. Such a row is split at its separators if that yields as many cells as the table has columns.
+ * Splits a row into cells.
+ *
+ * ncu quotes every cell but does not escape quotes in a source line (`asm("…")`). CSV parsers
+ * reject such a row. The row is split at its separators if the number of cells matches the table's
+ * columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)
@@ -162,7 +176,7 @@ interface Rows {
   stallSamples: StallSamples | null
 }
 
-/** Reads the rows below a section's labels, header first. */
+/** Parses the rows below a section's labels. The first row is the header. */
 function readRows([header, ...printed]: readonly string[]): Rows {
   const rows: Rows = { instructions: [], lines: [], unreadable: 0, stallSamples: null }
   const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
@@ -223,7 +237,10 @@ function sectionOf(
   }
 }
 
-/** Returns the label of a row with two or three cells, which names what the rows below belong to. */
+/**
+ * Returns the label in a row of two or three cells. The label names the file or function of the
+ * rows below it.
+ */
 function labelIn(line: string): { isFile: boolean; value: string } | null {
   if (!/^"(File Path|Function Name|Kernel Name)","/.test(line)) return null
   const [label, value = '', ...more] = cellsOf(line, undefined)
@@ -249,11 +266,11 @@ export function parseSourcePage(text: string): SourcePage {
   return { sections, unreadable: printed.length - whole.length }
 }
 
-/** Whether a text begins with this page, possibly after messages from ncu. */
+/** Whether a text begins with a source page, possibly after ncu messages. */
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 
-/** Returns a launch with only a name for each kernel that the page lists. */
+/** Returns one launch per kernel on the page. Each launch has only a name. */
 export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
   const launches: NcuLaunch[] = []
   let files: (string | null)[] = []

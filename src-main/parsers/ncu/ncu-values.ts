@@ -5,13 +5,13 @@ export interface MetricColumn {
   at: number
   name: string
   unit: string
-  /** Factor to the base unit. */
+  /** The factor from the column's unit to the base unit. */
   factor: number
-  /** Whether it has a unit, so that its cells are certain to be figures. */
+  /** Whether the column has a unit, so that its cells are guaranteed to be figures. */
   measured: boolean
 }
 
-/** The positions of a table's columns, determined once for all rows. */
+/** Positions of a table's columns, determined once for all rows. */
 export interface Columns {
   count: number
   id: number
@@ -26,22 +26,22 @@ export interface Columns {
   metrics: readonly MetricColumn[]
 }
 
-/** Reads a cell according to the table's locale. */
+/** Parses a cell according to the table's locale. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
-/** Matches ncu's text for a missing figure. Not collected is not zero. */
+/** ncu's text for a missing figure. A missing figure does not mean zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
-/** Whether a text is `nan` or `inf`: a figure that could not be computed, unlike one that was not collected. */
+/** Whether a text is `nan` or `inf`. Such a figure was collected but could not be computed. */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
-/** Powers of ten that are exact in a double. */
+/** Powers of ten that a double represents exactly. */
 export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
- * Parses at most 15 digits with at most one point, to the same value as Number(); NaN for any other text. Most of a
- * table's millions of cells have this form.
+ * Parses at most 15 digits with at most one point. Returns the same value as Number(), or NaN for
+ * other text. Most of a table's millions of cells have this form.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
@@ -60,12 +60,12 @@ export function plainNumber(cell: string): number {
   const decimals = point < 0 ? 0 : length - point - 1
   const digits = length - first - (point < 0 ? 0 : 1)
   if (digits > 15 || digits === decimals || point === length - 1) return NaN
-  // Both are exact, so the quotient is the nearest double.
+  // The quotient is the nearest double, because both operands are exact.
   if (decimals > 0) value /= tens[decimals]!
   return negative ? -value : value
 }
 
-/** Parses a cell's figure. Null if ncu had none; the text itself if the metric is textual. */
+/** Parses a cell's figure. Returns null for a missing figure, or the text of a text metric. */
 export function parseNcuCell(cell: string): number | string | null {
   const plain = plainNumber(cell)
   if (!Number.isNaN(plain)) return plain
@@ -76,6 +76,6 @@ export function parseNcuCell(cell: string): number | string | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** Whether a cell is like `8,16` or `1.234,5`, from a locale with a decimal comma. */
+/** Whether a cell, such as `8,16` or `1.234,5`, has a decimal comma. */
 export const hasDecimalComma = (cell: string): boolean =>
   /^[-+]?\d{1,3}(\.\d{3})*,\d+$/.test(cell.trim()) && !number.test(cell.trim())

@@ -1,8 +1,8 @@
 /**
- * Parses rows of a table in which every cell is quoted and numbers have a decimal point.
+ * Parses rows in which every cell is quoted and numbers have a decimal point.
  *
- * ncu prints such rows under LC_ALL=C. Figures are parsed in place, without a string per cell, since a gigabyte has
- * about a hundred million cells.
+ * ncu prints such rows under LC_ALL=C. A gigabyte has about a hundred million cells, so figures are
+ * parsed without creating a string per cell.
  */
 import { tens, type Columns } from './ncu-values'
 
@@ -17,9 +17,9 @@ const point = 46
 const zero = 48
 
 export class QuotedRow {
-  /** The texts of cells that are not plain numbers; empty for those that are. */
+  /** The text of each cell, or an empty string if the cell is a plain number. */
   readonly cells: string[]
-  /** The values of cells that are plain numbers; NaN elsewhere. */
+  /** The value of each cell, or NaN if the cell is not a plain number. */
   readonly numbers: Float64Array
   readonly #isMetric: Uint8Array
   #at = 0
@@ -31,7 +31,7 @@ export class QuotedRow {
     for (const { at } of columns.metrics) this.#isMetric[at] = 1
   }
 
-  /** Reads a line; returns false unless it has exactly the table's cells, each in quotes. */
+  /** Parses a line. Returns false unless the line has exactly the table's cells, all quoted. */
   read(line: string): boolean {
     const { count } = this.columns
     this.#at = 0
@@ -45,11 +45,14 @@ export class QuotedRow {
       if (line.charCodeAt(this.#at) !== comma) return false
       this.#at += 1
     }
-    // A row of the raw page may end with a comma, like rows of the details page.
+    // Rows of the raw page and the details page may end with a comma.
     return this.#at === line.length
   }
 
-  /** Parses at most 15 digits with at most one point, to the same value as Number(); else NaN. */
+  /**
+   * Parses at most 15 digits with at most one point. Returns the same value as Number(), or NaN for
+   * other text.
+   */
   #number(line: string): number {
     let at = this.#at + 1
     const negative = line.charCodeAt(at) === minus
@@ -70,7 +73,7 @@ export class QuotedRow {
     }
     if (digits === 0 || digits > 15 || decimals === 0) return NaN
     this.#at = at + 1
-    // Both are exact, so the quotient is the nearest double.
+    // The quotient is the nearest double, because both operands are exact.
     if (decimals > 0) value /= tens[decimals]!
     return negative ? -value : value
   }

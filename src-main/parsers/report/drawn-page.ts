@@ -1,10 +1,13 @@
-/** Parses the result of a page that draws charts: the drawings, and the text shown without them. */
+/**
+ * Parses a page after the browser drew its charts. The result has the drawings and the remaining
+ * text.
+ */
 import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/chart-drawings'
 
 export interface DrawnPage {
-  /** Null for a chart that was not drawn. */
+  /** One drawing per requested chart, or null if the chart was not drawn. */
   drawings: (Drawing | null)[]
-  /** The text of the page's main part; may be empty. */
+  /** The text of the page's main part, which may be empty. */
   words: string
 }
 
@@ -14,8 +17,8 @@ const plain = (html: string): string =>
   html.replaceAll(/&(lt|gt|amp|quot|nbsp);/g, (_all, name: string) => entities[name]!)
 
 /**
- * Parses a page. `dom`: the page as serialized by the browser, with text escaped; `count`: the number of requested
- * charts.
+ * Parses a drawn page. `dom` is the page as serialized by the browser, with escaped text. `count`
+ * is the number of requested charts.
  */
 export function parseDrawnPage(dom: string, count: number): DrawnPage {
   const drawings = Array.from({ length: count }, (_, index): Drawing | null => {
@@ -26,7 +29,7 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
     return { label: plain(found.slice(0, start)), svg: plain(found.slice(start + 2)) }
   })
   const main = mainOf(dom)
-  // A tag must end before the next `<`; otherwise each unclosed `<` would be searched for to the end of the text.
+  // Exclude `<` inside a tag. Otherwise each unclosed `<` would scan to the end of the text.
   const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^<>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' .', '.')
@@ -34,7 +37,7 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
   return { drawings, words }
 }
 
-/** Returns the contents of the page's main part. */
+/** Returns the contents of the page's main element. */
 function mainOf(dom: string): string {
   const start = dom.search(/<main[\s>]/)
   const open = start < 0 ? -1 : dom.indexOf('>', start)

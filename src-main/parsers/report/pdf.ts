@@ -1,11 +1,11 @@
 /**
- * Reads page numbers from a PDF written by Chromium, and makes its bytes reproducible.
+ * Reads page numbers from a PDF written by Chromium, and makes the PDF's bytes reproducible.
  *
- * Chromium writes PDF 1.4 with objects in plain text and only streams compressed. Only the pages of named
- * destinations, the creation date, and the numbering of elements are read.
+ * Chromium writes PDF 1.4 with uncompressed objects and compressed streams. This parser reads only
+ * named destinations with their pages, the creation date, and element numbers.
  */
 
-/** Returns bytes as characters, one to one. */
+/** Returns one character per byte. */
 const textOf = (pdf: Uint8Array): string => Buffer.from(pdf).toString('latin1')
 
 function objectsOf(text: string): Map<string, string> {
@@ -17,7 +17,10 @@ function objectsOf(text: string): Map<string, string> {
   return objects
 }
 
-/** Returns page numbers (from 1) by named destination; empty for a PDF of another form. */
+/**
+ * Returns page numbers, counted from 1, by named destination. Returns an empty map for a PDF from
+ * another program.
+ */
 export function placesInPdf(pdf: Uint8Array): Map<string, number> {
   const text = textOf(pdf)
   const objects = objectsOf(text)
@@ -44,9 +47,11 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
 }
 
 /**
- * Replaces the creation date and numbers the elements from 1, so that the same document yields the same bytes;
- * Chromium's numbers continue from earlier tasks. Lengths and the order of the numbers, by which elements are looked
- * up, do not change, so the cross-reference table stays valid.
+ * Replaces the creation date and renumbers the elements from 1, so that equal documents yield equal
+ * bytes. Chromium continues its numbering from earlier jobs.
+ *
+ * The cross-reference table stays valid, because lengths and the order of element numbers do not
+ * change.
  */
 export function stablePdf(pdf: Uint8Array, date: Date): Uint8Array {
   const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')

@@ -1,4 +1,4 @@
-/** Reads the frozen sessions in an HTML report without running its code. */
+/** Reads the frozen sessions in an HTML report without running the report's code. */
 import { withoutRangeOccupancy } from '../../domain/analysis/derived-metrics'
 import { gunzipSync } from 'node:zlib'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
@@ -15,14 +15,20 @@ import { parseJsonWithin } from '../json-within'
 
 export interface ReadReport {
   report: FrozenReport
-  /** Deep profiles of each session, in order. */
+  /** Deep profiles of the sessions, in session order. */
   deep: FrozenDeep[]
 }
 
-/** Larger than a report of hundreds of rungs, and much smaller than a decompression bomb. */
+/**
+ * The limit for unpacked profiles. A report of hundreds of rungs is smaller. A decompression bomb
+ * is much larger.
+ */
 const maxDeepBytes = 256 * 1024 * 1024
 
-/** Parses a report. Throws an input error that names the file if the page contains no readable report. */
+/**
+ * Parses a report. Throws an input error that names the file if the page contains no readable
+ * report.
+ */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: Statement) =>
     inputError(
@@ -52,7 +58,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
 
 type Damaged = (why: Statement) => KernelLadderError
 
-/** Returns the text of a data element; null if the page has none with that id. */
+/** Returns the text of a data element, or null if no element has that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
   const opening = `<script type="${type}" id="${id}">`
   const start = html.indexOf(opening)
@@ -68,7 +74,7 @@ function parseJson(text: string, damaged: Damaged): unknown {
   return parsed.value
 }
 
-/** Upgrades profiles, each by its own version. Invalid values are left for the schema to reject. */
+/** Upgrades each profile from its own version. Leaves invalid values for the schema to reject. */
 function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

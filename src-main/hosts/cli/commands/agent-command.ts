@@ -1,4 +1,7 @@
-/** `kernel-ladder __agent`: the program's entry on another machine. It writes a line per event to a file. */
+/**
+ * `kernel-ladder __agent`: the program's entry point on another machine. The command writes one
+ * line per event to a file.
+ */
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -12,15 +15,15 @@ import { trustFolder } from '../../../services/folders/folder-trust'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 
-/** Runs a job. `runProgram` is the command line, for jobs that are commands. */
+/** Runs a job. `runProgram` runs the command line, for jobs that are commands. */
 export async function agentCommand(
   setUp: SetUp,
   [jobFile, eventsFile]: readonly [string, string],
   runProgram: RunProgram,
 ): Promise<number> {
-  // Kept open to the end, for messages while the program ends.
+  // Keep the file open until the end, for messages during shutdown.
   const events = openSync(eventsFile, 'a', 0o600)
-  // Writes whole lines in one call, so that a reader rarely sees part of a line.
+  // Write whole lines in one call, so that readers rarely see a partial line.
   const write = (line: JobLine): void => {
     writeSync(events, `${JSON.stringify(line)}\n`)
   }
@@ -41,7 +44,7 @@ export async function agentCommand(
   }
 }
 
-/** Returns a job's words; an array task gets its number in them. */
+/** Returns a job's words. In an array task, the task's number replaces the placeholder. */
 const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
   words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))
 
@@ -67,7 +70,7 @@ async function runSession(
   return { code: 0, folder: result.folder, id: result.session.id, missing, unsaved }
 }
 
-/** Converts printed output to lines. */
+/** Converts printed output to event lines. */
 async function withOutput(
   write: (line: JobLine) => void,
   work: () => Promise<number>,

@@ -1,4 +1,7 @@
-/** `kernel-ladder app`: opens the UI in an Electron window if possible, else in the browser with an explanation. */
+/**
+ * `kernel-ladder app`: opens the UI in an Electron window. If no window is possible, opens the
+ * browser and explains why.
+ */
 import { existsSync } from 'node:fs'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note } from '../output'
@@ -7,7 +10,9 @@ import { findElectron, hasDisplay, openInBrowser, runWindow } from '../../../ada
 import type { WindowTrouble } from '../../../adapters/tools/window-trouble'
 import { serveCommand, type ServeOptions } from './serve-command'
 
-/** Opens a window and returns its program's exit code, or why there was no window. */
+/**
+ * Opens a window. Returns the exit code of the window's program, or the reason no window opened.
+ */
 async function openWindow(setUp: SetUp): Promise<number | WindowTrouble> {
   const { desktopMain: main, appArmorProfile: profile } = (await setUp()).assets
   if (!existsSync(main))
@@ -31,7 +36,7 @@ export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<n
     note('No display was found, so the UI is served here.')
     return serveCommand(setUp, options)
   }
-  // A port or a session is an option of the server.
+  // Only the server supports a port or a session.
   const isServed = options.port !== undefined || options.session !== undefined
   const outcome = isServed ? null : await openWindow(setUp)
   if (typeof outcome === 'number') return outcome

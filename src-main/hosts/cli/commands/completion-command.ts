@@ -1,4 +1,7 @@
-/** `kernel-ladder completion`, the hidden command that its scripts call, and the man page of the npm package. */
+/**
+ * `kernel-ladder completion`, the hidden command that the completion scripts call, and the man page
+ * of the npm package.
+ */
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError } from '../../../domain/errors'
@@ -30,7 +33,7 @@ export async function completeCommand(
   words: readonly string[],
   setUp: SetUp,
 ): Promise<number> {
-  // Only bash passes words with their quotes.
+  // Only bash passes words together with their quotes.
   const given = shell === 'bash' ? words.map(unquoted) : words
   const lines = (await complete(cli, given, namesOn(setUp)))
     // A name with a line break would look like two names.

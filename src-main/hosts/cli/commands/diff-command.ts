@@ -1,4 +1,4 @@
-/** `kernel-ladder diff`: two rungs of a session side by side. */
+/** `kernel-ladder diff`: shows two rungs of a session side by side. */
 import { rungWarnings } from '../../../domain/analysis/comparability'
 import { compareRungs } from '../../../domain/analysis/compare'
 import { identicalSass, opcodeDelta, stallDelta, stallObstacle } from '../../../domain/session/deep'

@@ -1,4 +1,4 @@
-/** `kernel-ladder doctor`: checks what this machine has for building, running and profiling. */
+/** `kernel-ladder doctor`: checks whether this machine can build, run and profile. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { DoctorReport } from '../../../contract/index'
 import { exitCodes } from '../../../domain/errors'
@@ -9,7 +9,7 @@ import { doctorDocument } from '../documents/doctor'
 
 const signs = { ok: '✓', warning: '!', missing: '✗', unknown: '?' } as const
 
-/** Returns one check per line, each followed by its remedy if it has one. */
+/** Returns one line per check, followed by the check's remedy, if any. */
 export const doctorText = ({ checks }: DoctorReport): string =>
   checks
     .flatMap(({ status, label, detail, remedy }) => [

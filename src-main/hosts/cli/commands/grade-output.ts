@@ -1,4 +1,4 @@
-/** The table of a grading as CSV and text, and the sentences before and after it. */
+/** Formats the table of a grading as CSV and text, with notes before and after the table. */
 import { inEnglish } from '../../../domain/text/english'
 import type { LabFolder } from '../../../adapters/labs/lab-folders'
 import { table } from '../table'
@@ -15,7 +15,10 @@ const percent = (share: number): string => `${Math.round(share * 100)} %`
 const countOf = (parts: Record<string, string>, good: string): string =>
   `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
 
-/** Returns the table as CSV with the columns of all labs. A cell is empty if the row's lab has no such part. */
+/**
+ * Returns the table as CSV with the columns of all labs. A cell is empty if the row's lab lacks
+ * that check.
+ */
 export function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const ids = (group: 'checks' | 'predictions' | 'questions'): string[] => [
     ...new Set(batches.flatMap(({ lab }) => lab.lab[group].map(({ id }) => id))),
@@ -71,7 +74,7 @@ export const textOf = (rows: readonly GradeRow[]): string =>
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Describes what is about to be graded, and where. */
+/** Describes which submissions will be graded, and on which target. */
 export const startSentence = (
   { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
   { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
@@ -86,7 +89,10 @@ export const startSentence = (
   return `${counted(submissions, 'submission')}, ${jobs} at a time ${where}`
 }
 
-/** Reports the time of this command, and that of all rows if earlier gradings or several jobs contributed. */
+/**
+ * Reports the duration of this command. If earlier gradings or several jobs contributed, also
+ * reports the total for all rows.
+ */
 export function endSentence(
   rows: readonly Pick<GradeRow, 'seconds'>[],
   reused: number,

@@ -61,7 +61,10 @@ export async function historyCommand(
 
 const steps = [...'▁▂▃▄▅▆▇█']
 
-/** Returns the points as bars between the fastest and the slowest. Many points share bars. */
+/**
+ * Returns the points as bars, scaled between the fastest and the slowest. Neighboring points share
+ * a bar if there are too many.
+ */
 function sparkline(values: readonly number[]): string {
   const most = 60
   const size = Math.ceil(values.length / most)

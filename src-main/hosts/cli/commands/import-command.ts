@@ -1,4 +1,4 @@
-/** `kernel-ladder import`: makes a session from an ncu file or an HTML report. */
+/** `kernel-ladder import`: creates a session from an ncu file or an HTML report. */
 import { resolve } from 'node:path'
 import { givenFile } from '../../../adapters/disk/names'
 import type { SetUp } from '../../../adapters/machine/machine'

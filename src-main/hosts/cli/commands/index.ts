@@ -1,6 +1,6 @@
 /**
- * The implementation of each command, loaded when it runs. Help, completion and usage errors need only the
- * definitions in program.ts; loading every service for them would take most of their time.
+ * Loads the implementation of each command on demand. Help, completion and usage errors need only
+ * the definitions in program.ts. Loading every service would take most of their time.
  */
 type Run<A extends unknown[]> = (...given: A) => Promise<number>
 

@@ -1,4 +1,7 @@
-/** `kernel-ladder init`: creates a ladder folder that builds and runs, from a template or from a file with a kernel. */
+/**
+ * `kernel-ladder init`: creates a complete ladder folder from a template, or from a file with a
+ * kernel.
+ */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note, printText } from '../output'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'

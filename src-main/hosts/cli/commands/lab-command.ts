@@ -1,4 +1,4 @@
-/** `kernel-ladder lab …`: labs on the command line. */
+/** `kernel-ladder lab …`: runs labs from the command line. */
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { SetUp, Setup } from '../../../adapters/machine/machine'
@@ -97,7 +97,9 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
   return 0
 }
 
-/** Returns the requested target. The default is a GPU if there is one, else an emulated GPU. */
+/**
+ * Returns the requested target. The default is a real GPU if available, or else an emulated GPU.
+ */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,
   requested: string | undefined,
@@ -122,7 +124,7 @@ export interface LabCheckOptions {
   json?: boolean
 }
 
-/** Limit of seeds: the runner accepts larger ones, but nobody can try out all of these. */
+/** The maximum seed. The runner accepts larger seeds, but a million are too many to try. */
 const mostSeed = 1_000_000
 
 export async function labCheckCommand(
@@ -170,7 +172,9 @@ export async function labCheckCommand(
   return misplaced ? exitCodes[misplaced.kind] : outcomeExitCode(outcome)
 }
 
-/** Shows every file of the lab and asks for confirmation. Without a terminal, only `--yes` confirms. */
+/**
+ * Shows every file of the lab and asks for confirmation. Without a terminal, only `--yes` confirms.
+ */
 export async function labTrustCommand(
   setUp: SetUp,
   folder: string,

@@ -1,4 +1,4 @@
-/** The subcommands of `kernel-ladder lab`. */
+/** Defines the subcommands of `kernel-ladder lab`. */
 import { labTargets } from '../../../domain/targets/targets'
 import {
   labCheckCommand,

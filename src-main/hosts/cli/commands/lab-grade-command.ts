@@ -1,4 +1,6 @@
-/** `kernel-ladder lab grade`: grades a folder of submissions into a table with one row per student. */
+/**
+ * `kernel-ladder lab grade`: grades a folder of submissions into a table with one row per student.
+ */
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
@@ -40,15 +42,16 @@ export interface LabGradeOptions {
   csv?: boolean
   json?: boolean
   out?: string
-  /** Number of Slurm array tasks. */
+  /** The number of Slurm array tasks. */
   tasks?: string
-  /** The part of the submissions that a task grades: `3/40`. */
+  /** The part of the submissions that one task grades, such as `3/40`. */
   part?: string
   trust?: boolean
 }
 
 /**
- * Returns the batches to grade. The lab is given by `--lab`, by the folder's name, or by the names of its subfolders.
+ * Returns the batches to grade. The lab is determined by `--lab`, the folder's name, or the names
+ * of its subfolders.
  */
 async function batchesOf(
   setup: Setup,
@@ -89,7 +92,7 @@ function limitsOf(options: Pick<LabGradeOptions, 'timeout' | 'memory'>): Limits 
   }
 }
 
-/** Returns the real paths of folders, which must exist. */
+/** Returns the real paths of the folders. Throws if a folder does not exist. */
 const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   Promise.all(
     folders.map((folder) =>
@@ -99,7 +102,10 @@ const readableFolders = (folders: readonly string[]): Promise<string[]> =>
     ),
   )
 
-/** Throws unless the submissions are isolated or the user consents, by the option or when asked. */
+/**
+ * Throws unless submissions run isolated or the user consents. The user consents with an option or
+ * when asked.
+ */
 async function allowUnisolated(
   isolation: Isolation,
   { unisolated }: Pick<LabGradeOptions, 'unisolated'>,
@@ -114,7 +120,7 @@ async function allowUnisolated(
   throw refusal
 }
 
-/** Creates the output file early, so that an unwritable path fails before an hour of grading. */
+/** Creates the output file early. An unwritable path then fails before an hour of grading. */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
   try {
@@ -127,7 +133,7 @@ async function reserve(file: string): Promise<string> {
   return path
 }
 
-/** Writes the file. If that fails, prints the text instead, so that no grade is lost. */
+/** Writes the file. If the write fails, prints the text instead, so that no grade is lost. */
 async function writeOrPrint(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
@@ -137,7 +143,7 @@ async function writeOrPrint(path: string, text: string): Promise<void> {
   }
 }
 
-/** Grades the submissions. Progress and notices go to stderr; only the table goes to stdout. */
+/** Grades the submissions. Progress and notices go to stderr. Only the table goes to stdout. */
 export async function labGradeCommand(
   setUp: SetUp,
   dir: string,
@@ -173,7 +179,8 @@ export async function labGradeCommand(
 const mostTasks = 1000
 
 /**
- * Runs the same command on another machine, with the current submissions and the teacher's own lab if there is one.
+ * Runs the same command on another machine, after sending the current submissions and the teacher's
+ * lab, if any.
  */
 async function gradeThere(
   setup: Setup,
@@ -304,7 +311,7 @@ async function gradeBatches(
   if (copies > 0)
     note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
   if (signal.aborted) return exitCodes.cancelled
-  // Submissions missing from a part are graded with the whole.
+  // The complete grading later covers submissions that are missing from a part.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')
@@ -313,7 +320,10 @@ async function gradeBatches(
   return exitCodes.missing
 }
 
-/** `kernel-ladder lab regrade`, for appeals. Exits 0 if the row is the same, 1 if it differs. */
+/**
+ * `kernel-ladder lab regrade`: grades one submission again, for appeals. The exit code is 0 if the
+ * row is the same, and 1 if it differs.
+ */
 export async function labRegradeCommand(
   setUp: SetUp,
   file: string,

@@ -1,4 +1,4 @@
-/** `kernel-ladder ladders`: lists ladders, their rungs, and the recorded measurements of each. */
+/** `kernel-ladder ladders`: lists ladders, their rungs, and each rung's recorded measurements. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { ProgramFolder } from '../../../adapters/catalog/program-folder'
 import { readCatalog } from '../../../adapters/catalog/catalog'
@@ -15,7 +15,7 @@ import { note, printJson, printText, problemText } from '../output'
 import { table } from '../table'
 import { namesOf, problemAt } from '../../../domain/task/problem-request'
 
-/** Returns text like `4.44 ms, 0.605× of 00_cublas`. */
+/** Returns text such as `4.44 ms, 0.605× of 00_cublas`. */
 function timeCell(measured: RungMeasured | null): string {
   if (!measured) return ''
   const { medianMs, reference } = measured
@@ -24,7 +24,10 @@ function timeCell(measured: RungMeasured | null): string {
     : formatMs(medianMs)
 }
 
-/** Lists a ladder of programs, which has commands instead of sources and no other choices. */
+/**
+ * Lists a ladder of programs. Such a ladder has commands instead of sources, and no parameters or
+ * options.
+ */
 function programsListed({ ladder, programs }: ProgramFolder, json: boolean | undefined): number {
   const { id, title, summary, sizes, scalars, options, reference, rungs } = ladder
   if (json)
@@ -71,7 +74,10 @@ function programsListed({ ladder, programs }: ProgramFolder, json: boolean | und
   return 0
 }
 
-/** Lists ladders. `name` is one ladder, by id or folder; all shipped ones if absent. */
+/**
+ * Lists ladders. `name` selects one ladder by id or folder. Without it, all shipped ladders are
+ * listed.
+ */
 export async function laddersCommand(
   setUp: SetUp,
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** `kernel-ladder machine`: manages the machines that --target names. */
+/** `kernel-ladder machine`: manages the machines that `--target` can name. */
 import { machinesPath, readMachines, writeMachine } from '../../../adapters/remote/machines-store'
 import { sbatchWords } from '../../../adapters/remote/slurm'
 import type { HostKey } from '../../../adapters/remote/ssh'
@@ -58,7 +58,7 @@ function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
   }
 }
 
-/** Returns the entry in its written and its parsed form. */
+/** Returns the machine's entry in both its written and its parsed form. */
 function entryOf(options: MachineAddOptions) {
   const slurm = slurmOf(options)
   const written = {
@@ -97,8 +97,8 @@ export async function machineAddCommand(
 }
 
 /**
- * Returns the host's key if the user trusts it, by its fingerprint or when asked; null if ssh knows it. Throws
- * otherwise.
+ * Returns the host's key if the user trusts it, by its fingerprint or when asked. Returns null if
+ * ssh already knows the host. Throws if the user does not trust the key.
  */
 async function seenKey(
   name: string,
@@ -210,8 +210,8 @@ const commandText = (text: string): string => {
 }
 
 /**
- * Lists runs whose sessions were not copied back, because the local program was killed or its machine was switched
- * off.
+ * Lists runs whose sessions were not copied back, because the local program was killed or the local
+ * machine shut down.
  */
 export async function machineRunsCommand(
   setUp: SetUp,
@@ -256,7 +256,7 @@ export async function machineResumeCommand(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Fetches ncu's report of a session from the machine that made it. */
+/** Fetches the ncu report of a session from the machine that recorded the session. */
 export async function machineFetchCommand(
   setUp: SetUp,
   session: string,

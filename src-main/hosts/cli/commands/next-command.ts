@@ -1,4 +1,4 @@
-/** `kernel-ladder next`: advises what to change next in a rung, and what that would save. */
+/** `kernel-ladder next`: recommends the next change to a rung and estimates the time saved. */
 import { inputError } from '../../../domain/errors'
 import { message } from '../../../domain/messages/message'
 import { appVersion } from '../../../services/version'
@@ -13,7 +13,7 @@ import { nextDocument } from '../documents/next'
 import { noteReading, printJson, printText } from '../output'
 import { namedRung } from './named-rung'
 
-/** Whether a name is an ncu file, which is read without an import. */
+/** Whether a name is an ncu file. Such a file is analyzed without creating a session. */
 const isReport = (name: string): boolean => /\.(ncu-repz?|csv)$/i.test(name)
 
 async function opened(places: SessionPlaces, name: string | undefined): Promise<ReadImport> {
@@ -29,9 +29,9 @@ async function opened(places: SessionPlaces, name: string | undefined): Promise<
 
 export async function nextCommand(
   places: SessionPlaces,
-  /** The newest session of the store by default. */
+  /** The session's name. The default is the newest session in the store. */
   name: string | undefined,
-  /** By default, the rung that is worth changing first. */
+  /** The rung's id. The default is the rung with the largest potential gain. */
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<number> {

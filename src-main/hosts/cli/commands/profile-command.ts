@@ -1,4 +1,4 @@
-/** `kernel-ladder profile -- COMMAND`: profiles a user's program under ncu, kernel by kernel. */
+/** `kernel-ladder profile -- COMMAND`: profiles each kernel of a user's program with ncu. */
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { exitCodes, inputError } from '../../../domain/errors'
@@ -24,7 +24,7 @@ export interface ProfileOptions {
   count?: string
   profile: string
   timeout: string
-  /** false with `--no-wait`. */
+  /** Whether to wait for the GPU. False with `--no-wait`. */
   wait: boolean
   out?: string
   json?: boolean
@@ -96,7 +96,7 @@ export async function profileCommand(
     ...(options.out === undefined ? {} : { out: resolve(options.out) }),
     appVersion,
     signal: abortOnStop('stopping the program and saving what was timed.'),
-    // With --json, stdout contains only the document.
+    // With --json, stdout contains only the JSON document.
     onOutput: (stream, text) => passOn(options.json ? 'stderr' : stream, text),
     emit: sayEvent,
   })

@@ -1,4 +1,7 @@
-/** `kernel-ladder regress`: tests whether the code of a ladder got slower since a session or a git revision. */
+/**
+ * `kernel-ladder regress`: tests whether the code of a ladder got slower since a session or a git
+ * revision.
+ */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -49,9 +52,15 @@ export interface RegressCommandOptions extends ProblemOptions {
   junit?: string
 }
 
-/** Below the minimum no GPU is steady enough; above the maximum a rung could take twice as long. */
+/**
+ * The maximum threshold in percent. With a larger threshold, a rung could take twice as long
+ * unnoticed. No GPU is stable enough for a threshold below the minimum.
+ */
 const mostPercent = 100
-/** Six rounds at least: at the confidence of a verdict, four rounds give a four times wider interval. */
+/**
+ * The number of rounds. At least six are needed: with four rounds, the interval at a verdict's
+ * confidence is four times wider.
+ */
 const [fewestRounds, usualRounds, mostRounds] = [6, 24, 1000]
 const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]
 
@@ -123,7 +132,7 @@ export async function regressCommand(
   }
   if (options.json) printJson(regressDocument, report)
   else printText(options.markdown ? regressMarkdown(report).trimEnd() : describe(report))
-  // The log repeats the headline, because stdout may go to a file that nobody reads.
+  // The log repeats the headline, because stdout may go to a file that is not read.
   note(`Kernel Ladder: ${report.headline}`)
   return report.exitCode
 }

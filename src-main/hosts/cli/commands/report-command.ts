@@ -1,4 +1,7 @@
-/** `kernel-ladder report`: writes a document about one or two sessions, or checks against a baseline. */
+/**
+ * `kernel-ladder report`: writes a document about one or two sessions, or checks a session against
+ * a baseline.
+ */
 import { basename, extname } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { drawInPage, drawPng, printPdf } from '../../../adapters/print/chromium'
@@ -44,12 +47,15 @@ export interface ReportCommandOptions {
   json?: boolean
 }
 
-/** The options that an author adds to a report. */
+/** Options with content that the author adds to a report. */
 const authored = ['title', 'note', 'charts', 'caption'] as const
 
 const toStdout = '-'
 const defaultThreshold = 3
-/** Below the minimum, no measurement is precise enough; above the maximum, a rung could take twice as long. */
+/**
+ * The minimum and maximum threshold in percent. No measurement is precise enough for a smaller
+ * threshold. With a larger threshold, a rung could take twice as long unnoticed.
+ */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
 const open = async (setUp: SetUp, name: string): Promise<OpenedSession> =>
@@ -74,13 +80,13 @@ function day(word: string): string {
   return word
 }
 
-/** Rejects options that would otherwise be silently ignored. */
+/** Throws an input error for options that would otherwise be silently ignored. */
 function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOptions)[], why: string) {
   const given = names.find((name) => options[name] !== undefined)
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-/** Reports the stage: printing takes seconds, or minutes for hundreds of rungs. */
+/** Prints the current stage, because printing takes seconds, or minutes for hundreds of rungs. */
 function sayStage(stage: ReportStage): void {
   if (stage === 'layout') note('Laying out the pages…')
   if (stage === 'print') note('Printing…')
@@ -94,7 +100,8 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // Not filtered: printers emit no control sequences, and CSV lines end with CR LF.
+    // Don't filter this output: document printers emit no control sequences, and CSV lines end with
+    // CR LF.
   } else process.stdout.write(content)
 }
 
@@ -116,15 +123,18 @@ async function check(setUp: SetUp, name: string, options: ReportCommandOptions):
   if (out !== toStdout) await checkPlace(out)
   const [baseline, now] = [await open(setUp, options.baseline), await open(setUp, name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
-  // Write the file first: if the reader of stdout goes away, the program ends.
+  // Write the file first, because the program ends if the reader of stdout exits.
   if (out !== toStdout) await deliver(text, out)
   await deliver(text, toStdout)
-  // The log repeats the headline, because stdout may go to a file that nobody reads.
+  // The log repeats the headline, because stdout may go to a file that is not read.
   note(`Kernel Ladder: ${headline}`)
   return checkExitCodes[verdict]
 }
 
-/** Splits a comma-separated list. Throws if it is empty, since the report would be empty too. */
+/**
+ * Splits a comma-separated list. Throws an input error for an empty list, because the report would
+ * be empty too.
+ */
 function words(list: string, option: string): string[] {
   const found = list
     .split(',')
@@ -148,14 +158,16 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
       `--sections ${JSON.stringify(unknown)} is not a section of --format ${format}.`,
       `Sections: ${possible.join(', ')}, or ${allSections}. The summary and the provenance are in every report.`,
     )
-  // Sections have a fixed order, whatever the order on the command line.
+  // The order of sections is fixed, independent of the command line.
   return possible.filter((section) => found.includes(section))
 }
 
 const formatsThat = (can: (format: ReportFormat) => boolean): string =>
   reportFormats.filter(can).join(', ')
 
-/** Parses `roofline=Where the rungs stand`; the first `=` ends the chart's name. */
+/**
+ * Parses captions such as `roofline=Where the rungs stand`. The first `=` ends the chart's name.
+ */
 function captionsOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
     given.map((word) => {
@@ -199,7 +211,7 @@ function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
   }
 }
 
-/** Draws one chart at print size, as SVG or PNG depending on the file extension. */
+/** Draws one chart at print size, as SVG or PNG according to the file extension. */
 async function chart(
   setUp: SetUp,
   name: string,
@@ -224,7 +236,7 @@ async function chart(
     await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
     return 0
   }
-  // Allow any counter, not only a report's defaults.
+  // Allow every counter, not only those in a default report.
   const counters = opened.session.rungs.flatMap(({ metrics }) => Object.keys(metrics))
   const all = reportPictures([opened], {
     ...choice,
@@ -271,7 +283,7 @@ export async function reportCommand(
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
     ...authoredOf(options, format),
   }
-  // With stdout there is no folder for pictures.
+  // With stdout, there is no folder for pictures.
   const withPictures =
     format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)

@@ -1,4 +1,6 @@
-/** `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code. */
+/**
+ * `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code.
+ */
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError, exitCodes } from '../../../domain/errors'
@@ -21,15 +23,15 @@ import { watchRun } from './watch-run'
 import { sessionText } from '../describe/describe-static'
 
 /**
- * Returns 1 if a rung is wrong, failed or was not reached, and 3 if the GPU was lost during the run. An unsupported
- * rung is not a failure.
+ * Returns the exit code of a run. The code is 1 if a rung is wrong, failed or did not run. The code
+ * is 3 if the GPU was lost during the run. An unsupported rung is not a failure.
  */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
-  // A build-only target runs nothing by design.
+  // A build-only target never runs rungs, so rungs that did not run are normal.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
-  // If this machine kept rungs from running, the outcome of the earlier ones does not matter.
+  // If this machine prevented some rungs from running, ignore the results of earlier rungs.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
   if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
@@ -50,7 +52,7 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
   return { rung, range: commits }
 }
 
-/** Returns the settings that apply to any run. */
+/** Returns the settings that every kind of run shares. */
 export const settingsOf = ({ timeout, warm, wait }: RunOptions): Partial<RunSettings> => ({
   ...(timeout === undefined ? {} : { idleSeconds: wholeNumber(timeout, '--timeout', 86_400) }),
   cacheState: cacheStateOf({ warm }),
@@ -87,7 +89,7 @@ export async function runCommand(
   return printRun(result, options.json)
 }
 
-/** Prints a finished run; returns its exit code. */
+/** Prints a finished run and returns its exit code. */
 export function printRun(result: FinishedRun, json = false): number {
   const { session, folder, missing, unsaved } = result
   if (json) printJson(runDocument, sessionFields(session, folder))

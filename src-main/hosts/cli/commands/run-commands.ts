@@ -1,4 +1,4 @@
-/** The commands that measure code or check it. */
+/** Defines the commands that measure or check code. */
 import { profileLevels, programLevels } from '../../../domain/metrics/metric-definition'
 import { timingWays } from '../../../domain/session/session'
 import { defaultSecondsARung, sanitizerTools } from '../../../domain/session/sanitizer'

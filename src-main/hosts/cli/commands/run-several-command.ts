@@ -1,4 +1,7 @@
-/** `kernel-ladder run --target A,B`: runs one ladder on several targets at once, with a session for each. */
+/**
+ * `kernel-ladder run --target A,B`: runs one ladder on several targets at once, and saves a session
+ * per target.
+ */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { inputError, exitCodes, toErrorShape, type ErrorShape } from '../../../domain/errors'
 import { formatMs, formatValue } from '../../../domain/metrics/units'

@@ -32,7 +32,7 @@ export interface SanitizeCommandOptions extends ProblemOptions {
   gpu?: string
   target?: string
   wait: boolean
-  /** Trust the ladder folder. */
+  /** Whether to trust the ladder folder. */
   trust?: boolean
   json?: boolean
 }

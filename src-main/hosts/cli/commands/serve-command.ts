@@ -15,17 +15,21 @@ export interface ServeOptions {
 }
 
 /**
- * Calls `gone` when the pipe or socket of stdin closes. Without a terminal, a dropped ssh connection sends no signal,
- * but closes that pipe. A terminal sends SIGHUP, and /dev/null, as for a service, sends nothing.
+ * Calls `gone` when the pipe or socket of stdin closes. A dropped ssh connection without a terminal
+ * sends no signal but closes this pipe. A terminal sends SIGHUP instead. A service has /dev/null as
+ * stdin, which never closes.
  */
 function onInputClosed(gone: () => void): void {
-  // Node.js replaces a closed stdin with /dev/null, so there always is one.
+  // Node.js replaces a closed stdin with /dev/null, so file descriptor 0 always exists.
   const input = fstatSync(0)
   if (!input.isFIFO() && !input.isSocket()) return
   process.stdin.once('end', gone).once('error', gone).resume()
 }
 
-/** Serves the UI. `open` gets the link and returns the cleanup for when the server ends. */
+/**
+ * Serves the UI. `open` receives the link and returns a cleanup function to call after the server
+ * ends.
+ */
 export async function serveCommand(
   setUp: SetUp,
   options: ServeOptions,
@@ -40,7 +44,8 @@ export async function serveCommand(
   try {
     const { rendererDir } = setup.assets
     const host = await startWebHost({ core, rendererDir, port, log: note })
-    // Registered before the link is shown, so that its reader can stop the server at once.
+    // Register the handler before showing the link, so that the user can stop the server
+    // immediately.
     const stopping = new Promise<void>((stopped) => {
       onStop(
         () => {

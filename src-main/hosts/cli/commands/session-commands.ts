@@ -1,4 +1,4 @@
-/** The commands that show, compare, report and import sessions. */
+/** Defines the commands that show, compare, report and import sessions. */
 import { reportSections } from '../../../domain/report/frozen-report'
 import { reportFormats, allSections } from '../../../domain/report/report-format'
 import {
@@ -19,10 +19,7 @@ import type { ShowOptions } from './show-command'
 import { addProblemOptions, json, ladderHelp, repeated, type CommandLine } from '../shared-options'
 import type { CompareOptions } from './compare-command'
 
-/**
- * Adds `sessions` (lists), `show` (prints one), `diff` and `compare` (compare two), and `next` (advises what to
- * change).
- */
+/** Adds `sessions`, `show`, `diff`, `compare` and `next`. */
 export function addShow({ cli, setUp, finish }: CommandLine): void {
   cli
     .command('sessions')

@@ -1,4 +1,4 @@
-/** `kernel-ladder show`: prints a session, or one of its rungs in depth. */
+/** `kernel-ladder show`: prints a session, or one of its rungs in detail. */
 import { readCatalog } from '../../../adapters/catalog/catalog'
 import { bottleneckOf } from '../../../domain/analysis/bottleneck'
 import { measuredWords, type RungMeasured } from '../../../domain/analysis/rung-measured'
@@ -27,7 +27,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** Returns the recorded measurements of this rung, unless the session is that recording. */
+/** Returns the recorded measurements of this rung. Skips the session's own recording. */
 async function measuredElsewhere(
   places: SessionPlaces,
   { ladder, target }: Session,
@@ -41,7 +41,7 @@ async function measuredElsewhere(
 
 export async function showCommand(
   places: SessionPlaces,
-  /** The newest session of the store by default. */
+  /** The session's name. The default is the newest session in the store. */
   name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {
@@ -54,7 +54,7 @@ export async function showCommand(
       const first = await rungToChange(places, opened)
       if (!first) return 0
       const next = await adviseFirst(places, opened, first)
-      // Without a step there is only the limit, which the table above states.
+      // Without a step, only the bottleneck is known, and the table above already shows it.
       if (next.step) printText(`\n${describeFirst(next, first.id)}`)
     }
     return 0

@@ -1,4 +1,7 @@
-/** `kernel-ladder` without a command: shows what is installed and suggests next steps, in ten lines. */
+/**
+ * `kernel-ladder` without a command: prints ten lines that show the installed tools and suggest
+ * next steps.
+ */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { printText } from '../output'
 import { defaultLadder, defaultRecordingRef } from '../../../services/sessions/open-session'

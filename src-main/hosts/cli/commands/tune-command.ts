@@ -1,4 +1,4 @@
-/** `kernel-ladder tune`: tries the values of a rung's parameters and ranks them. */
+/** `kernel-ladder tune`: measures different values of a rung's parameters and ranks them. */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -49,11 +49,14 @@ export interface TuneCommandOptions extends ProblemOptions {
   seconds?: string
   gpu?: string
   target?: string
-  /** Number of Slurm array tasks. */
+  /** The number of Slurm array tasks. */
   tasks?: string
-  /** The part of the space that a task tries: `3/40`. */
+  /** The part of the search space that one task measures, such as `3/40`. */
   part?: string
-  /** False with `--no-keep`, as for a sweep that the requesting machine stores. */
+  /**
+   * Whether to store the report. False with `--no-keep`, for example if the requesting machine
+   * stores it.
+   */
   keep: boolean
   fresh?: boolean
   apply?: boolean
@@ -98,7 +101,7 @@ const unitSeconds = new Map([
   ['h', 3600],
 ])
 
-/** Parses a budget: `200` points, or `90s`, `10m`, `2h`. */
+/** Parses a budget: `200` points, or a time such as `90s`, `10m`, `2h`. */
 function parseBudget(word: string | undefined): TuneRequest['budget'] {
   if (word === undefined) return { points: null, seconds: null }
   const [, number, unit] = /^(\d{1,9})([smh]?)$/.exec(word) ?? []
@@ -122,7 +125,7 @@ function parseStrategy(word: string): StrategyName {
   )
 }
 
-/** Returns the points of a T4 file, for a request that knows the parameters only later. */
+/** Returns the points of a T4 file. The request's parameters are not known yet. */
 async function firstPoints(file: string | undefined): Promise<TuneRequest['first']> {
   if (file === undefined) return () => []
   let document
@@ -207,7 +210,7 @@ export async function tuneCommand(
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
   }
-  // Do not store a part, which has only some of the points.
+  // Don't store a part, because it has only some of the points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
@@ -220,7 +223,7 @@ export async function tuneCommand(
     note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
   }
   if (report.completion === 'cancelled') return exitCodes.failed
-  // A part has no finals, and may have no point.
+  // A part has no final measurements, and can be empty.
   return report.winner || request.part ? 0 : exitCodes.failed
 }
 
@@ -271,7 +274,7 @@ async function tuneThere(
     ...(t4 === null ? {} : { file: t4 }),
     documented: true,
     change(words, job) {
-      // The final sweep must reuse what the tasks have just measured.
+      // The final sweep must reuse the results that the array tasks just measured.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
       return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
     },
@@ -292,7 +295,7 @@ async function tuneThere(
   )
 }
 
-/** Returns the words without those handled here, and with --json. */
+/** Returns the words with --json and without the options that the local machine handles. */
 const alone = (words: readonly string[]): string[] =>
   [
     ['--apply', null, false] as const,
@@ -305,7 +308,7 @@ const alone = (words: readonly string[]): string[] =>
     [...words],
   )
 
-/** The output of a failed command with --json. */
+/** The JSON output of a failed command. */
 const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>

@@ -1,4 +1,4 @@
-/** `kernel-ladder run --watch`: on every save, runs the changed rungs and prints the effect. */
+/** `kernel-ladder run --watch`: runs the changed rungs after every save and prints the effect. */
 import { readCatalog } from '../../../adapters/catalog/catalog'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../../adapters/machine/machine'
@@ -19,11 +19,14 @@ import { progressPrinter } from '../progress'
 import { metric } from '../describe/figure'
 import { sessionText } from '../describe/describe-static'
 
-/** Returns text like `  Shared-memory loads: 4.10 k → 1.02 k, better`. */
+/** Returns text such as `  Shared-memory loads: 4.10 k → 1.02 k, better`. */
 const describeCounter = ({ label, a, b, verdict }: MetricDelta): string =>
   `  ${label}: ${metric(a ?? undefined)} → ${metric(b ?? undefined)}, ${verdict}`
 
-/** Returns text like `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster.`, and a line per changed counter. */
+/**
+ * Returns text such as `02_tile: 1.31 ms → 0.98 ms, −25.2 %: faster.`, with one line per changed
+ * counter.
+ */
 export function describeChange({
   id,
   status,
@@ -53,7 +56,7 @@ const phases: Partial<Record<WatchNews['phase'], string>> = {
   gone: 'The folder no longer exists; waiting for it to come back.',
 }
 
-/** Watches a folder; returns 0 when stopped. */
+/** Watches a folder and runs changed rungs. Returns 0 when stopped. */
 export async function watchRun(
   setup: Setup,
   request: RunRequest,
@@ -75,7 +78,7 @@ export async function watchRun(
         { ...request, ladder: own.folder, rungs },
         { ...options, emit: progressPrinter() },
       )
-      // The first round has nothing to compare with. Without times, the table is the result.
+      // The first round has no previous result to compare with. Without times, print the table.
       if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
       for (const error of [missing, unsaved]) if (error) printError(error)

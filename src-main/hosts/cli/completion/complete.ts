@@ -1,8 +1,13 @@
-/** Completes the end of a command line: commands and options from the definitions, names from existing data. */
+/**
+ * Completes the end of a command line. Candidates are commands and options from the definitions,
+ * and names of existing data.
+ */
 import type { Command, Option } from 'commander'
 import type { NameKind, ListNames, Candidate } from './names'
 
-/** The kind of value by the name of an option or argument. For all others the shell completes files. */
+/**
+ * The kind of value by option or argument name. For other names, the shell completes file names.
+ */
 const kinds: Readonly<Record<string, NameKind>> = {
   ladder: 'ladders',
   rungs: 'rungs',
@@ -22,7 +27,7 @@ const kinds: Readonly<Record<string, NameKind>> = {
   shell: 'shells',
 }
 
-/** Arguments whose kind depends on their command. */
+/** Arguments whose kind of value depends on their command. */
 const ofArguments: Readonly<Record<string, NameKind>> = {
   'lab check id': 'labs',
   'lab start id': 'labs',
@@ -44,12 +49,12 @@ export const unquoted = (word: string): string =>
 
 interface Place {
   command: Command
-  /** The command's name, preceded by its parents'. */
+  /** The command's name, including the names of its parent commands. */
   path: string
-  /** Everything before the last word. */
+  /** The options in all words before the last one. */
   options: Map<string, string>
   operands: string[]
-  /** The option whose value comes next. */
+  /** The option that takes the next word as its value. */
   awaiting: Option | null
 }
 
@@ -89,7 +94,7 @@ function placeOf(cli: Command, words: readonly string[]): Place {
   return place
 }
 
-/** Returns the name of the argument for the next operand. */
+/** Returns the name of the argument that the next operand fills. */
 function argumentAt({ command, operands }: Place): string | null {
   const all = command.registeredArguments
   const last = all.at(-1)
@@ -98,7 +103,7 @@ function argumentAt({ command, operands }: Place): string | null {
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
-/** Returns candidates. In a list `a,b`, everything up to the last comma is kept. */
+/** Returns candidates for the last word. In a list `a,b`, the text up to the last comma is kept. */
 async function namesFor(
   names: ListNames,
   kind: NameKind,
@@ -134,7 +139,7 @@ async function candidates(names: ListNames, place: Place, last: string): Promise
         about: firstLine(description),
       }))
       .concat({ word: '--help', about: 'show the help of this command' })
-  // An unknown command has no completions.
+  // An unknown subcommand has no completions.
   if (command.commands.length > 0 && place.operands.length > 0) return []
   if (command.commands.length > 0)
     return command
@@ -146,7 +151,10 @@ async function candidates(names: ListNames, place: Place, last: string): Promise
   return kind ? namesFor(names, kind, last, place) : []
 }
 
-/** Completes a line. `words` begin with the program's name and end with the word to complete, which may be empty. */
+/**
+ * Completes a command line. `words` starts with the program's name. The last word is the word to
+ * complete, which may be empty.
+ */
 export async function complete(
   cli: Command,
   words: readonly string[],

@@ -1,4 +1,4 @@
-/** The man page of kernel-ladder(1), from the definitions of its commands. */
+/** Generates the man page kernel-ladder(1) from the command definitions. */
 import type { Command } from 'commander'
 import { exitCodes } from '../../../domain/errors'
 
@@ -15,7 +15,7 @@ const paragraph = (text: string): string => `.PP\n${roff(text)}`
 
 const entry = (term: string, text: string): string => `.TP\n.B ${roff(term)}\n${roff(text)}`
 
-/** Returns a usage line like `lab check <id> [options]`. */
+/** Returns a usage line such as `lab check <id> [options]`. */
 const usageOf = (path: string, command: Command): string =>
   `${path} ${command.usage().replace('[command]', 'COMMAND')}`.trim()
 

@@ -1,7 +1,7 @@
 /**
- * Names for completion: ladders, rungs, sessions and fixed lists of words.
+ * Looks up names for completion: ladders, rungs, sessions and fixed word lists.
  *
- * Reads only, and never fails.
+ * The lookups only read data, and never fail.
  */
 import { readdir } from 'node:fs/promises'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
@@ -27,7 +27,7 @@ export type NameKind =
   | 'machines'
   | 'shells'
 
-/** The context in which a name is looked up, as far as the command line tells. */
+/** The known context of a name on the command line. */
 interface Within {
   ladder: string | undefined
   session: string | undefined
@@ -50,7 +50,7 @@ async function sessions(setup: Setup): Promise<Candidate[]> {
   }))
 }
 
-/** Returns the rungs of the session or ladder that the line names. */
+/** Returns the rungs of the session or ladder that the command line names. */
 async function rungs(setup: Setup, { ladder, session }: Within): Promise<Candidate[]> {
   if (session !== undefined) {
     const { openNamed } = await import('../../../services/sessions/open-session')
@@ -96,7 +96,10 @@ async function labs(setup: Setup): Promise<Candidate[]> {
 const templates = async ({ assets }: Setup): Promise<Candidate[]> =>
   words((await readdir(assets.templatesDir)).sort())
 
-/** Returns names for completion. Returns none on any error, since the shell cannot show it. */
+/**
+ * Returns names for completion. Returns an empty list on any error, because the shell cannot show
+ * errors.
+ */
 export const namesOn =
   (setUp: SetUp) =>
   async (kind: NameKind, within: Within): Promise<Candidate[]> => {

@@ -1,9 +1,11 @@
 /** The completion script of each shell. */
 
 /**
- * The completion script of each shell. All call this program, which knows its commands and the existing names. An
- * answer has one candidate per line, followed by a tab and a description, which bash does not show. Without an
- * answer, the shell completes file names.
+ * The completion script of each shell.
+ *
+ * All scripts call this program, which knows its commands and the existing names. An answer has one
+ * candidate per line, followed by a tab and a description. Bash does not show descriptions. If the
+ * answer is empty, the shell completes file names.
  */
 const bash = `# kernel-ladder completion for bash: eval "$(kernel-ladder completion bash)"
 _kernel_ladder() {

@@ -27,7 +27,9 @@ const verdictWords: Record<Verdict, string> = {
   unknown: '? unknown',
 }
 
-/** Describes what the later rung's header expected of a metric, and whether that happened. */
+/**
+ * Describes the later rung's expected change of a metric, and whether the metric changed that way.
+ */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''
   const outcome = expected.met === null ? 'unknown' : expected.met ? '✓' : '✗'
@@ -46,7 +48,7 @@ const isCounted = ({ a, b }: MetricDelta): boolean => a?.value != null || b?.val
 
 export function describeComparison(
   comparison: RungComparison,
-  /** null if a source is unknown. */
+  /** The source changes, or null if either source is unknown. */
   hunks: readonly Hunk[] | null,
   why: Why,
 ): string {
@@ -64,7 +66,7 @@ export function describeComparison(
   ]
   const rows = [
     ...(isTimed ? timeRow : []),
-    // The session's level already tells what was not counted.
+    // Omit uncounted metrics, because the session's profiling level already implies them.
     ...metrics.filter(isCounted).map((delta) => ({
       label: delta.label,
       a: metric(delta.a ?? undefined),

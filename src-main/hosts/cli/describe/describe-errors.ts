@@ -1,10 +1,10 @@
-/** Prints compiler messages of a rung in the format that compilers write and editors read. */
+/** Prints a rung's compiler messages in the usual compiler format, which editors can parse. */
 import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 
-/** Returns the path of a source in the ladder's folder, if it has one, relative to the current folder. */
+/** Returns a source's path relative to the current folder if the ladder has a folder. */
 function shown({ folder }: Session['ladder'], file: string): string {
-  // A header outside the folder has its own path.
+  // A header outside the ladder's folder keeps its absolute path.
   if (folder === undefined || isAbsolute(file)) return file
   const path = join(folder, file.replace(/^[^/]*\//, ''))
   const near = relative(process.cwd(), path)
@@ -23,6 +23,6 @@ export const describeDiagnostics = (
     .filter((one) => one.severity === severity)
     .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)
 
-/** Returns the compiler's warnings of every rung, built or failed. */
+/** Returns the compiler's warnings of all rungs, including failed ones. */
 export const describeWarnings = (session: Pick<Session, 'ladder' | 'rungs'>): string[] =>
   session.rungs.flatMap((rung) => describeDiagnostics(session, rung, 'warning'))

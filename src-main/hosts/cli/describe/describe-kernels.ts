@@ -1,4 +1,4 @@
-/** Prints a session of kernels under ncu, from a program or an import, as terminal text. */
+/** Prints a session of kernels profiled by ncu, from a program or an import, as terminal text. */
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
@@ -31,7 +31,7 @@ const timesColumns = (session: Session, total: number | null): Column<RungResult
   },
 ]
 
-/** Columns shown only if a kernel was launched more than once. */
+/** Columns to show only if a kernel was launched more than once. */
 const spreadColumns: readonly Column<RungResult>[] = [
   {
     header: 'median',
@@ -44,7 +44,7 @@ const spreadColumns: readonly Column<RungResult>[] = [
   },
 ]
 
-/** A line of the table: a kernel, or the NVTX range of the following kernels. */
+/** A table row: a kernel, or the NVTX range of the kernels after it. */
 type Line = { rung: RungResult } | { group: RangeGroup }
 
 function linesOf(session: Session): Line[] {
@@ -55,7 +55,7 @@ function linesOf(session: Session): Line[] {
 
 const kernelCount = (count: number): string => `${count} ${count === 1 ? 'kernel' : 'kernels'}`
 
-/** Returns a cell of a range, which has a time but no counters. */
+/** Returns a cell for a range, which has a time but no counters. */
 function groupCell({ title, rungs, totalMs }: RangeGroup, header: string, total: number | null) {
   if (header === 'id') return `[${title ?? 'outside any range'}]`
   if (header === 'kernel') return kernelCount(rungs.length)

@@ -1,4 +1,4 @@
-/** A lab outcome as terminal text. */
+/** Prints a lab outcome as terminal text. */
 import { inEnglish } from '../../../domain/text/english'
 import { unjudged, type LabOutcome } from '../../../domain/labs/outcome'
 import { can } from '../../../domain/targets/targets'
@@ -21,7 +21,7 @@ const verdicts: Record<LabOutcome['status'], string> = {
   unavailable: 'Cannot be fully checked here.',
 }
 
-/** Describes the outcome, and whether a pass on an emulated GPU counts for the lab. */
+/** Describes the outcome. For an emulated GPU, also says whether the lab accepts the pass. */
 function verdictText(outcome: LabOutcome): string {
   const { status, target } = outcome
   if (status !== 'passed' || can(target).times) return verdicts[status]

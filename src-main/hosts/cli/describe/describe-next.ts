@@ -1,4 +1,4 @@
-/** What to change next in a rung, as terminal text. */
+/** Prints advice on what to change next in a rung, as terminal text. */
 import { firstStepWords, type FirstStep } from '../../../domain/next/first-step'
 import type { Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
@@ -28,7 +28,7 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
-/** The first step alone, below what is known of a rung or of a session. */
+/** Describes the first step alone, for the end of a rung's or session's output. */
 export function describeFirst(first: FirstStep, rung?: string): string {
   const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
   return `${next}: ${firstStepWords(first)}${first.step ? ' Run `next` for all steps.' : ''}`

@@ -1,4 +1,7 @@
-/** Prints predicted times as terminal text: always with their range, never in a ratio with a measured time. */
+/**
+ * Prints predicted times as terminal text. Each predicted time has its range. Predicted and
+ * measured times are never combined in a ratio.
+ */
 import { compareRungs } from '../../../domain/analysis/compare'
 import { message } from '../../../domain/messages/message'
 import {
@@ -17,11 +20,14 @@ import { none } from './figure'
 export const hasPredictions = ({ rungs }: Session): boolean =>
   rungs.some(({ predicted, notPredicted }) => predicted ?? notPredicted)
 
-/** Returns text like `≈ 3.1 ms (2.7–3.6)`; empty for a rung without a prediction. */
+/**
+ * Returns text such as `≈ 3.1 ms (2.7–3.6)`. Returns an empty string for a rung without a
+ * prediction.
+ */
 export const predictedText = ({ predicted }: RungResult): string =>
   predicted ? formatPredictedMs(predicted) : ''
 
-/** Returns the predicted speedup over the rung that this one builds on. */
+/** Returns the predicted speedup over the previous rung in the chain. */
 function stepText(session: Session, rung: RungResult): string {
   const before = rungBefore(session, rung.id)
   if (!before?.predicted || !rung.predicted) return none
@@ -41,7 +47,7 @@ export const predictedColumns = (session: Session): Column<RungResult>[] => [
   },
 ]
 
-/** Describes where the times come from, and what each rejected rung lacks. */
+/** Describes the model behind the times, and the missing data of each rejected rung. */
 export function predictedEvidence({ prediction }: Session): string[] {
   if (!prediction) return []
   const { model, parameters } = prediction
@@ -56,7 +62,7 @@ export const refusedLines = ({ rungs }: Session): string[] =>
     notPredicted ? [`${id}: ${inEnglish(notPredicted)}`] : [],
   )
 
-/** Describes the prediction of one rung in depth. */
+/** Describes the prediction of one rung in detail. */
 export function describePrediction(
   { predicted, notPredicted }: RungResult,
   profile: DeepProfile | null,

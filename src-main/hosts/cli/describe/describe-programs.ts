@@ -1,4 +1,6 @@
-/** Prints a session of a ladder of programs: wall times of processes and times of their kernels. */
+/**
+ * Prints a session of a ladder of programs: wall times of processes, and times of their kernels.
+ */
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
 import { inEnglish } from '../../../domain/text/english'
@@ -8,7 +10,7 @@ import { stepWords } from '../../../domain/analysis/climb'
 import { parseKernelName } from '../../../domain/programs/kernel-names'
 import { none } from './figure'
 
-/** The number of kernels named per rung, hottest first. */
+/** The maximum number of kernels to name per rung, hottest first. */
 const mostNamed = 3
 
 export function describePrograms(session: Session): string {
@@ -61,7 +63,7 @@ const gpuColumns: readonly Column<RungResult>[] = [
   { header: 'launches', cell: ({ profiledTime }) => String(profiledTime?.launches ?? none) },
 ]
 
-/** Returns a line like `02_fused: 7 kernels, bias_gelu 43.1 %, …`. */
+/** Returns a line such as `02_fused: 7 kernels, bias_gelu 43.1 %, …`. */
 function kernelLine({ id, profile, profiledTime: all }: RungResult): string[] {
   if (!profile || !all) return []
   const hottest = [...profile.kernels]

@@ -1,4 +1,4 @@
-/** Prints what `init --from` learned about a kernel, and what it guessed. */
+/** Prints the facts that `init --from` found about a kernel, and its guesses. */
 import { inEnglish } from '../../../domain/text/english'
 import { expressionText, isConstant, shapeText } from '../../../domain/proposal/counts'
 import { numberText } from '../../../domain/proposal/write'

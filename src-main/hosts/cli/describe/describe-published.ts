@@ -11,7 +11,9 @@ import { metric, none } from './figure'
 const figure = (value: number | undefined, unit: Unit): string =>
   value === undefined ? none : formatValue(value, unit)
 
-/** Describes the figures, next to our values only if they are for the same problem. */
+/**
+ * Describes the published figures. Measured values appear next to them only for the same problem.
+ */
 export function describePublished(session: Session): string[] {
   const { published } = session.ladder
   if (!published) return []

@@ -1,4 +1,7 @@
-/** Prints one rung in depth as terminal text: what limits it, its hot lines, its instructions, ncu's advice. */
+/**
+ * Prints one rung in detail as terminal text: its bottleneck, hot lines, instructions, and ncu's
+ * advice.
+ */
 import type {
   Bottleneck,
   BottleneckClass,
@@ -99,7 +102,7 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
   ]
 }
 
-/** Describes the instruction mix of its threads, largest category first. */
+/** Describes the rung's instruction mix per thread, largest category first. */
 function describeMix(session: Session, rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []
@@ -107,7 +110,7 @@ function describeMix(session: Session, rung: RungResult): string[] {
   const kinds = Object.entries(mix.kinds)
     .sort(([, a], [, b]) => b - a)
     .filter(([, count]) => count > 0)
-    // `Thread instructions: FP32` → `FP32`
+    // Shortens `Thread instructions: FP32` to `FP32`.
     .map(([id, count]) => `${labelOf(id).replace(/^.*: /, '')} ${share(count)}`)
   const operations = rung.metrics['fp32Operations']?.value
   return [
@@ -121,7 +124,10 @@ function describeMix(session: Session, rung: RungResult): string[] {
   ]
 }
 
-/** The counters that rank lines, with their columns: samples or, without any as on an emulated GPU, the main cost. */
+/**
+ * The counters that rank lines, with their columns. Lines are ranked by samples. Without samples,
+ * as on an emulated GPU, they are ranked by the main cost.
+ */
 const rankings = [
   { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },
   {
@@ -163,7 +169,10 @@ function describeLines(profile: DeepProfile): string[] {
   ]
 }
 
-/** Describes instructions, for machine code without line information, such as a library's. */
+/**
+ * Describes individual instructions, for machine code without line information, such as a
+ * library's.
+ */
 function describeInstructions(profile: DeepProfile): string[] {
   const all = profile.kernels.flatMap((kernel) => kernel.instructions)
   const total = all.reduce((sum, { samples }) => sum + (samples ?? 0), 0)
@@ -216,7 +225,7 @@ function describeRules(profile: DeepProfile): string[] {
   ]
 }
 
-/** Describes where warps are predicted to spend their cycles. */
+/** Describes where the model predicts that warps spend their cycles. */
 function describeCycles(profile: DeepProfile): string[] {
   const lines = cycleLines(profile).slice(0, shownLines)
   if (lines.length === 0) return ['No cycles are predicted for its source lines.']
@@ -230,13 +239,16 @@ function describeCycles(profile: DeepProfile): string[] {
   ]
 }
 
-/** Describes what a rung's header expects relative to the previous rung, and what was measured. */
+/**
+ * Describes the changes that a rung's header expects relative to the previous rung, and the
+ * measured changes.
+ */
 function describeExpected(session: Session, rung: RungResult): string[] {
   const before = rungBefore(session, rung.id)
   if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
-  // The comparison has no row for a metric that this session's profiling level does not collect.
+  // The comparison has no row for a metric that the session's profiling level does not collect.
   const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
   return [
     `Expected relative to ${before.id}:`,
@@ -253,7 +265,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
   ]
 }
 
-/** Describes a rung. `profile` is null below the deep level. */
+/** Describes a rung. `profile` is null below the deep profiling level. */
 export function describeRung(
   session: Session,
   rung: RungResult,

@@ -34,7 +34,10 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
   return `${shortName(kernel.name)}${shape}${kernel.range ? ` in ${kernel.range}` : ''}`
 }
 
-/** Names a kernel. A ladder's rung is named by its id, since several may have a kernel of one name. */
+/**
+ * Names a kernel. A ladder's rung is named by its id, because several rungs may have kernels of the
+ * same name.
+ */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
   launches === null ? rung : kernel ? briefName(kernel.name) : title
 
@@ -42,7 +45,7 @@ const timeNote = (ms: number | null): string => (ms === null ? '' : ` (${formatM
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
-/** Returns the table for sessions with counters but no times. */
+/** Returns the table for sessions that have counters but no times. */
 function countedTable(pairs: readonly Pair[]): string {
   const columns: Column<Pair>[] = [
     { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
@@ -74,7 +77,7 @@ function pairTable(pairs: readonly Pair[]): string {
   return table(pairs, columns)
 }
 
-/** Describes in sentences the other kernels without a counterpart. */
+/** Describes the kernels that have no counterpart. */
 function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
   const byId = (list: readonly Only[]): Map<string, Only> =>
     new Map(list.map((one) => [one.id, one]))
@@ -103,7 +106,7 @@ export function describeSessions(a: Session, b: Session, comparison: SessionComp
     ...answer.map((sentence) => inEnglish(sentence)),
     ...notes.map((note) => `note: ${inEnglish(note)}`),
     '',
-    // The largest contribution to the total comes first.
+    // The kernel with the largest contribution to the total comes first.
     ...(pairs.length === 0
       ? []
       : [pairTable([...pairs].sort((one, other) => magnitude(other) - magnitude(one)))]),

@@ -1,4 +1,7 @@
-/** Prints a session that was built but not run: compiler figures, and metrics derived from the launch. */
+/**
+ * Prints a session that was built but not run: compiler figures, and metrics derived from the
+ * launch.
+ */
 import { inEnglish } from '../../../domain/text/english'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
 import {
@@ -19,17 +22,20 @@ import { none } from './figure'
 const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
 
-/** Returns the spilled bytes. Null if ptxas reported no kernel, which differs from having no spills. */
+/**
+ * Returns the number of spilled bytes. Returns null if ptxas reported no kernel, which is different
+ * from zero spills.
+ */
 const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
   spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes
 
-/** Returns the distinct values over a rung's launches: `256` or `256, 512`. */
+/** Returns the distinct values over a rung's launches, such as `256` or `256, 512`. */
 const each = (
   rung: RungResult,
   word: (launch: NonNullable<RungResult['launches']>[number]) => string,
 ) => (rung.launches ? [...new Set(rung.launches.map(word))].join(', ') : none)
 
-/** Returns any session as `run` and `show` print it. */
+/** Returns the text that `run` and `show` print for a session. */
 export function sessionText(session: Session): string {
   if (isBuiltOnly(session.target)) return describeStatic(session)
   if (isOfPrograms(session)) return describePrograms(session)

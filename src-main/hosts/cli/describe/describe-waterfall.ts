@@ -1,4 +1,4 @@
-/** Prints the path from the old time to the new as bars of text. */
+/** Prints the path from the old time to the new time as text bars. */
 import { formatMs } from '../../../domain/metrics/units'
 import { message } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -6,7 +6,7 @@ import type { Waterfall } from '../../../domain/why/waterfall'
 
 const width = 40
 
-/** Returns a bar between two times, each a fraction of the longest. */
+/** Returns a bar between two times, scaled to the longest time. */
 function bar(from: number, to: number, most: number): string {
   const at = (ms: number): number => Math.round((width * ms) / most)
   const [start, end] = [Math.min(at(from), at(to)), Math.max(at(from), at(to))]

@@ -1,8 +1,8 @@
-/** Figures as text for table cells. */
+/** Formats figures for table cells. */
 import type { MetricValue } from '../../../domain/metrics/metrics'
 import { formatValue } from '../../../domain/metrics/units'
 
-/** Printed instead of a missing value. */
+/** The text for a missing value. */
 export const none = '–'
 
 export const metric = (value: MetricValue | undefined): string =>

@@ -17,19 +17,24 @@ export const diffDocument = documentKind({
   fields: {
     ...RungComparison.shape,
     ...whyShape,
-    /** The path from the old time to the new, in the order of the causes; empty if there are none. */
+    /**
+     * The path from the old time to the new time, in the order of the causes. Empty without causes.
+     */
     path: z.array(Bar),
-    /** What the reader should know in addition to the figures. */
+    /** Facts that readers need in addition to the figures. */
     warnings: z.array(Statement),
     source: z.object({ hunks: z.array(Hunk) }),
-    /** null unless both rungs have a deep profile. */
+    /** The deep comparison, or null if either rung lacks a deep profile. */
     deep: z
       .object({
-        /** null if the machine code of either rung is unknown. */
+        /** Whether the machine code is identical, or null if either code is unknown. */
         identicalSass: z.boolean().nullable(),
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),
-        /** Why the stall reasons are not compared; null if they are, or if a rung has none. */
+        /**
+         * The reason stall reasons are not compared. Null if they are compared, or if a rung has
+         * none.
+         */
         noStalls: Statement.nullable(),
       })
       .nullable(),

@@ -1,17 +1,22 @@
-/** JSON documents: the schema that defines each type, and its published form in docs/schemas. */
+/**
+ * Defines JSON documents: each document's schema, its type, and its published form in docs/schemas.
+ */
 import { z } from 'zod'
 
 export interface PublishedSchema {
   /** The document's name, as in docs/schemas/<name>.json. */
   readonly name: string
-  /** null for a file without a version. */
+  /** The document's version, or null for a file without a version. */
   readonly version: number | null
   readonly title: string
   readonly description: string
   readonly schema: z.ZodType
 }
 
-/** A document that a command prints with `--json`. `fields` are all fields except `schema`, which is the version. */
+/**
+ * A document that a command prints with `--json`. `fields` contains all fields except `schema`,
+ * which holds the version.
+ */
 export interface DocumentKind<
   Fields extends z.ZodRawShape = z.ZodRawShape,
 > extends PublishedSchema {

@@ -1,4 +1,4 @@
-/** The output of a command with `--json` if it fails before it has its own document. */
+/** The output of a command with `--json` that fails before it prints its own document. */
 import { ErrorShape } from '../../../domain/errors'
 import { documentKind } from './document'
 

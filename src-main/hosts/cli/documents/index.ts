@@ -1,4 +1,7 @@
-/** The schemas published in docs/schemas: every JSON document that a command prints, and the files that it reads. */
+/**
+ * The schemas published in docs/schemas: every JSON document that a command prints, and every file
+ * that the program reads.
+ */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
 import { AnyLadderDocument } from '../../../domain/ladder/ladder-document'
@@ -49,7 +52,7 @@ const comparisonDocument: PublishedSchema = {
   schema: ComparisonJson,
 }
 
-/** Printed documents. Their schemas describe the output form. */
+/** Documents that commands print. The schemas describe the output form. */
 export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
@@ -77,7 +80,10 @@ export const printedDocuments: readonly PublishedSchema[] = [
   errorDocument,
 ]
 
-/** Files that are read. Their schemas describe the input form, in which fields with a default may be omitted. */
+/**
+ * Files that the program reads. The schemas describe the input form, in which fields with a default
+ * may be omitted.
+ */
 export const readFiles: readonly PublishedSchema[] = [
   {
     name: 'session',

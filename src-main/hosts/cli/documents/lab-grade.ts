@@ -9,10 +9,16 @@ export const labGradeDocument = documentKind({
   title: 'lab grade',
   description: 'What `kernel-ladder lab grade --json` prints: one row per submission.',
   fields: {
-    /** What submissions were prevented from and what not, in words. */
+    /**
+     * A description of the isolation: the actions that were blocked for submissions, and those that
+     * were not.
+     */
     isolation: z.string(),
     seconds: z.number(),
-    /** The labs' own solutions, graded first to test whether this machine can pass one. */
+    /**
+     * Results of the labs' own solutions. The solutions are graded first, to test whether this
+     * machine can pass a solution.
+     */
     solutions: z.array(GradeRow),
     rows: z.array(GradeRow),
   },

@@ -13,7 +13,7 @@ const ListedLab = LabFile.pick({
   target: true,
 }).extend({
   id: Identifier,
-  /** `counters`: whether some checks need them. */
+  /** The lab's requirements. `counters` is true if some checks need counters. */
   needs: LabFile.shape.needs.unwrap().extend({ counters: z.boolean() }),
   ...LabStanding.shape,
 })

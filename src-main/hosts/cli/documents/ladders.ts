@@ -8,26 +8,26 @@ import { Task } from '../../../domain/task/task'
 import { documentKind } from './document'
 
 const ListedRung = z.object({
-  /** The variant's name, if the ladder gives one. */
+  /** The variant's name if the ladder sets one, or else the rung's id. */
   id: Identifier,
-  /** null if the rung's file is unusable, as are all fields from its header. */
+  /** The rung's title. Every header field is null if the rung's file is unusable. */
   title: z.string().nullable(),
   idea: z.string().nullable(),
   expect: z.array(Expectation),
   note: z.string().nullable(),
   file: z.string().nullable(),
   params: z.array(RungParameter),
-  /** Values of parameters that differ from the defaults. */
+  /** Parameter values that differ from the defaults. */
   values: Parameters,
-  /** The task's options in this ladder. */
+  /** The values of the task's options in this ladder. */
   options: Options,
-  /** The choices that the rung supports, by option of the task. */
+  /** The choices that the rung supports, by task option. */
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
-  /** The command of a rung that is a program, word by word. */
+  /** The command of a rung that is a program, as a list of words. */
   program: z.array(z.string()).optional(),
-  /** The recorded measurement of the rung; null if no recording contains it. */
+  /** The recorded measurement of the rung, or null if no recording contains the rung. */
   measured: RungMeasured.nullable(),
 })
 
@@ -41,9 +41,9 @@ export const laddersDocument = documentKind({
     tasks: z.array(Task),
     ladders: z.array(
       LadderFile.omit({ schema: true }).extend({
-        /** Id of its rungs' task; null for a ladder of programs. */
+        /** The id of the rungs' task, or null for a ladder of programs. */
         task: Identifier.nullable(),
-        /** Empty for a ladder of programs. */
+        /** The problem sizes. Empty for a ladder of programs. */
         sizes: z.array(Sizes),
         rungs: z.array(ListedRung),
       }),

@@ -9,9 +9,9 @@ export const machineCalibrateDocument = documentKind({
   description:
     'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/guides/calibration.md explains them.',
   fields: {
-    /** `local`, or the machine’s name. */
+    /** The machine’s name, or `local`. */
     machine: z.string(),
-    /** The file with the parameters. */
+    /** The path of the parameter file. */
     file: z.string(),
     parameters: GpuParametersFile,
     /** The output of the microbenchmarks, one JSON object per line. */

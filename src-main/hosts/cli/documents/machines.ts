@@ -10,7 +10,7 @@ export const machinesDocument = documentKind({
   description:
     'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/guides/machines.md explains it.',
   fields: {
-    /** The path of the file, even if it does not exist. */
+    /** The path of the machines file, even if the file does not exist. */
     file: z.string(),
     machines: z.array(MachineEntry.extend({ name: z.string() })),
   },
@@ -26,13 +26,13 @@ export const machineCheckDocument = documentKind({
     name: z.string(),
     os: z.string(),
     arch: z.string(),
-    /** The remote folder of the program and its jobs. */
+    /** The remote folder for the program and its jobs. */
     root: z.string(),
-    /** KiB free in it; null if unknown. */
+    /** The free space in the remote folder in KiB, or null if unknown. */
     freeKiB: z.number().nullable(),
-    /** How far its clock is ahead of ours, in seconds. */
+    /** The lead of the remote clock over the local clock, in seconds. */
     clockAhead: z.number(),
-    /** Path of its own Node.js; null if one was sent. */
+    /** The path of the machine's own Node.js, or null if a Node.js was sent. */
     node: z.string().nullable(),
     doctor: DoctorReport,
   },
@@ -48,13 +48,13 @@ export const machineRunsDocument = documentKind({
     name: z.string(),
     runs: z.array(
       z.object({
-        /** The id for `machine resume NAME ID`; begins with the start time in UTC. */
+        /** The run's id for `machine resume NAME ID`. An id begins with the start time in UTC. */
         id: z.string(),
-        /** `ended` with its session, `gone` without one. */
+        /** The run's state. An `ended` run has a session. A `gone` run does not. */
         state: z.enum(['running', 'ended', 'gone']),
         /** The ladder, or the words of a command. */
         what: z.string(),
-        /** The Slurm job number; null without Slurm. */
+        /** The Slurm job number, or null without Slurm. */
         job: z.string().nullable(),
       }),
     ),
@@ -70,10 +70,10 @@ export const machineFetchDocument = documentKind({
   fields: {
     /** The session’s folder. */
     session: z.string(),
-    /** Path of the report, for Nsight Compute. */
+    /** The path of the report, which Nsight Compute can open. */
     report: z.string(),
     bytes: z.number().int(),
-    /** The machine that had it; null if it was already here. */
+    /** The machine that had the report, or null if the report was already local. */
     machine: z.string().nullable(),
   },
 })

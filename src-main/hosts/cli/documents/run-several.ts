@@ -11,16 +11,16 @@ export const runSeveralDocument = documentKind({
   description:
     'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/guides/machines.md explains it.',
   fields: {
-    /** The requested targets. Those with a session appear in the same order in `rungs[].on`. */
+    /** The requested targets. Targets with a session appear in the same order in `rungs[].on`. */
     targets: z.array(
       z.object({
         target: z.string(),
-        /** The session's folder; null if nothing was saved. */
+        /** The session's folder, or null if nothing was saved. */
         session: z.string().nullable(),
         gpu: z.string().nullable(),
-        /** The exit code that a run on this target alone would have. */
+        /** The exit code of a run on this target alone. */
         code: z.number().int(),
-        /** Why there is no session. */
+        /** The reason this target has no session. */
         error: ErrorShape.nullable(),
       }),
     ),

@@ -9,14 +9,14 @@ import { stepShape, stepFields } from './why-fields'
 const { target, device, problem, ...rest } = Session.shape
 
 const fields = {
-  /** The session's folder; null for a recording, and if nothing was saved. */
+  /** The session's folder. Null for a recording, or if nothing was saved. */
   session: z.string().nullable(),
   target,
   device,
-  /** The host of a run on another machine. */
+  /** The host, if the run was on another machine. */
   host: rest.host,
   problem,
-  /** The model and GPU that predicted the times. */
+  /** The model and GPU that the predicted times are based on. */
   prediction: rest.prediction,
   ladder: Identifier,
   createdAt: rest.createdAt,
@@ -27,15 +27,18 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
-  /** What was profiled, for a session of a program. */
+  /** The profiled program, for a session of a program. */
   program: rest.program,
-  /** Why each rung is faster or slower than the one before; `diff` names source lines too. */
+  /**
+   * The reasons each rung is faster or slower than the previous one. The `diff` document also names
+   * source lines.
+   */
   steps: z.array(z.object(stepShape)),
 }
 
 export const runDocument = documentKind({
   name: 'run',
-  // The fields are the session's.
+  // The remaining fields have the same schema as the session.
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:
@@ -43,7 +46,7 @@ export const runDocument = documentKind({
   fields,
 })
 
-/** Returns the fields of a session. `folder` is null if the session is not stored in one. */
+/** Returns the document fields of a session. `folder` is null if the session is not stored. */
 export const sessionFields = (session: Session, folder: string | null): FieldsOf<typeof fields> => {
   const { target, device, problem, ladder, ...rest } = session
   return {

@@ -14,16 +14,19 @@ export const showRungDocument = documentKind({
   description:
     'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, its deep profile, and why it is faster or slower than the one before.',
   fields: {
-    /** The session's folder; null for a recording. */
+    /** The session's folder, or null for a recording. */
     session: z.string().nullable(),
     rung: RungResult,
-    /** null if the rung has no counters to judge by. */
+    /** The bottleneck, or null if the rung has no counters to determine one. */
     bottleneck: Bottleneck.nullable(),
-    /** null below the deep level. */
+    /** The deep profile, or null below the deep profiling level. */
     deep: DeepProfile.nullable(),
-    /** The recorded measurement of the rung; null if no recording contains it, or this session is that recording. */
+    /**
+     * The recorded measurement of the rung. Null if no recording contains the rung, or if this
+     * session is that recording.
+     */
     measured: RungMeasured.nullable(),
-    /** The rung that it is compared with; null for the first one and for the reference. */
+    /** The rung to compare with. Null for the first rung and for the reference. */
     before: z.string().nullable(),
     ...whyShape,
   },

@@ -14,15 +14,15 @@ export const whyShape = {
   unexplained,
   unexplainedFactor,
   needs,
-  /** Why there are no causes; null if there are. */
+  /** The reason no causes are given, or null if there are causes. */
   noCauses: Statement.nullable(),
-  /** The difference between the nvcc flags; null if they are the same. */
+  /** The difference between the nvcc flags, or null if the flags are equal. */
   flags: Statement.nullable(),
-  /** States that times and causes are predicted; absent if they were measured. */
+  /** A statement that times and causes are predicted. Absent if they were measured. */
   predicted: Statement.optional(),
 }
 
-/** Returns the fields. `why` is null for a rung that is compared with no other. */
+/** Returns the fields. `why` is null for a rung without a comparison rung. */
 export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   limits: why?.limits ?? { a: null, b: null },
   causes: why?.causes ?? [],
@@ -36,7 +36,7 @@ export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
 })
 
 export const stepShape = {
-  /** The rung that b is compared with. */
+  /** The rung that `b` is compared with. */
   a: z.string(),
   b: z.string(),
   verdict: Why.shape.verdict,
