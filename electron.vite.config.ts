@@ -1,13 +1,13 @@
 /**
- * The desktop program. Everything but Electron itself and Node's own modules is bundled, so that the
- * packaged program needs no node_modules.
+ * Builds the desktop program. Everything except Electron and Node's own modules is bundled, so that
+ * the packaged program needs no node_modules.
  */
 import { defineConfig } from 'electron-vite'
 import { assetPack } from './scripts/vite/assets.ts'
 import { renderer } from './vite.renderer.config.ts'
 import { emulatorWorker } from './scripts/vite/emulator-worker.ts'
 
-// scripts/lib/build.mjs builds the UI by itself, so that a change in src-main does not rebuild it.
+// scripts/lib/build.mjs builds the UI separately, so that a change in src-main does not rebuild it.
 const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'
 
 export default defineConfig({
@@ -31,7 +31,7 @@ export default defineConfig({
       outDir: 'out/preload',
       rolldownOptions: {
         input: { index: 'src-main/hosts/electron/preload.ts' },
-        // A sandboxed preload script is one CommonJS file.
+        // A sandboxed preload script must be a single CommonJS file.
         output: { format: 'cjs', entryFileNames: '[name].cjs', codeSplitting: false },
       },
     },

@@ -1,12 +1,12 @@
 /**
- * Vue's own rules, for what they look at: components, and modules of the UI. Everything else is checked by
- * Oxlint (.oxlintrc.json), in the scripts of components too.
+ * Configures ESLint for Vue's own rules, which apply to components and UI modules. Oxlint
+ * (.oxlintrc.json) checks everything else, including the scripts of components.
  */
 import prettier from 'eslint-config-prettier'
 import vue from 'eslint-plugin-vue'
 import typescript from 'typescript-eslint'
 
-// No rule asks which names the language's libraries have.
+// No rule uses the names from the language's libraries.
 const lib = []
 
 export default [
@@ -22,7 +22,7 @@ export default [
       'vue/multi-word-component-names': 'off',
       'vue/no-v-html': 'error',
       'vue/require-default-prop': 'off',
-      // These two must know what the template uses and assigns.
+      // These two rules must know the names that the template uses and assigns.
       '@typescript-eslint/no-unused-vars': [
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },

@@ -1,7 +1,8 @@
 /**
- * The programs without a UI: the command line as one file that needs no node_modules, dist/cli/kernel-ladder.mjs; with
- * `--mode package` what the npm package runs, dist/package/lib, in the files that its programs share; and with
- * `--mode checkout` the command line alone in such files, out/cli, which is built soonest.
+ * Builds the programs without a UI. The default is the command line as one file that needs no
+ * node_modules, dist/cli/kernel-ladder.mjs. `--mode package` builds the code of the npm package in
+ * dist/package/lib, split into files that its programs share. `--mode checkout` builds only the
+ * command line in out/cli. Its code is also split, and this build is the fastest.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { assetPack } from './scripts/vite/assets.ts'
@@ -26,7 +27,8 @@ const cli: UserConfig = {
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
-        // What is long would be read at every start; stack traces name lines, not functions.
+        // Node reads the whole file at every start, so it should be small. Stack traces are still
+        // useful because they name lines.
         minify: true,
         banner: '#!/usr/bin/env node',
       },
@@ -34,7 +36,10 @@ const cli: UserConfig = {
   },
 }
 
-/** Files are read in place; code is split where it is loaded on demand. */
+/**
+ * Returns a build of several files. Files are read in place, and code that is loaded on demand is
+ * split.
+ */
 const inFiles = (outDir: string, input: Record<string, string>): UserConfig => ({
   publicDir: false,
   plugins: [
@@ -47,7 +52,8 @@ const inFiles = (outDir: string, input: Record<string, string>): UserConfig => (
     outDir,
     emptyOutDir: true,
     target: 'node20',
-    // Stack traces and licenses stay readable; compiled code is kept, so that size costs no time.
+    // Without minification, stack traces and licenses stay readable. Node.js caches compiled code,
+    // so size does not slow down the start.
     minify: false,
     license: { fileName: 'third-party-licenses.md' },
     rolldownOptions: {

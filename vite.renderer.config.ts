@@ -1,7 +1,7 @@
 /**
- * The UI, the same files for the window (app://) and for the loopback server (http://). With `--mode report` the page of an
- * HTML report: the screens that make sense without a program behind them, in one file out/report/template.html, into
- * which the report service writes the sessions.
+ * Builds the UI. The window (app://) and the loopback server (http://) use the same files. With
+ * `--mode report`, builds the page of an HTML report: all screens that work without a program, in
+ * the single file out/report/template.html. The report service inserts the sessions into this file.
  */
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
@@ -10,10 +10,10 @@ import { yamlModules } from './scripts/vite/yaml-modules.ts'
 import { preloadFirstScreen } from './scripts/vite/preload.ts'
 import { reportTemplate } from './scripts/vite/report-template.ts'
 
-/** What every screen needs, and what the folder of one screen has for others. */
+/** Code that every screen needs, and code in the folder of one screen that other screens use. */
 const shared = new RegExp(
   [
-    // The editor's parts stay with the editor.
+    // The editor's code belongs in the editor's chunk.
     /src-renderer[\\/](client|stores|ui[\\/](?!code|Code))/,
     /features[\\/](palette|[a-z-]+\.ts)/,
     /features[\\/](charts[\\/]([a-z-]*figures|use-chart)|edit[\\/]OpenInEditor|ladder[\\/]ladder-rows|sessions[\\/]session-list)/,
@@ -35,7 +35,7 @@ export const renderer: UserConfig = {
     outDir: join(import.meta.dirname, 'out/renderer'),
     emptyOutDir: true,
     target: 'es2022',
-    // A strict content security policy: nothing inline, nothing from data: URLs.
+    // The strict content security policy allows no inline content and no data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 1200,
@@ -44,18 +44,19 @@ export const renderer: UserConfig = {
       output: {
         codeSplitting: {
           groups: [
-            // The entry needs it before, and without, the rest.
+            // The entry needs this module earlier than the others and without them.
             { name: 'ahead', test: /src-renderer[\\/]ahead\.ts/, priority: 1 },
             { name: 'echarts', test: /node_modules[\\/](echarts|zrender)[\\/]/ },
             { name: 'codemirror', test: /node_modules[\\/](@codemirror|@lezer|@marijn)[\\/]/ },
-            // What every screen needs, in three files in place of fifty: each file is a request of its own.
+            // Code that every screen needs, in three files instead of fifty, because each file is a
+            // separate request.
             {
               name: 'libraries',
               test: /node_modules[\\/](vue|@vue|vue-router|pinia|reka-ui|@floating-ui|@vueuse|zod|intl-messageformat|@formatjs)[\\/]/,
             },
             { name: 'domain', test: /src-main[\\/](domain|contract)[\\/]/ },
             { name: 'shared', test: shared },
-            // A chart needs most of them at once.
+            // A chart needs most of these modules at once.
             { name: 'charts', test: /src-renderer[\\/]charts[\\/]/ },
           ],
         },

@@ -14,12 +14,16 @@ const exclude = [
   'test/fakes/**',
 ]
 
-/** They put something else in the place of a module, which files beside them would see. */
+/**
+ * Tests that mock modules. These tests run isolated, because other test files would otherwise see
+ * the mocks.
+ */
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
 /**
- * Files that take longest, most of it waiting or in one thread: begun last, one of them would keep all others waiting. A
- * fresh clone knows no times yet, and would begin with the files that have most text.
+ * The slowest test files, which mostly wait or use one thread. Slow files start first, because a
+ * slow file that starts last delays the end. Vitest has no recorded times in a fresh clone and
+ * would start with the largest files.
  */
 const longest = [
   ...['cli/machines', 'cli/lab', 'browser/accessibility', 'cli/slurm', 'browser/folders'],
@@ -39,12 +43,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// To start a program the table of a worker's memory is copied, which takes a tenth of the time where buffers lie in large pages.
+// Starting a program copies the page table of the worker. With large pages, the copy takes a tenth
+// of the time.
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 
 /**
- * Each test runs little code often, and one worker all of it: a tenth of a worker's time goes into optimizing what is soon
- * done with, and another into marking a heap that a file has just begun to fill. An older Node may not know such a count.
+ * Node.js options for workers. Each test runs little code often. With default options, a worker
+ * spends a tenth of its time optimizing code that is soon unused. Another tenth is spent marking a
+ * heap that a file has only started to fill. Older Node.js versions may not support the invocation
+ * count.
  */
 const optimizeLate =
   Number.parseInt(process.versions.node, 10) >= 24 ? ['--invocation-count-for-turbofan=12000'] : []
@@ -60,13 +67,15 @@ export default defineConfig({
   test: {
     globalSetup: 'test/setup.ts',
     setupFiles: 'test/setup-each.ts',
-    // Vitest would leave a core to itself, which has little to do while tests run.
+    // By default, Vitest reserves a core for its main process, which has little work while tests
+    // run.
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
-    // All tests run beside one another, on a machine that may be busy.
+    // All tests run in parallel on a machine that may be busy.
     expect: { poll: { timeout: 30_000, interval: 25 } },
     tags: [{ name: 'thorough', description: 'runs in `npm run test:all`, and not in `npm test`' }],
-    // Workers spend a tenth of their time on collecting garbage in a young generation of the usual size.
+    // With the default size of the young generation, workers spend a tenth of their time collecting
+    // garbage.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
       {
@@ -75,7 +84,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts', 'src-renderer/**/*.test.ts'],
           exclude: [...exclude, 'test/browser/**', 'test/cli/**', 'test/desktop/**', ...mocking],
-          // Most of what a file takes alone is loading what the others load too.
+          // A single file spends most of its time loading modules that other files load too.
           isolate: false,
           execArgv: [...optimizeLate, ...collectLate],
           testTimeout: 120_000,
@@ -89,12 +98,14 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // What needs the built programs: the UI in a browser, the command line as a process, and the window.
+          // Tests of the built programs: the UI in a browser, the command line as a process, and
+          // the window.
           name: 'built',
           include: ['browser', 'cli', 'desktop'].map((folder) => `test/${folder}/**/*.test.ts`),
           exclude,
           isolate: false,
-          // Each of them often waits: for a page, a program, a server. Some start a dozen programs one after another.
+          // Each test often waits for a page, a program or a server. Some start a dozen programs
+          // one after another.
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -1,16 +1,19 @@
 // @ts-check
 /**
- * Benchmarks: prints every measurement with its spread and its budget, if it has one (bench/budgets.mjs).
- * The last lines list the budgets, and the exit code is 1 if one is exceeded. Run on a quiet machine.
+ * Benchmarks: prints every measurement with its spread and its budget, if it has one
+ * (bench/budgets.mjs). The last lines list the budgets. The exit code is 1 if a budget is exceeded.
+ * Run it on a quiet machine.
  *
- * UI: from opening the URL to a ladder whose rows react to a click, in a fresh browser profile each
- * time, with the real web host and a shipped recording.
+ * UI: time from opening the URL to a ladder whose rows react to a click. Each sample uses a fresh
+ * browser profile, the real web host and a shipped recording.
  * Start: `--help` and `ladders` of both programs; the npm package's size and installation.
  * Replay: `run --target recorded` as a process, from start to exit.
  * Compare: switching the pair, with sources of 1,500 lines; opening the machine code and the chain.
- * Grids: scrolling 300 rungs, their metrics and long machine code; the size of the initial scripts; the page’s memory.
+ * Grids: scrolling 300 rungs, their metrics and long machine code; the size of the initial scripts;
+ * the page’s memory.
  * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
- * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the memory of both.
+ * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the
+ * memory of both.
  * Emulation: gemm-fp32 at 512 and a lab check without a GPU; needs nvcc.
  * Sessions: the list of a store of 10,000 sessions, and the memory for it.
  * GPU: the cost of profiling; needs a GPU with access to its performance counters.
@@ -46,7 +49,7 @@ function start(args) {
 /** @param {import('./bench/budgets.mjs').Judge} judge */
 async function benchUi(judge) {
   const executablePath = await obtainChromium()
-  // Not imported at the top, because it may only just have been installed.
+  // Imported here and not at the top, because the package may have just been installed.
   const { chromium } = await import('playwright-core')
   const server = start(['serve'])
   const address = await new Promise((done, failed) => {

@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // @ts-check
 /**
- * Compares the output of two versions of the CLI for the same commands: exit codes, JSON documents, and every number in
- * other text.
+ * Compares the output of two CLI versions for the same commands. The comparison covers exit codes,
+ * JSON documents, and every number in other text.
  *
  *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
- * Both are one-file programs; the new one is dist/cli/kernel-ladder.mjs by default. Wording may differ: JSON is compared
- * without its sentences, help by its options, other text by its numbers in order. Dates, durations and paths are ignored.
- * Exits 1 if anything else differs.
+ * Both CLIs are one-file programs. The new CLI is dist/cli/kernel-ladder.mjs by default. Wording
+ * may differ: JSON is compared without its sentences, help by its options, other text by its
+ * numbers in order. Dates, durations and paths are ignored. The script exits with 1 if anything
+ * else differs.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -45,7 +46,7 @@ const run = (cli, words) =>
     )
   })
 
-/** Keys whose values differ between any two runs, or are sentences. */
+/** JSON keys whose values differ between any two runs, or whose values are sentences. */
 const volatile = /^(?:createdAt|id|seconds|\w*Seconds|session|folder|path|out|version|tool|cached)$/
 const isSentence = (/** @type {string} */ text) => /\s/.test(text.trim())
 
@@ -129,7 +130,7 @@ const commands = [
   ['run', '--ladder', 'reduction', '--at', 'N=100000', ...emulated],
   ['run', '--ladder', 'transpose', '--at', 'ROWS=128', '--at', 'COLS=96', ...emulated],
   ['sanitize', '--ladder', 'transpose', '--rungs', '01_naive', ...emulated],
-  // Invalid commands, which must have the same exit codes.
+  // Invalid commands. Both versions must reject them with the same exit code.
   ...[
     ['run', '--ladder', 'nope'],
     ['run', '--ladder', 'reduction', '--rungs', 'xx'],
@@ -142,7 +143,10 @@ const commands = [
   ...[['import', 'nothing.ncu-rep'], ['report', 'nope'], ['run', '--at', 'N'], ['frobnicate']],
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
-/** Differences by place, with numbers removed. @type {Map<string, { times: number, first: string }>} */
+/**
+ * Differences by place, with numbers removed from the place.
+ * @type {Map<string, { times: number, first: string }>}
+ */
 const kinds = new Map()
 let [differing, failing, next] = [0, 0, 0]
 async function compareRest() {

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]`: injects every fault into every stage of
- * the built command line, over fake tools, and prints what went wrong. `--missing` skips cells that passed before.
- * `--keep` writes the results for docs/evidence/reliability.md; cells that were not tried keep their result.
+ * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]` injects every fault into
+ * every stage of the built command line and prints the failures. The tools are fake. `--missing`
+ * skips cells that passed before. `--keep` writes the results for docs/evidence/reliability.md.
+ * Cells that were not tried keep their previous result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

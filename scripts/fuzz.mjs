@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep] [--again NUMBER]
- * [FILE…]`: feeds damaged inputs to every reader in turn, until each has had `--inputs` of them or the time is over.
- * A bug is printed with the seed and the number that reproduce its input, and should become a case of the reader's
- * own test. `--keep` adds the counts to those in docs/evidence/reliability.md. FILEs add counts that `--json` wrote elsewhere:
- * each run has its own seed, so a long run can be split over time and cores.
+ * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep]
+ * [--again NUMBER] [FILE…]` feeds damaged inputs to every reader, one reader after another. The
+ * script stops after `--inputs` inputs per reader or when the time runs out. For each bug, the
+ * script prints the seed and the number that reproduce the input. Add that input to the reader's
+ * test. `--keep` adds the counts to docs/evidence/reliability.md. FILEs add counts that `--json`
+ * wrote in other runs. Each run has its own seed, so a long run can be split over time and cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 // @ts-check
-/** Runs the command-line program from a checkout, after installing and building anything missing. */
+/** Runs the command-line program from a checkout. Installs and builds anything missing first. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `npm run lint [-- --fix]`: runs Oxlint on everything, and ESLint for Vue's own rules. Oxlint has no types for
- * components, so their scripts are passed as modules with the same line numbers.
+ * `npm run lint [-- --fix]` runs Oxlint on everything, and ESLint for Vue's own rules. Oxlint has
+ * no types for components. Their scripts are therefore linted as modules with the same line
+ * numbers.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -12,7 +13,7 @@ import { componentPaths } from './lib/package-files.mjs'
 
 const scripts = '.cache/vue-scripts'
 
-/** @param {string} text a component */
+/** @param {string} text of a component */
 function scriptOf(text) {
   const { script, scriptSetup } = parse(text, { ignoreEmpty: true }).descriptor
   let module = ''
@@ -32,7 +33,7 @@ const tsconfig = {
   exclude: [],
 }
 
-/** @returns {string[]} the paths of the modules */
+/** @returns {string[]} paths of the modules */
 function writeScripts() {
   rmSync(join(root, scripts), { recursive: true, force: true })
   mkdirSync(join(root, scripts), { recursive: true })
@@ -45,7 +46,7 @@ function writeScripts() {
   })
 }
 
-/** @param {string} tool its program in node_modules @param {string[]} args */
+/** @param {string} tool name of a program in node_modules @param {string[]} args */
 const passes = async (tool, args) => {
   const words = [...roomyHeap, join('node_modules', tool), ...args]
   return (await runChild(process.execPath, words, { env: toolEnv() })).code === 0
@@ -54,7 +55,7 @@ const passes = async (tool, args) => {
 await runScript(async () => {
   const fix = process.argv.slice(2)
   const oxlint = await passes('oxlint/bin/oxlint', ['.', ...writeScripts(), ...fix])
-  // ESLint checks each component separately, so that results of unchanged ones stay valid.
+  // ESLint checks each component separately, so the results of unchanged components stay valid.
   const cache = ['--cache', '--cache-strategy=content', '--cache-location=.cache/eslint.json']
   const eslint = await passes('eslint/bin/eslint.js', [
     ...['--max-warnings=0', 'src-renderer', ...cache, ...fix],

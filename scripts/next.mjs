@@ -1,7 +1,9 @@
 // @ts-check
 /**
- * `npm run next` fits what `next` says of gains to the shipped recordings: it writes resources/recordings/landed.json and
- * the tables in docs/evidence/next.md and docs/evidence/tables/backtest.md. Run it after a move, a recording, or the moves of a ladder have changed.
+ * `npm run next` fits the predicted gains of `next` to the shipped recordings. The results are in
+ * resources/recordings/landed.json and the tables in docs/evidence/next.md and
+ * docs/evidence/tables/backtest.md. Run it after changing a move, a recording, or the moves of a
+ * ladder.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

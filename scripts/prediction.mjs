@@ -1,13 +1,17 @@
 // @ts-check
 /**
- * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings: it predicts the rungs of those
- * whose names match, at their recorded sizes on their GPU, and writes test/captures/prediction/accuracy.json, the ranges
- * of all classes, and the tables in docs/evidence/prediction.md. Needs nvcc; a recording takes minutes. Without a pattern it
- * only takes the measured times again, for recordings that were replaced, and writes the ranges and tables.
+ * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. Needs
+ * nvcc; each recording takes minutes.
  *
- * `npm run prediction -- --ablate [PATTERN]` predicts them without each part of the model that can be left out, and writes
- * ablation.json beside it and its table. `npm run prediction -- --published [PATTERN]` predicts ladders for GPUs that were
- * not measured and whose steps have published figures, and writes published.json beside it.
+ * The script predicts the rungs of all recordings whose names match, at their recorded sizes on
+ * their GPU. The results are in test/captures/prediction/accuracy.json, the ranges of all classes,
+ * and the tables in docs/evidence/prediction.md. Without a pattern, the script only reads the
+ * measured times of replaced recordings again and writes the ranges and tables.
+ *
+ * `npm run prediction -- --ablate [PATTERN]` predicts the same rungs without each optional part of
+ * the model. The results are in ablation.json in the same folder, and in the ablation table.
+ * `npm run prediction -- --published [PATTERN]` predicts ladders on GPUs that were not measured but
+ * have published figures. The results are in published.json in the same folder.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -25,7 +29,7 @@ import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 const examples = new Set(['joint-histogram', 'layer-norm', 'stencil-3d'])
 
-/** @param {string[]} command of Node */
+/** @param {string[]} command arguments for Node.js */
 const program = async (command) => {
   const { stdout, stderr } = await execa(process.execPath, command, {
     cwd: root,
@@ -38,7 +42,7 @@ const program = async (command) => {
 
 const cli = join(root, targets.cli.outputs[0])
 
-/** The options that ask for a problem. @param {any} problem */
+/** Returns the command-line options that select a problem. @param {any} problem */
 const optionsOf = ({ sizes, scalars, options }) =>
   Object.entries({ ...sizes, ...scalars, ...options }).flatMap(([name, value]) => [
     `--${name}`,
@@ -48,7 +52,7 @@ const optionsOf = ({ sizes, scalars, options }) =>
 /** @typedef {{ name: string, ladder: string, problem: any, gpu: string }} Recording */
 
 /**
- * The recordings whose names match.
+ * Returns the recordings whose names match.
  * @param {string} pattern @returns {Recording[]}
  */
 function recordings(pattern) {
@@ -60,7 +64,7 @@ function recordings(pattern) {
   })
 }
 
-/** The session of a run. @param {string[]} command */
+/** Returns the session that a run creates. @param {string[]} command */
 async function sessionOf(command) {
   const folder = mkdtempSync(join(tmpdir(), 'kl-prediction-'))
   try {
@@ -77,8 +81,9 @@ const measuredSession = async (name) =>
   JSON.parse(await program([cli, 'show', `recorded:${name}`, '--json']))
 
 /**
- * The predicted and the measured session.
- * @param {Recording} recording @param {string[]} [predictor] the program that predicts, of Node
+ * Returns the predicted and the measured session.
+ * @param {Recording} recording
+ * @param {string[]} [predictor] Node.js arguments of the predicting program
  */
 async function predicted({ name, ladder, problem, gpu }, predictor = [cli]) {
   const which = examples.has(ladder) ? join(root, 'resources/examples', ladder) : ladder
@@ -90,7 +95,7 @@ async function predicted({ name, ladder, problem, gpu }, predictor = [cli]) {
   return { session, measured: await measuredSession(name) }
 }
 
-/** @param {string} path of a JSON file, from the root */
+/** @param {string} path of a JSON file, relative to the root */
 const read = (path) => JSON.parse(readFileSync(join(root, path), 'utf8'))
 
 /** @param {string} path @param {unknown} value */
@@ -98,11 +103,11 @@ const write = async (path, value) =>
   writeFileSync(join(root, path), await formatted(path, JSON.stringify(value)))
 
 /**
- * Predicts recordings without each part of the model; rows of other recordings stay.
+ * Predicts recordings without each part of the model. Rows of other recordings stay unchanged.
  * @param {string} pattern @param {Tables} module
  */
 async function ablate(pattern, module) {
-  // The program finds its files in the folders above it.
+  // The program looks for its files in its parent folders.
   const ablated = await bundled('scripts/lib/ablated-program.ts', join(root, 'out/ablated'))
   for (const recording of recordings(pattern)) {
     /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */
@@ -149,7 +154,7 @@ async function compareRecorded(pattern, module) {
   }
 }
 
-/** Takes the measured times of the recordings again. @param {Tables} module */
+/** Reads the measured times of the recordings again. @param {Tables} module */
 async function measureAgain(module) {
   /** @type {{ [path: string]: PredictedRow[] }} */
   const files = {
@@ -186,7 +191,7 @@ await runScript(async () => {
   /** @type {PredictedRow[]} */
   const rows = read(module.accuracyPath)
   writeFileSync(join(root, module.factorsPath), module.factorsText(rows))
-  // The tables state ranges, which follow from the factors just written.
+  // The tables show ranges, which depend on the factors written above.
   /** @type {{ module: Tables }} */
   const fresh = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
   const others = [read(module.ablationPath), read(module.publishedPath)]

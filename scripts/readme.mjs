@@ -1,10 +1,15 @@
 // @ts-check
 /**
- * Writes the generated parts of the documents: in README.md and docs/evidence/results.md runs and screenshots
- * of the UI, in docs/reference/metrics.md and others the tables of the registries, in docs/evidence/why.md the causes of recorded steps, in
- * docs/evidence/emulation.md what the emulator counts beside what a GPU counted, and which bits of instructions have no effect.
- * Long tables have pages of their own in docs/evidence/tables and docs/reference/tables.
- * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`.
+ * `npm run readme [-- figures|pictures|reference|causes|reliability|agents|library|emulation|bits]`
+ * writes the generated parts of the documents.
+ *
+ * - README.md and docs/evidence/results.md: runs and screenshots of the UI.
+ * - docs/reference/metrics.md and other reference documents: the tables of the registries.
+ * - docs/evidence/why.md: the causes of recorded steps.
+ * - docs/evidence/emulation.md: the emulator's counts compared with a GPU's, and the instruction
+ *   bits without effect.
+ *
+ * Long tables have separate pages in docs/evidence/tables and docs/reference/tables.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -73,8 +78,8 @@ async function writeFigures() {
 }
 
 /**
- * GitHub loads them on every visit, so they use the light theme, the smallest supported window width, and a small
- * file.
+ * GitHub loads the pictures on every visit. The pictures therefore use the light theme, the
+ * smallest supported window width, and small files.
  */
 const limitBytes = 300_000
 

@@ -1,9 +1,12 @@
 // @ts-check
 /**
- * Converts session folders to shipped recordings and updates the files derived from all recordings. `npm run
- * recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings. `npm run recordings -- rename`
- * gives rungs their current ids (src-main/domain/ladder/former-ids.ts). `npm run recordings` alone converts sessions
- * that are folders there, writes index.json, and removes what no recording uses.
+ * Converts session folders to shipped recordings and updates the files derived from all recordings.
+ *
+ * `npm run recordings -- keep FOLDER…` adds sessions and lab attempts to resources/recordings.
+ * `npm run recordings -- rename` replaces former rung ids with current ids
+ * (src-main/domain/ladder/former-ids.ts).
+ * `npm run recordings` converts session folders in resources/recordings, writes index.json, and
+ * removes files that no recording uses.
  */
 import { join } from 'node:path'
 import { runnerImport } from 'vite'
@@ -22,7 +25,7 @@ await runScript(async () => {
     )
   /** @type {{ module: typeof import('./vite/assets.ts') }} */
   const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
-  // These modules are shared with the program, which finds its files through a virtual module.
+  // The program uses the same modules, and it finds its files through a virtual module.
   const plugins = [vitePlugins.assetPack({ root, embed: false })]
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'), { plugins })

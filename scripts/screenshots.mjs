@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]`: captures every
- * screen with the shipped recordings, in both themes, 1280, 1440 and 1920 px wide, and the screens' states, into
- * out/screenshots. For viewing, not for comparison.
+ * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]` captures
+ * every screen with the shipped recordings, in both themes, 1280, 1440 and 1920 px wide. The script
+ * also captures the states of the screens. The pictures in out/screenshots are for viewing and not
+ * for comparison.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -59,7 +60,7 @@ await runScript(async () => {
           const screen = /** @type {import('./lib/screens.mjs').Screen} */ (
             all[/** @type {keyof typeof all} */ (name)]
           )
-          // Faults of the fake tools are set when a server starts.
+          // The faults of fake tools are fixed when a server starts.
           const own = screen.faults === undefined ? undefined : await startServer(screen)
           const address = (own ?? server).address
           const { page, close } = own

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * `npm test`: runs the checks of a change in two parallel rows. One has the tests of the built programs, which often
- * wait. The other runs all other checks one at a time and uses the remaining cores. A check whose prerequisite failed
- * does not run. The last line counts the tests: "N passed, N failed". A failed check counts as one test.
+ * `npm test` runs the checks of a change in two parallel rows. One row has the tests of the built
+ * programs, which often wait. The other row runs all other checks one at a time and uses the
+ * remaining cores. A check does not run if its prerequisite failed. The last line counts the tests:
+ * "N passed, N failed". A failed check counts as one test.
  *
  * `npm run test:all` also runs the tests tagged `thorough`, and the recipes.
  */
@@ -32,8 +33,8 @@ const extra = {}
 const summary = []
 
 /**
- * The checkers spend a fifth of their time collecting garbage with the default heap size. Several threads of those in
- * Go would each compute types that another thread already knows.
+ * With the default heap size, the checkers spend a fifth of their time collecting garbage. Checkers
+ * written in Go run on one thread, because several threads would each compute the same types.
  */
 const frugal = {
   ...{ GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '2GiB' },
@@ -41,7 +42,7 @@ const frugal = {
 }
 
 /**
- * Runs a script of package.json with the Node in node_modules.
+ * Runs a script of package.json with the Node.js program in node_modules.
  * @param {string} script
  */
 const checks = (script) => async () => {
@@ -57,7 +58,7 @@ const checks = (script) => async () => {
 }
 
 /**
- * @param {{ yields: boolean }} row a yielding row is shown when it ends
+ * @param {{ yields: boolean }} row whose output is shown when it ends, if it yields
  * @param {string[]} projects
  */
 const tests =
@@ -84,7 +85,7 @@ const tests =
     try {
       report = JSON.parse(readFileSync(file, 'utf8'))
     } catch {
-      // It exited without a report, so its exit code decides.
+      // Vitest exited without a report, so its exit code decides.
     }
     const counts = countTests(report, code)
     const left = runsAll ? 0 : thoroughTests(report)
@@ -93,7 +94,8 @@ const tests =
   }
 
 /**
- * The checks. Each starts when those in `needs` have passed, and the one in `after` has ended.
+ * The checks. Each check starts when all checks in `needs` have passed and the check in `after` has
+ * ended.
  * @type {Record<string, { needs?: string[], after?: string, run: () => Promise<Counts> }>}
  */
 const all = {
@@ -157,7 +159,8 @@ async function timed(name, run) {
 const started = new Map()
 
 /**
- * Returns the counts of a check, which runs once; null if one that it needs has not passed.
+ * Returns the counts of a check, which runs only once. Returns null if a check in `needs` did not
+ * pass.
  * @param {string} name
  * @returns {Promise<Counts | null>}
  */

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The performance budgets. A benchmark passes its result to `judge`, which tells whether the budget is met. The
- * benchmarks end with a list of all budgets and exit with 1 if one is exceeded. Times and frames apply to a quiet
- * machine.
+ * The performance budgets. Each benchmark passes its result to `judge`, which reports whether the
+ * budget is met. The benchmark run ends with a list of all budgets and exits with 1 if a budget is
+ * exceeded. Budgets for times and frames assume a quiet machine.
  */
 
 /**
@@ -13,7 +13,7 @@
  * @property {number} [digits] decimals when printed
  */
 
-/** A longer frame is noticeable: it takes two refreshes of a 60 Hz display. */
+/** A longer frame is noticeable because it takes two refreshes of a 60 Hz display. */
 export const slowFrameMs = 32
 
 const budgets = /** @satisfies {Record<string, Budget>} */ ({
@@ -57,7 +57,7 @@ const budgets = /** @satisfies {Record<string, Budget>} */ ({
 /** @param {BudgetName} name @returns {Budget} */
 export const budget = (name) => budgets[name]
 
-/** Collects the budget results of one run. */
+/** Returns a collector for the budget results of one benchmark run. */
 export function budgetTally() {
   /** @type {{ line: string, over: boolean }[]} */
   const judged = []
@@ -91,7 +91,7 @@ export function budgetTally() {
 /** @typedef {ReturnType<typeof budgetTally>['judge']} Judge */
 
 /**
- * Prints the results; returns the exit code.
+ * Prints the results and returns the exit code.
  * @param {ReturnType<ReturnType<typeof budgetTally>['summary']>} summary
  */
 export function printBudgets({ lines, over }) {

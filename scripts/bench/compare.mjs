@@ -1,9 +1,12 @@
 // @ts-check
 /**
- * Compare: the time to open its machine code and its chain, each on a new page of a recorded pair. Then, with sources
- * of 1,500 lines, switching the pair by key: from the keystroke to the second frame after it. Also measures the CPU
- * time of the page's thread, which a busy machine does not affect. The session is a shipped recording whose sources
- * are lengthened by repeating their lines.
+ * Measures the Compare screen with a shipped recording.
+ *
+ * The first part opens the pair's machine code and its chain, each on a new page. The second part
+ * switches the pair by key, with sources of 1,500 lines. The benchmark measures the time from the
+ * keystroke to the second frame after it. The benchmark also measures the CPU time of the page's
+ * thread, because other load does not affect it. Long sources are made by repeating the lines of
+ * the recorded sources.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -71,7 +74,7 @@ const views = [
 ]
 
 /**
- * Measures from the key press to the frame that shows the rows.
+ * Measures the time from the key press to the frame that shows the rows.
  * @param {import('playwright-core').Page} page
  * @param {{ key: string, rows: string }} view
  * @returns {Promise<number>} milliseconds
@@ -132,7 +135,7 @@ export async function benchCompare(judge) {
     })
     server.on('exit', () => failed(new Error('The server exited before it printed its address.')))
   })
-  // Not imported at the top, because it may only just have been installed.
+  // Imported here and not at the top, because the package may have just been installed.
   const { chromium } = await import('playwright-core')
   const browser = await chromium.launch({
     executablePath: await obtainChromium(),
@@ -143,7 +146,7 @@ export async function benchCompare(judge) {
     for (const width of [1100, 1280, 1920]) {
       const page = await context.newPage()
       await page.setViewportSize({ width, height: 900 })
-      // The first page uses up the one-time token; the others share its cookie.
+      // The first page uses the one-time token. Other pages share its cookie.
       await page.goto(width === 1100 ? address : new URL('/', address).href)
       await openPair(page, address, 'bench-long-sources', ['02_coalesced', '03_shared_tile'])
       await page.waitForTimeout(1500)

@@ -1,8 +1,12 @@
 // @ts-check
 /**
- * Times that a machine without a GPU needs: the ladder gemm-fp32 at 512 and a lab check on the emulated GPU; predicted
- * times of one rung at 512, of a lab check, and of the ladder at 4096. nvcc's output is in the cache. Besides wall time, reports the processor time of all threads and tools, which
- * other load affects less. For the ladder, also reports warp instructions per second of each.
+ * Measures how long emulation and prediction take on a machine without a GPU.
+ *
+ * Emulated: the ladder gemm-fp32 at 512, and a lab check. Predicted: one rung at 512, a lab check,
+ * and the ladder at 4096. nvcc's output is already in the cache. The benchmark reports wall time
+ * and the processor time of all threads and tools. Other load affects processor time less. For the
+ * ladder, the benchmark also reports warp instructions per second of wall time and of processor
+ * time.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -10,12 +14,15 @@ import { join } from 'node:path'
 import { root } from '../lib/project.mjs'
 import { describe, inScratch, median } from './support.mjs'
 
-/** Of each figure. */
+/** Samples per figure. */
 const samples = 3
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const solution = join(root, 'cuda-kernels/labs/07-bank-conflicts/solution.cu')
 
-/** Returns the warp instructions that the session's rungs executed, over all kernels. @param {string} session */
+/**
+ * Returns the number of warp instructions that all kernels of the session executed.
+ * @param {string} session
+ */
 function executedIn(session) {
   const deep = join(session, 'deep')
   return readdirSync(deep)
@@ -33,7 +40,8 @@ export async function benchEmulation(judge) {
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
     /**
-     * Returns elapsed milliseconds, and seconds of processor time including child programs.
+     * Returns the elapsed milliseconds and the processor time in seconds. Processor time includes
+     * child programs.
      * @param {string[]} args
      */
     const run = (args) => {

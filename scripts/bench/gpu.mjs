@@ -1,8 +1,11 @@
 // @ts-check
 /**
- * Measures the cost of profiling on a GPU: ncu as invoked by the card level, plain ncu with the same metrics, and
- * `ncu --set full`, alternating over the same launches of gemm-fp32. Also reports the passes of the standard level.
- * Self-contained, for a GPU machine that has only Node and the single-file program:
+ * Measures the cost of profiling on a GPU.
+ *
+ * The script alternates three profilers over the same launches of gemm-fp32. They are ncu as
+ * invoked by the card level, plain ncu with the same metrics, and `ncu --set full`. The script also
+ * reports the passes of the standard level. The script is self-contained. A GPU machine needs only
+ * Node and the single-file program:
  *
  *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */
@@ -18,11 +21,14 @@ import { told } from '../lib/statements.mjs'
 const given = process.env['KERNEL_LADDER_PROGRAM']
 const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
 const defaults = { rounds: 3, sizes: ['1024', '4096'] }
-/** The size that the budgets apply to; at smaller ones ncu's startup outweighs the launches. */
+/**
+ * The size that the budgets apply to. At smaller sizes, ncu's startup takes longer than the
+ * launches.
+ */
 const judgedSize = '4096'
 
 /**
- * Returns wall-clock seconds; on failure, throws with the end of the output.
+ * Returns the wall-clock time in seconds. On failure, throws an error with the end of the output.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
@@ -44,7 +50,8 @@ async function timed(file, args, env) {
 }
 
 /**
- * One run at a level: ncu's arguments and seconds, and the maximum passes of any kernel.
+ * Runs the profiler at a level. Returns ncu's arguments, the seconds, and the maximum passes of any
+ * kernel.
  * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
  * @param {'card' | 'standard'} level @param {string} name
  * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}
@@ -62,7 +69,7 @@ async function profile({ folder, size, env }, level, name) {
 }
 
 /**
- * Returns the ncu command line of that run, and the runner's command line in it.
+ * Returns the ncu command line of a profiled run, and the runner's command line inside it.
  * @param {readonly string[]} argv
  * @param {string} cache
  */
@@ -70,7 +77,7 @@ function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // The runner exits with the process that started it, which is gone.
+  // The runner exits when its owner process exits, and the recorded owner has already exited.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)
@@ -93,7 +100,7 @@ async function compare(size, rounds, judge) {
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
     const where = { folder, size, env }
-    // A warm-up run that builds everything and starts every program once.
+    // This warm-up run builds everything and starts every program once.
     const { ncu, metrics, command } = callOf((await profile(where, 'card', 'warm')).argv, cache)
     const marked = ['--profile-from-start', 'off', '--nvtx', '--clock-control', 'none']
     const caches = ['--cache-control', 'all']

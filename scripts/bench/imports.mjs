@@ -1,5 +1,8 @@
 // @ts-check
-/** Measures how fast ncu files are parsed: a table compared with papaparse, a report, and the memory of both. */
+/**
+ * Measures how fast ncu files are parsed, and how much memory parsing takes. The table parser is
+ * compared with papaparse.
+ */
 import { readFileSync } from 'node:fs'
 import { open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -44,7 +47,7 @@ export async function benchCsv() {
       await writeTable(file, capture, 100)
       /** @type {Record<'ours' | 'papaparse', any[]>} */
       const results = { ours: [], papaparse: [] }
-      // Alternating, so that other load on the machine affects both.
+      // The parsers alternate, so that other load on the machine affects both.
       for (let round = 0; round < rounds; round += 1)
         for (const who of /** @type {const} */ (['ours', 'papaparse']))
           results[who].push(await worker(who === 'ours' ? 'csv' : who, [file, parser]))

@@ -3,9 +3,9 @@
 import { readFileSync } from 'node:fs'
 
 /**
- * Returns the proportional set size of the largest renderer process in bytes: its private pages plus its share of
- * shared ones, from /proc/<pid>/smaps_rollup. The browser's spare renderer is the smaller one. null if the file does
- * not exist (not Linux).
+ * Returns the memory of the largest renderer process in bytes, from /proc/<pid>/smaps_rollup. The
+ * figure is the proportional set size: private pages plus a share of shared pages. The browser's
+ * spare renderer process is smaller. Returns null if the file does not exist (not Linux).
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

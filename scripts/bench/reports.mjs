@@ -2,8 +2,8 @@
 /**
  * Measures report commands from process start to exit.
  *
- * The reports are HTML and PDF of a session with 14 rungs at the deep level, made by repeating the rungs of the
- * shipped deep recording, and HTML of 200 rungs.
+ * The reports are HTML and PDF of a deep session with 14 rungs, and HTML of 200 rungs. The deep
+ * session repeats the rungs of the shipped deep recording.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -31,7 +31,8 @@ const random = repeatable()
 const sampled = new Set(['samples', 'notIssuedSamples'])
 
 /**
- * Returns a deep profile with varied samples, like a second run's: exact repeats would compress to nothing.
+ * Returns a deep profile with varied samples, as if recorded in another run. Exact repeats would
+ * compress too well.
  * @param {any} value
  * @returns {any}
  */
@@ -48,7 +49,7 @@ function varied(value, isSampled = false) {
 }
 
 /**
- * Replays and saves the recording, with its rungs repeated until there are 14.
+ * Replays the recording, repeats its rungs until there are 14, and saves the session.
  * @param {string} store @param {NodeJS.ProcessEnv} env
  */
 async function writeDeep(store, env) {

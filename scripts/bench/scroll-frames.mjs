@@ -2,8 +2,8 @@
 /**
  * Measures frame times of scrolling.
  *
- * A frame time is the time between animation frames as the page sees them. Also measures the CPU time of the page's
- * thread, which a busy machine does not affect.
+ * A frame time is the time between two animation frames of the page. The module also measures the
+ * CPU time of the page's thread, because other load does not affect it.
  */
 
 /**
@@ -34,7 +34,7 @@ export const scrollFrames = (page, selector, step, frames) =>
             left: (step.x ?? 0) * right,
             behavior: 'instant',
           })
-          // Reverses at an end, so that every frame scrolls.
+          // Reverse the direction at each end, so that every frame scrolls.
           if (step.y && element.scrollTop === scrollTop) down *= -1
           if (step.x && element.scrollLeft === scrollLeft) right *= -1
           const now = await frame()
@@ -47,7 +47,8 @@ export const scrollFrames = (page, selector, step, frames) =>
     )
 
 /**
- * CPU milliseconds that the page's main thread spends while `work` runs: script, style, layout, paint.
+ * Returns the CPU milliseconds that the page's main thread spends while `work` runs: script, style,
+ * layout, paint.
  * @template T
  * @param {import('playwright-core').Page} page
  * @param {() => Promise<T>} work

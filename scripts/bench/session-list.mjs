@@ -1,5 +1,7 @@
 // @ts-check
-/** Measures how long listing a large, indexed store takes, and the memory of the process. */
+/**
+ * Measures how long it takes to list a large, indexed store, and how much memory the process uses.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/project.mjs'
@@ -9,7 +11,7 @@ const count = 10_000
 
 export const rounds = 5
 
-/** Returns a live session of one rung, as a run saves it. */
+/** Returns a live session with one rung, in the format that a run saves. */
 function sample() {
   const rows = readFileSync(join(root, 'resources/recordings/sessions.jsonl'), 'utf8')
   const row = rows.slice(0, rows.indexOf('\n'))

@@ -1,9 +1,10 @@
 // @ts-check
 /**
- * Measures how long the program takes to start, from the npm package and as one file.
+ * Measures how long the program takes to start, both from the npm package and as a single file.
  *
- * The files are in the disk's cache. Also measures the package itself: size, installation in an empty folder without
- * a network, and the first recorded ladder after that.
+ * The program files are in the disk cache. The script also measures the size of the package and its
+ * installation in an empty folder without a network. Then it measures the first recorded ladder
+ * after installation.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'

@@ -1,5 +1,5 @@
 // @ts-check
-/** Helpers of the benchmarks: statistics, worker processes, and bundling of core modules. */
+/** Benchmark helpers: statistics, worker processes, and bundling of core modules. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -18,7 +18,7 @@ export const quantile = (values, share) => {
 export const median = (values) => quantile(values, 0.5)
 
 /**
- * Returns the median, minimum and maximum: `312 (298 to 330)`.
+ * Returns the median, minimum and maximum as text: `312 (298 to 330)`.
  * @param {readonly number[]} values
  * @param {number} [digits]
  */
@@ -26,7 +26,7 @@ export const spread = (values, digits = 0) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
 
 /**
- * Describes times in words.
+ * Formats times as a phrase.
  * @param {readonly number[]} times milliseconds
  */
 export function describe(times) {
@@ -38,7 +38,7 @@ export function describe(times) {
 export const megabytes = (bytes) => bytes / 1e6
 
 /**
- * Runs a job of worker.mjs in a separate process, and parses the JSON it prints.
+ * Runs a job of worker.mjs in a separate process and parses its JSON output.
  * @param {string} job
  * @param {string[]} args
  * @returns {Promise<any>}

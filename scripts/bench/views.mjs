@@ -1,12 +1,15 @@
 // @ts-check
 /**
- * The views that the benchmarks measure, and how to reach them. A test uses the same code
- * (test/browser/matrix.test.ts).
+ * The views that the benchmarks measure, and the steps to open them. test/browser/matrix.test.ts
+ * uses the same code.
  */
 
 /** @typedef {import('playwright-core').Page} Page */
 
-/** Screens to scroll: the address, what shows that the screen is ready, and the scrolled element. */
+/**
+ * Screens to scroll. Each has an address, a selector that appears when the screen is ready, and the
+ * scrolled element.
+ */
 export const grids = {
   /** @param {{ rungs: number }} of */
   ladder: ({ rungs }) => ({
@@ -29,17 +32,17 @@ export const grids = {
  * @param {{ view: string, ready: string }} of
  */
 export async function openView(page, address, ref, { view, ready }) {
-  // Via a blank page: a screen that is already open would keep its view.
+  // Load a blank page first, because a screen that is already open would keep its view.
   await page.goto('about:blank')
   await page.goto(new URL(`/#/session/${encodeURIComponent(ref)}/${view}`, address).href)
   await page.locator(ready).first().waitFor()
 }
 
-/** The scrolled element in the view of whole kernels. */
+/** Selector of the scrolled element in the whole-kernel view. */
 export const machineCode = '.sass-list'
 
 /**
- * Opens a pair's whole kernels.
+ * Opens the whole-kernel view of a pair.
  * @param {Page} page signed in
  * @param {string} address
  * @param {string} ref
@@ -52,7 +55,7 @@ export async function openMachineCode(page, address, ref, pair) {
 }
 
 /**
- * Opens a pair's sources.
+ * Opens the sources of a pair.
  * @param {Page} page signed in
  * @param {string} address
  * @param {string} ref

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Runs one job in a separate process and prints the result as JSON: `worker.mjs JOB ARGUMENT…`. Times are in seconds;
- * memory is the process's peak, in bytes.
+ * Runs one job in a separate process and prints the result as JSON: `worker.mjs JOB ARGUMENT…`.
+ * Times are in seconds. Memory is the peak of the process in bytes.
  */
 import { createReadStream, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url'
 import { root } from '../lib/project.mjs'
 
 /**
- * Returns this program's own peak. `maxRSS`, in kilobytes, is at least that of the bench when it started this
- * process.
+ * Returns this process's peak memory in bytes. `maxRSS` (in kilobytes) is only a fallback, because
+ * it is never below the parent's peak at the start of this process.
  */
 function peakBytes() {
   try {
@@ -18,7 +18,7 @@ function peakBytes() {
       /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
     if (kilobytes !== undefined) return Number(kilobytes) * 1024
   } catch {
-    // Not Linux.
+    // The file does not exist, because this is not Linux.
   }
   return process.resourceUsage().maxRSS * 1024
 }
@@ -38,7 +38,10 @@ const csvStream = (/** @type {string} */ file) =>
 
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
-  /** Converts every row of a table to a launch with values in base units, without storing it. */
+  /**
+   * Converts every row of a table to a launch with values in base units. The launches are not
+   * stored.
+   */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)
     let rows = 0
@@ -53,7 +56,10 @@ const jobs = {
     return { ...cost, rows, cells }
   },
 
-  /** Converts every row to an array of strings, delivered in chunks: the least work papaparse can do. */
+  /**
+   * Converts every row to an array of strings, delivered in chunks. This is the least work
+   * papaparse can do.
+   */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')
     let rows = 0
@@ -74,7 +80,7 @@ const jobs = {
     return { ...cost, rows, cells }
   },
 
-  /** Parses a .ncu-rep. */
+  /** Parses a .ncu-rep file. */
   async report(file = '', parser = '') {
     const { parseNcuRep } = await import(parser)
     const beforeBytes = process.memoryUsage().rss
@@ -85,7 +91,7 @@ const jobs = {
     return { seconds, launches: launches.length, metrics, beforeBytes, peakBytes: peakBytes() }
   },
 
-  /** Lists the sessions of a store. */
+  /** Lists the sessions in a store. */
   async sessions(code = '', folder = '') {
     const { listAll } = await import(pathToFileURL(code).href)
     const places = {

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# record.sh LIST BUDGET: records the lines of LIST.txt beside this script, first line first, for at most BUDGET seconds.
-# A line is NAME|SECONDS it is expected to take|ARGUMENTS of `kernel-ladder run`. It needs node.xz and kl.mjs.xz beside it: the
-# Node program, and dist/cli/kernel-ladder.mjs.
+# record.sh LIST BUDGET records the lines of LIST.txt in order, for at most BUDGET seconds. LIST.txt is in the folder of
+# this script.
+# A line is NAME|SECONDS|ARGUMENTS: the session's name, its expected time, and arguments of `kernel-ladder run`.
+# The same folder must contain node.xz (the Node program) and kl.mjs.xz (dist/cli/kernel-ladder.mjs).
 #
-# Everything that it makes comes back as one archive, $OUT/LIST.tar, written anew after each line: NAME.tar.xz for each
-# complete session, NAME.log for each run, and LIST.done with the names that succeeded. To resume, put LIST.done, or the whole
-# LIST.tar, beside this script: its names are skipped. A recording starts only if its expected time is left, and is stopped
-# when the budget is spent, so that the call ends by itself.
-# TARGET (default: local) is for a trial without a GPU, such as TARGET=static:h200.
+# All output is in one archive, $OUT/LIST.tar, rewritten after each line. The archive has NAME.tar.xz for each complete
+# session, NAME.log for each run, and LIST.done with the names that succeeded. To resume, put LIST.done or the whole
+# LIST.tar in the folder of this script; finished names are skipped. A recording starts only if enough time is left for
+# it. A recording is stopped when the budget is spent, so that the script ends by itself.
+# Set TARGET (default: local) for a trial without a GPU, such as TARGET=static:h200.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 [ $# -eq 2 ] || { echo "Usage: OUT=FOLDER record.sh LIST BUDGET"; exit 2; }
@@ -23,7 +24,7 @@ mkdir "$results" "$work/sessions"
 touch "$results/$list.done"
 if [ -f "$here/$list.done" ]; then cp "$here/$list.done" "$results/$list.done"
 elif [ -f "$here/$list.tar" ]; then tar -C "$results" -xf "$here/$list.tar" "./$list.done"; fi
-# Through a temporary name: a call that is killed leaves a whole archive.
+# Write to a temporary name first, so that a killed script leaves a complete archive.
 archive() { tar -C "$results" -cf "$OUT/$list.tar.part" . && mv "$OUT/$list.tar.part" "$OUT/$list.tar"; }
 archive || exit 1
 while IFS='|' read -r name expected args; do
@@ -41,7 +42,7 @@ while IFS='|' read -r name expected args; do
     echo "$name: not recorded, exit code $code after $took s"; tail -n 3 "$results/$name.log" | cut -c1-300
     archive; continue
   fi
-  # ncu's own report is not kept in a recording, and is the largest file.
+  # ncu's own report is the largest file, and recordings do not keep it.
   tar -C "$work/sessions" --exclude='*.ncu-rep' -cJf "$results/$name.tar.xz" "$name"
   size=$(stat -c %s "$results/$name.tar.xz")
   if [ "$size" -ge 20000000 ]; then

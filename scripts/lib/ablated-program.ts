@@ -1,4 +1,6 @@
-/** The command line with a part of the timing model left out, named by the first argument. */
+/**
+ * The command line with one part of the timing model disabled. The first argument names that part.
+ */
 import { setUp } from '../../src-main/adapters/machine/local-machine'
 import { startThread } from '../../src-main/adapters/emulator/pool'
 import type { StartEmulator } from '../../src-main/adapters/tools/emulator'

@@ -1,11 +1,11 @@
-/** What the parts of the timing model are worth: errors of predictions without each of them. */
+/** Measures the value of each part of the timing model: prediction errors without that part. */
 import { ablations, type Ablation } from '../../src-main/domain/prediction/ablation'
 import { mdTable } from '../../src-main/domain/text/markdown'
 import { figuresOf, orderOf, percent, type PredictedRow } from './prediction-rows'
 
 export const ablationPath = 'test/captures/prediction/ablation.json'
 
-/** What `npm run prediction -- --ablate` predicts. */
+/** Recordings that `npm run prediction -- --ablate` predicts. */
 export const ablatedRecordings =
   '^(gemm-fp32-h200-1024|gemm-bf16-h100-4096|reduction-h200-4194304|softmax-h200-4096x4096|transpose-h200)$'
 
@@ -24,7 +24,7 @@ const words: Readonly<Record<Ablation, string>> = {
   'power-cap': 'without the power cap',
 }
 
-/** `whole` are the rows of the complete model, of all recordings. */
+/** Returns the ablation tables. `whole` has the rows of the complete model for all recordings. */
 export function ablationTables(whole: readonly PredictedRow[], { rows }: AblationFile): string {
   const recordings = [...new Set(rows.map(({ recording }) => recording))].toSorted()
   const lines: [string, readonly PredictedRow[]][] = [

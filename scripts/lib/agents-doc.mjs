@@ -1,5 +1,8 @@
 // @ts-check
-/** The conversations in docs/guides/agents.md: two held with the built server by the SDK's own client, and two recorded ones. */
+/**
+ * Generates the conversations in docs/guides/agents.md. Two run against the built server through
+ * the SDK's client. The other two are recorded.
+ */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliDecompressSync } from 'node:zlib'
@@ -17,8 +20,8 @@ const asking = (client, calls) => async (/** @type {string} */ name, /** @type {
 }
 
 /**
- * Goes from a report to the first cause, using only the answers received.
- * @param {Client} client of a server whose folder holds slow.ncu-rep
+ * Calls the server until a report's first cause is known, using only earlier answers.
+ * @param {Client} client of a server whose folder contains slow.ncu-rep
  */
 async function firstCause(client) {
   /** @type {Call[]} */
@@ -30,8 +33,8 @@ async function firstCause(client) {
 }
 
 /**
- * Goes from a wrong answer to the line with the bank conflict.
- * @param {Client} client of a server whose folder holds lab.cu
+ * Calls the server until the line with the bank conflict is known, starting from a wrong answer.
+ * @param {Client} client of a server whose folder contains lab.cu
  */
 async function labConflict(client) {
   /** @type {Call[]} */
@@ -48,7 +51,7 @@ const mostText = 700
 /** @param {Call} call */
 function shown({ name, given, answer }) {
   const { summary, ...rest } = answer
-  // A session's name contains the time of its creation.
+  // A session's name contains its creation time.
   const text = JSON.stringify(rest).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
   const cut = text.length > mostText ? `${text.slice(0, mostText)}…` : text
   const asked = JSON.stringify(given).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
@@ -59,7 +62,7 @@ function shown({ name, given, answer }) {
 const block = (calls) => `\`\`\`\n${calls.map(shown).join('\n\n')}\n\`\`\``
 
 /**
- * A recorded conversation from a naive kernel to its limit; what it wrote is in its own calls.
+ * A recorded optimization of a kernel, from naive to its limit. Its calls contain the edited files.
  * @typedef {{ name: 'edit', file: string, text: string }} Edit
  * @typedef {{ rung: string, ms: number, spread: number }} MeasuredRung
  * @typedef {{
@@ -96,16 +99,16 @@ function climb({ repository, commit, path, kernel, calls, measured }) {
 
 const climbsCapture = join(root, 'test/captures/agents/from-naive.json')
 
-/** The recorded conversations, as the document has them. */
+/** Returns the recorded conversations in the document's format. */
 const climbs = () =>
   /** @type {{ kernels: Climbed[] }} */ (JSON.parse(readFileSync(climbsCapture, 'utf8'))).kernels
     .map(climb)
     .join('\n\n')
 
 /**
- * The document with the conversations of today, and the conversations.
+ * Runs the conversations. Returns the updated document and the conversations.
  * @param {string} program @param {string} dir for the session store and the agent's folder
- * @param {string} [cache] with what was built before
+ * @param {string} [cache] with earlier builds
  */
 export async function agentsDoc(program, dir, cache = join(dir, 'cache')) {
   const { Client } = await import('@modelcontextprotocol/client')

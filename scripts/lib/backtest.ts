@@ -1,6 +1,7 @@
 /**
- * The backtest of `next`. For every recorded step, it computes the suggestion at the previous rung from all other
- * ladders. `next` learns from the same steps, with the bounds of current moves.
+ * Backtests `next`. For every recorded step, `next` suggests a move at the previous rung, using
+ * only data of the other ladders. `next` learns from the same steps, with the bounds of current
+ * moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,7 +23,7 @@ import { formatRatio } from '../../src-main/domain/metrics/units'
 import { stepsTable } from './steps-table'
 
 export const landedPath = 'resources/recordings/landed.json'
-/** The page with the scores, and the one with every step. */
+/** Path of the page with the scores. */
 export const backtestPath = 'docs/evidence/next.md'
 export const backtestStepsPath = 'docs/evidence/tables/backtest.md'
 
@@ -45,7 +46,7 @@ function declaredMoves(root: string): Map<string, Map<string, Entry>> {
       const text = readFileSync(join(root, place, name, 'ladder.yaml'), 'utf8')
       const ladder = readYaml(text).value as Partial<(typeof ladders)[number]>
       if (!ladder.rungs) continue
-      // A template becomes a lab's ladder once it is started: softmax-lab in the recordings.
+      // A template has this id once a lab is started from it, as in the recording softmax-lab.
       const id = place.endsWith('templates') ? `${name}-lab` : ladder.id!
       ladders.push({ id, rungs: ladder.rungs })
     }
@@ -60,16 +61,16 @@ export interface RecordedStep {
   level: string
   from: string
   to: string
-  /** The moves of the step according to the ladder. */
+  /** Moves of this step, as declared by the ladder. */
   made: readonly string[]
-  /** Slower on purpose, so that suggesting it would be wrong. */
+  /** Whether the step is slower on purpose. Suggesting it would be wrong. */
   negative: boolean
   gain: number
-  /** Null if the previous rung has too few counters for advice. */
+  /** Facts of the previous rung, or null if the rung has too few counters for advice. */
   facts: Facts | null
   /**
-   * Whether the previous rung has a deep profile, and the optimizations that ncu's rules named there, with their
-   * estimates in percent.
+   * Optimizations that ncu's rules suggested for the previous rung, with estimates in percent, or
+   * null without a deep profile.
    */
   rules: readonly { name: string; estimate: number | null }[] | null
 }
@@ -139,7 +140,7 @@ const rulesOf = ({ kernels }: DeepProfile): NonNullable<RecordedStep['rules']> =
 /** Rounds a factor to its significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(5))
 
-/** Returns the data that `next` learns from: every step that was not slower on purpose. */
+/** Returns the steps that `next` learns from, without the steps that are slower on purpose. */
 export function pastOf(steps: readonly RecordedStep[]): Past {
   const landed: Landed[] = []
   const offered = new Map<string, Offered>()
@@ -167,14 +168,17 @@ export function pastOf(steps: readonly RecordedStep[]): Past {
 
 export interface Backtested {
   step: RecordedStep
-  /** The first three suggestions. */
+  /** The first three suggested moves. */
   first: readonly string[]
   isFirst: boolean
-  /** The range of the best suggestion that the step made, among the first five; null if there is none. */
+  /**
+   * The predicted range of the best suggested move that the step made. Null if the step made none
+   * of the first five suggestions.
+   */
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }
 
-/** Times that differ by less count as equal. */
+/** Two times whose ratio is below this factor count as equal. */
 export const tolerance = 1.005
 export const firstCount = 3
 const shownCount = 5
@@ -209,10 +213,10 @@ export const worth = 1.02
 
 export interface Score {
   steps: number
-  /** Fractions from 0 to 1; null without steps. */
+  /** Fraction from 0 to 1, or null if there are no steps. */
   first: number | null
   inRange: number | null
-  /** Median of high divided by low over the ranges. */
+  /** Median ratio of a range's high end to its low end. */
   medianWidth: number | null
 }
 
@@ -249,7 +253,10 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
   }
 }
 
-/** The moves that each of ncu's rules may mean, interpreted generously; the rules are those in the recordings. */
+/**
+ * Moves that each of ncu's rules may mean, interpreted generously. The table has the rules that
+ * occur in the recordings.
+ */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {
   UncoalescedGlobalAccess: ['coalesce'],
   MemoryCacheAccessPattern: ['coalesce', 'vectorize'],
@@ -268,10 +275,11 @@ const ruleMoves: Readonly<Record<string, readonly string[]>> = {
 
 export interface RulesScore {
   steps: number
-  /** Steps for which one of the first three rules points to the move. */
+  /** Steps where one of the first three rules points to the move. */
   first: number
   /**
-   * The number of those with an estimate, and of these, how many gain at most the estimate, and at least half of it.
+   * Number of steps with an estimate. `atMost` counts gains up to the estimate. `atLeastHalf`
+   * counts gains of at least half the estimate.
    */
   estimated: number
   atMost: number
@@ -297,7 +305,10 @@ export function rulesScore(tested: readonly Backtested[]): RulesScore {
   }
 }
 
-/** Converts ncu's estimate, the fraction of time saved in percent, to a factor. */
+/**
+ * Converts ncu's estimate to a speedup factor. The estimate is the fraction of time saved, in
+ * percent.
+ */
 const estimateOf = ({ estimate }: { estimate: number | null }): number =>
   1 / (1 - Math.min(99, estimate!) / 100)
 
@@ -306,7 +317,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** The generated part of each page: the scores, and a row per step. */
+/** Returns the generated part of each page: the scores, and a row per step. */
 export function backtestParts(
   steps: readonly RecordedStep[],
   past: Past,

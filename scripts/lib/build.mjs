@@ -1,5 +1,8 @@
 // @ts-check
-/** Builds stale targets with one line each on stderr. A builder's output is shown only if it fails. */
+/**
+ * Builds stale targets and prints one line per target on stderr. A builder's output is shown only
+ * if the build fails.
+ */
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
 import { toolEnv, PlainError, root, say, roomyHeap } from './project.mjs'
@@ -148,14 +151,14 @@ export async function ensureBuilt(names, options = {}) {
     /** @type {Map<TargetName, Promise<void>>} */
     const begun = new Map()
     for (const name of wanted) {
-      // `wanted` is ordered so that dependencies come first.
+      // `wanted` lists dependencies before the targets that need them.
       const needs = targets[name].needs.flatMap((needed) => begun.get(needed) ?? [])
       const made = Promise.all(needs).then(async () => {
         if (options.force || !isFresh(root, targets[name])) await build(name)
       })
       begun.set(name, made)
     }
-    // All must have ended before another process may build.
+    // Wait for all builds to end, so that another process can build safely.
     const failed = (await Promise.allSettled(begun.values())).find(
       ({ status }) => status === 'rejected',
     )

@@ -14,20 +14,20 @@ import { root } from './project.mjs'
  */
 
 /**
- * Whether SIGINT must be forwarded to a child in this process's group: a terminal's ^C has already
- * reached it, and a second one would count as a repeated ^C.
+ * Whether SIGINT must be forwarded to a child in this process's group. A terminal's ^C has already
+ * reached the child. A second SIGINT would count as a repeated ^C.
  * @param {{ isTTY?: boolean }[]} streams
  */
 export const passesInterruptOn = (streams) => !streams.some((stream) => stream.isTTY)
 
 /**
- * Runs a program to completion. Signals sent to this process are forwarded to the program, and this
- * process outlives it, so that its final output and exit code are not lost.
+ * Runs a program to completion. Signals sent to this process are forwarded to the program. This
+ * process exits later than the program, so that no final output is lost.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{
  *   cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean, yields?: boolean
- * }} [options] `yields`: others go before it where there are too few cores
+ * }} [options] `yields` lowers the priority of the child
  * @returns {Promise<Ended>}
  */
 export function runChild(file, args, options = {}) {
@@ -43,7 +43,7 @@ export function runChild(file, args, options = {}) {
     try {
       setPriority(child.pid, 7)
     } catch {
-      // The process has ended, or this system does not allow it.
+      // The process has ended, or this system does not allow changing its priority.
     }
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -83,8 +83,9 @@ export function runChild(file, args, options = {}) {
 }
 
 /**
- * Runs a built command-line program, which takes over this process, including signals and exit code.
- * @param {string} file its path in the repository
+ * Runs a built command-line program inside this process, which then has the program's signals and
+ * exit code.
+ * @param {string} file path of the program in the repository
  * @param {readonly string[]} args
  * @returns {Promise<undefined>} because the program sets the exit code
  */

@@ -1,8 +1,9 @@
 // @ts-check
 /**
- * Finds a Chromium or Chrome for the browser tests, or installs one.
+ * Finds Chromium or Chrome for the browser tests, or installs it.
  *
- * Prefers the headless shell: the same engine without a window, whose pages open in about half the time.
+ * The headless shell is preferred. It has the same engine without a window, and its pages open in
+ * about half the time.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -50,7 +51,10 @@ function usualPlaces(env, platform) {
     )
 }
 
-/** Returns the browser that playwright-core installs; tried last, because loading playwright-core takes a while. */
+/**
+ * Returns the browser that playwright-core installs. It is tried last, because loading
+ * playwright-core is slow.
+ */
 function ownOfPlaywright() {
   try {
     return createRequire(import.meta.url)('playwright-core').chromium.executablePath()
@@ -60,7 +64,8 @@ function ownOfPlaywright() {
 }
 
 /**
- * Yields executables in order of preference. One named by the user is never skipped silently.
+ * Yields executables in order of preference. An executable named by the user is never skipped
+ * silently.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} platform
  * @param {() => string | undefined} playwright
@@ -87,7 +92,8 @@ export function* chromiumCandidates(env, platform, playwright = ownOfPlaywright)
 }
 
 /**
- * Whether an executable works: some distributions have a stub that only prints how to install a browser.
+ * Whether an executable works. Some distributions have a stub that only prints how to install a
+ * browser.
  * @param {string} path
  */
 async function answers(path) {
@@ -106,7 +112,10 @@ export async function findChromium() {
 /** The shell needs a font, which a server may lack. */
 const shellPackages = [shell, 'fonts-liberation']
 
-/** @param {readonly string[]} [others] packages to install along with it, as each call of apt-get takes seconds */
+/**
+ * @param {readonly string[]} [others] packages to install in the same apt-get call, because each
+ * call takes seconds
+ */
 export async function obtainChromium(others = []) {
   const found = await findChromium()
   const named = variables.some((variable) => process.env[variable])

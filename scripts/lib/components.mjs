@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Checks the types of Vue components with TypeScript 7, which does not support them. Vue's own compiler converts each
- * to a module, including its template, and messages are mapped back to the component.
+ * Checks the types of Vue components with TypeScript 7, which does not support components. Vue's
+ * own compiler converts each component and its template to a module. Messages are mapped back to
+ * the component.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -21,8 +22,8 @@ export const checkTypes = (config) =>
     [
       join(root, 'node_modules/typescript-7/bin/tsc'),
       ...['-p', config, '--pretty', 'false'],
-      // Two projects are checked in parallel. Several threads would each compute types that another thread already
-      // knows.
+      // Two projects are checked in parallel. More threads per project would compute the same types
+      // several times.
       '--singleThreaded',
     ],
     { env: toolEnv(), output: 'kept' },
@@ -50,10 +51,17 @@ const tsconfig = {
  * @property {vue.SourceMap<vue.CodeInformation>} map
  */
 
-/** Whether it is the module, not styles or parts of the template. @param {vue.VirtualCode} code */
+/**
+ * Whether the code is the component's module, not styles or template parts.
+ * @param {vue.VirtualCode} code
+ */
 const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)
 
-/** @param {string} base @param {string} folder where they go @returns {Map<string, Module>} by path */
+/**
+ * @param {string} base
+ * @param {string} folder of the written modules
+ * @returns {Map<string, Module>} by path
+ */
 function writeModules(base, folder) {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
@@ -66,7 +74,7 @@ function writeModules(base, folder) {
     componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
-      // The module refers to Vue's types relative to its own path.
+      // The module imports Vue's types relative to its own path.
       const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
       const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)
       if (!script) throw new Error(`${component} has no script to check.`)
@@ -80,7 +88,7 @@ function writeModules(base, folder) {
 }
 
 /**
- * Returns the offset of a line and column, both from 1, in a text.
+ * Returns the offset of a line and column in a text. Both start at 1.
  * @param {string} text
  * @param {number} line
  * @param {number} column
@@ -95,7 +103,7 @@ function placeOf(text, offset) {
 }
 
 /**
- * Returns a message with its location in the component; nothing for code that no author wrote.
+ * Maps a message to its location in the component. Returns nothing for generated code.
  * @param {Map<string, Module>} modules
  * @param {string} text
  * @returns {string[]}
@@ -115,15 +123,15 @@ function told(modules, text) {
 }
 
 /**
- * Returns the type errors of the UI and of its tests.
- * @param {string} base the folder with that and `src-renderer`
+ * Returns the type errors of the UI and its tests.
+ * @param {string} base folder with both, including `src-renderer`
  * @returns {Promise<string[]>}
  */
 export async function checkComponents(base) {
   const folder = join(base, '.cache/vue-modules')
   const modules = writeModules(base, folder)
   const { code, output } = await checkTypes(join(folder, 'tsconfig.json'))
-  // Explanations of a message are indented below it.
+  // The compiler indents explanations below their message.
   const messages = output.split(/\n(?! )/).filter((text) => text !== '')
   if (code !== 0 && messages.length === 0) return [`TypeScript ended with ${code}.`]
   return messages.flatMap((text) => told(modules, text))

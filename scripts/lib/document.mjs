@@ -1,5 +1,8 @@
 // @ts-check
-/** Replaces the generated parts of handwritten documents, formatted as `npm run format` does. */
+/**
+ * Replaces the generated parts of handwritten documents. The output is formatted as by `npm run
+ * format`.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format } from 'oxfmt'
@@ -9,7 +12,7 @@ const { ignorePatterns: _, ...style } = JSON.parse(
   readFileSync(join(root, '.oxfmtrc.json'), 'utf8'),
 )
 
-/** @param {string} path its ending names the language @param {string} text */
+/** @param {string} path whose extension selects the language @param {string} text */
 export async function formatted(path, text) {
   const { code, errors } = await format(path, text, style)
   if (errors[0]) throw new Error(`${path}: ${errors[0].message}`)
@@ -17,7 +20,7 @@ export async function formatted(path, text) {
 }
 
 /**
- * Replaces the block between the two comments of a marker.
+ * Replaces the block between the two comments of the named marker.
  * @param {string} text
  * @param {string} name
  * @param {string} block
@@ -29,7 +32,7 @@ export function between(text, name, block) {
 }
 
 /**
- * Returns the document with these blocks, formatted.
+ * Returns the document with the blocks inserted, formatted.
  * @param {string} path from the root of the repository
  * @param {Iterable<readonly [name: string, block: string]>} blocks
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Finds Electron for the desktop program, or downloads it. */
+/** Finds Electron for the desktop program and downloads it if needed. */
 import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -9,9 +9,10 @@ import { runChild } from './child.mjs'
 import { toolEnv, say, root } from './project.mjs'
 
 /**
- * Whether to download Electron for a window: there is a display, its sandbox works for this user, and no port was
- * requested. `kernel-ladder app` explains why there is no window.
- * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly string[] }} here
+ * Whether to download Electron for a window. Requires a display, a working sandbox for this user,
+ * and no requested port. If there is no window, `kernel-ladder app` explains why.
+ * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly string[] }}
+ * here
  */
 export const mayOpenWindow = ({ platform, env, uid, args }) =>
   !args.some((arg) => /^(-p|--port|--session)(=|$)/.test(arg)) &&
@@ -19,7 +20,7 @@ export const mayOpenWindow = ({ platform, env, uid, args }) =>
 
 /**
  * @param {string} folder of the package `electron`
- * @returns {string | undefined} the executable, if it has been downloaded
+ * @returns {string | undefined} path of the executable, if it has been downloaded
  */
 export function electronPath(folder) {
   try {
@@ -31,13 +32,17 @@ export function electronPath(folder) {
   }
 }
 
-/** A slow connection takes minutes. A download that receives nothing for this long is canceled. */
+/**
+ * Over a slow connection, a download takes minutes. A download that receives no data for this long
+ * is canceled.
+ */
 const silenceMs = 60_000
 const sayEveryMs = 5000
 
 /**
- * Returns a downloader for @electron/get that reports progress, and ends when no more data arrives.
- * @param {{ silenceMs?: number, sayEveryMs?: number, say?: (line: string) => void, fetch?: typeof fetch }} [options]
+ * Returns a downloader for @electron/get that reports progress and stops when no more data arrives.
+ * @param {{ silenceMs?: number, sayEveryMs?: number, say?: (line: string) => void, fetch?: typeof fetch }}
+ * [options]
  */
 export const downloader = (options = {}) => ({
   /** @param {string} url @param {string} file */
@@ -83,8 +88,9 @@ export const downloader = (options = {}) => ({
 })
 
 /**
- * Obtains the executable, which the npm package does not include. Its server may be slow or unreachable.
- * @returns {Promise<string | null>} why it could not be obtained, as a sentence
+ * Downloads the executable, which the npm package does not include. The download server may be slow
+ * or unreachable.
+ * @returns {Promise<string | null>} an error message as a sentence, or null
  */
 export async function obtainElectron() {
   const folder = join(root, 'node_modules/electron')

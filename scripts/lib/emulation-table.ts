@@ -1,6 +1,6 @@
 /**
- * What the emulator counts beside what ncu counted on a GPU: every row in docs/evidence/tables/counters.md, a line per ladder
- * in docs/evidence/emulation.md.
+ * Compares the emulator's counters with ncu's counters on a GPU. docs/evidence/tables/counters.md
+ * has every row. docs/evidence/emulation.md has one line per ladder.
  *
  * `test/domain/emulator/hardware.test.ts` compares each row with a new run.
  */
@@ -32,11 +32,11 @@ export interface CounterRow {
   counter: string
   emulated: number
   measured: number
-  /** Why the two differ; empty if they are equal. */
+  /** Explains the difference between the two counts. Empty if they are equal. */
   reason: string
 }
 
-/** Returns the counters of a rung, summed over its kernels. */
+/** Returns the counters of a rung as sums over its kernels. */
 export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): CounterRow[] =>
   counted.map((what) => {
     const sum = (of: 'emulated' | 'measured'): number =>
@@ -67,7 +67,7 @@ const difference = (row: CounterRow): string =>
 
 const counterCells = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`
 
-/** Returns the lines of a rung without a formatter's padding. */
+/** Returns the table lines of a rung, without a formatter's padding. */
 export const linesOf = (rows: readonly CounterRow[]): string[] =>
   rows.map((row) =>
     counterCells([
@@ -102,7 +102,7 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
 export const emulationPath = 'docs/evidence/emulation.md'
 export const countersPath = 'docs/evidence/tables/counters.md'
 
-/** A row per section of the page of counters, without emulating again. */
+/** Returns a row per section of the counters page, without another emulation. */
 export const countersSummary = (page: string): string =>
   [
     counterCells(['ladder, size and GPU', 'rungs', 'counters', 'equal', 'largest difference']),

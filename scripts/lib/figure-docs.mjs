@@ -1,5 +1,5 @@
 // @ts-check
-/** Adds output of the command line to README.md and other documents. */
+/** Adds command-line output to README.md and other documents. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -8,7 +8,7 @@ import { recordedSession } from './recordings.mjs'
 
 /** @typedef {(args: string[]) => Promise<string>} Program returns the output on stdout */
 
-/** Shown in docs/evidence/tables/runs.md, each between its own markers. */
+/** Commands shown in docs/evidence/tables/runs.md. Each output has its own markers. */
 const shown = [
   ['gemm-fp32', '4096'],
   ['gemm-fp32', '1024'],
@@ -34,7 +34,7 @@ async function runOutput(program, ladder, size) {
   ].join('\n')
 }
 
-/** The softmax template in an empty folder: first without a GPU, then with one. */
+/** Commands for the softmax template in an empty folder: first without a GPU, then with one. */
 /** @type {[string, string][]} */
 const ownKernel = [
   ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
@@ -55,7 +55,7 @@ async function ownKernelOutput(program) {
 
 const printed = 'test/gpu/printed-h200.md'
 
-/** Summarizes the stored sweeps on two GPUs (test/gpu/printed-h200.md) in a sentence. */
+/** Summarizes the stored sweeps on two GPUs (test/gpu/printed-h200.md) in one sentence. */
 function sweepSentence() {
   const text = readFileSync(join(root, printed), 'utf8')
   /** @param {RegExp} pattern */
@@ -74,7 +74,8 @@ function sweepSentence() {
 }
 
 /**
- * Emulates three rungs of gemm-fp32, and shows the lines with bank conflicts of the second. No GPU is used.
+ * Emulates three rungs of gemm-fp32 without a GPU. Returns the output, including the lines with
+ * bank conflicts of the second rung.
  * @param {Program} program @param {string} folder must not exist; the session is stored there
  */
 export async function emulatedOutput(program, folder) {
@@ -99,7 +100,7 @@ export async function emulatedOutput(program, folder) {
 }
 
 /**
- * Returns the correct documents.
+ * Returns the up-to-date documents.
  * @param {Program} program
  * @returns {Promise<Map<string, string>>} by path
  */

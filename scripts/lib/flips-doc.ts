@@ -1,4 +1,7 @@
-/** The effects of flipping each bit of each known form of instruction, for docs/evidence/emulation.md. */
+/**
+ * Generates the part of docs/evidence/emulation.md about bit flips. The part lists the effect of
+ * flipping each bit of each known instruction form.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
   decode,
@@ -23,7 +26,7 @@ export const readFlips = (): FormFlips[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as FormFlips)
 
-/** Flips every bit of every form, which takes minutes, and stores the result. */
+/** Flips every bit of every instruction form and stores the result. The run takes minutes. */
 export function flipAll(): FormFlips[] {
   const rows = formsOf().map((form): FormFlips => {
     const { runs, quiet, refused } = flipForm(form)
@@ -45,7 +48,10 @@ const ranges = (bits: readonly number[]): string => {
     .join(', ')
 }
 
-/** Returns the reason why a bit has no effect, from the first encoding in which both readings are known. */
+/**
+ * Returns the reason that a bit has no effect. Uses the first encoding that decodes both before and
+ * after the flip.
+ */
 function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason {
   for (const words of form.words) {
     const [before, after] = [decode(words), decode(flipped(words, bit))]
@@ -55,7 +61,7 @@ function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason
   throw new Error(`bit ${bit} of ${form.name} has no effect, and no reason explains it`)
 }
 
-/** Returns the count of all flips, and a row for each reason. */
+/** Returns the total number of flips and a row per reason. */
 export function bitsPart(rows: readonly FormFlips[]): string {
   const forms = new Map(formsOf().map((form) => [form.name, form]))
   const found = new Map(reasons.map((reason) => [reason, { forms: 0, bits: [] as number[] }]))

@@ -2,8 +2,9 @@
 /**
  * Tests whether a build's output is older than its inputs.
  *
- * A stamp next to the output has a listing of the inputs (names, sizes, times), which is quick to compare, and a hash
- * of their content. The hash decides if the listing differs, as after a checkout.
+ * A stamp next to the output contains a listing of the inputs (names, sizes, times) and a hash of
+ * their content. The listing is quick to compare. If the listing differs, as after a checkout, the
+ * hash decides.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -65,8 +66,8 @@ const content = (root, inputs) => {
 }
 
 /**
- * Returns the state of the inputs. Take it before building, so that a file changed during the build makes the output
- * stale.
+ * Returns the state of the inputs. Call it before building, so that a file changed during the build
+ * makes the output stale.
  * @param {string} root
  * @param {Target} target
  */

@@ -1,6 +1,7 @@
 /**
- * Makes resources/gpus. A GPU with stored microbenchmark output is fitted to it alone. Any other GPU uses published
- * values or, without those, values scaled from a measured GPU.
+ * Generates resources/gpus. If a GPU has stored microbenchmark output, its parameters are fitted to
+ * that output alone. Any other GPU uses published values. Missing published values are scaled from
+ * a measured GPU.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,10 +16,10 @@ import {
 import type { ParameterId } from '../../src-main/domain/prediction/parameter-table'
 import { measuredGpu, publishedGpus, type PublishedGpu } from './published-gpus'
 
-/** GPUs for which predictions were compared with measured times (docs/guides/calibration.md). */
+/** GPUs whose predictions were compared with measured times (docs/guides/calibration.md). */
 const validated: readonly string[] = ['h100', 'h200']
 
-/** The measured GPU that others are scaled from. */
+/** The measured GPU whose parameters are scaled to other GPUs. */
 const baseName = 'h100'
 
 const bySms: readonly ParameterId[] = [
@@ -32,7 +33,10 @@ const bySms: readonly ParameterId[] = [
   ...(['atomicsPerCycle', 'atomicRequestsPerCycle'] as const),
 ]
 
-/** Times outside the SMs do not depend on the SM clock. */
+/**
+ * Cycle counts that scale with the SM clock. The underlying times are outside the SMs and stay
+ * constant.
+ */
 const byClock: readonly ParameterId[] = [
   ...(['launchCycles', 'launchGapCycles', 'latencyL2', 'latencyDram', 'latencyBulkCopy'] as const),
   ...(['latencyAtomicGlobal', 'latencyConstantMiss', 'instructionMissCycles'] as const),
@@ -103,7 +107,7 @@ function fromPublished(gpu: PublishedGpu, base: GpuParameters): GpuParameters {
   }
 }
 
-/** Returns the parameters of all shipped GPUs, by id. */
+/** Returns the parameters of all shipped GPUs by id. */
 export function shippedGpus(root: string): Map<string, GpuParameters> {
   const captures = join(root, 'test/captures/calibrate')
   const measured = readdirSync(captures)
@@ -121,7 +125,7 @@ export function shippedGpus(root: string): Map<string, GpuParameters> {
   return new Map([...measured, ...others].map((gpu) => [gpu.name, gpu]))
 }
 
-/** Returns the texts of resources/gpus by file name. */
+/** Returns the contents of resources/gpus by file name. */
 export const gpuFileTexts = (root: string): Map<string, string> =>
   new Map(
     [...shippedGpus(root)].map(([name, gpu]) => [`${name}.json`, gpuParametersText(gpu)] as const),

@@ -1,16 +1,20 @@
 // @ts-check
-/** Measures what a browser must load before the first screen: the page's script and its static imports. */
+/**
+ * Measures the size of the scripts that a browser must load before the first screen: the page's
+ * script and its static imports.
+ */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** Large libraries that are loaded on demand: charts, editor, formulas. */
+/** Large libraries that are loaded on demand: charts, the editor and formulas. */
 const onDemand = /echarts|codemirror|katex/i
 
 /**
- * Kilobytes are 1000 bytes, gzip-compressed.
+ * Returns the initial scripts and their gzip-compressed size. A kilobyte is 1000 bytes.
  * @param {string} folder out/renderer
- * @returns {{ files: string[], libraries: string[], kb: number }} `libraries` lists on-demand libraries found among them
+ * @returns {{ files: string[], libraries: string[], kb: number }} `libraries` lists on-demand
+ * libraries found among the initial files
  */
 export function initialScripts(folder) {
   const page = readFileSync(join(folder, 'index.html'), 'utf8')
@@ -20,7 +24,7 @@ export function initialScripts(folder) {
     if (files.has(file)) return
     files.add(file)
     const text = readFileSync(join(folder, file), 'utf8')
-    // Static imports only: `import("…")` is loaded on demand.
+    // Match static imports only, because `import("…")` is loaded on demand.
     for (const [, wanted] of text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+\.js)["']/g))
       visit(posix.join(dirname(file), wanted ?? ''))
   }

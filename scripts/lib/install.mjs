@@ -16,7 +16,7 @@ const lockHash = (folder) =>
     .digest('hex')
 
 /**
- * Whether the installed packages match the lock file, ignoring packages for other platforms.
+ * Whether the installed packages match the lock file. Packages for other platforms are ignored.
  * @param {Record<string, any>} wanted `packages` of package-lock.json
  * @param {Record<string, any>} installed `packages` of node_modules/.package-lock.json
  */
@@ -34,7 +34,8 @@ export function isInstalled(folder = root) {
   const stamp = join(folder, stampName)
   const hash = lockHash(folder)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return true
-  // Installed by hand? npm writes its own lock file into node_modules when it has finished.
+  // npm writes its own lock file into node_modules when it finishes, so a manual `npm install` is
+  // detected too.
   const account = join(folder, 'node_modules/.package-lock.json')
   if (!existsSync(account)) return false
   /** @param {string} path */
@@ -72,7 +73,8 @@ export async function ensureInstalled() {
     const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev']
     const { code, output } = await runChild(
       npm.file,
-      // The lock file has a hash of each package, so npm need not check whether its cached copy is current.
+      // The lock file contains a hash of each package. npm therefore does not need to check whether
+      // its cached copy is current.
       [...npm.args, ...args, '--include=optional', '--prefer-offline'],
       {
         output: 'kept',

@@ -1,4 +1,7 @@
-/** The causes of every recorded step and how they were judged: counts in docs/evidence/why.md, steps in docs/evidence/tables/causes.md. */
+/**
+ * Lists the causes of every recorded step and how people judged them. docs/evidence/why.md has the
+ * counts. docs/evidence/tables/causes.md has the steps.
+ */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -10,23 +13,27 @@ import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/sh
 import { printedCauses } from '../../src-main/services/report/printed-causes'
 
 /**
- * right: the first cause is what the source change does, according to the header and the source. effect: it is true
- * but not the reason. wrong: it is something else. empty: no cause is given. same: the times are equal, so there is
- * no cause.
+ * Judgements of a first cause:
+ * - right: the cause is the intended effect of the source change, according to the header and the
+ *   source.
+ * - effect: the cause is true but not the reason.
+ * - wrong: the cause is neither.
+ * - empty: no cause is given.
+ * - same: the times are equal, so there is no cause.
  */
 const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
 
 type Judgement = (typeof judgements)[number]
 
-/** An assessed first cause, with its identity, so that a different cause does not count as assessed. */
+/** A judged first cause with its key. If the cause changes, its judgement no longer applies. */
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
-  /** Why it is wrong. */
+  /** Reason that the cause is wrong. */
   because?: string
 }
 
-/** Assessments by recording and `a → b`. */
+/** Judgements by recording and `a → b`. */
 export type JudgedCauses = Readonly<Record<string, Readonly<Record<string, Judged>>>>
 
 export const judgedPath = 'test/domain/why/judged-causes.json'
@@ -34,7 +41,10 @@ export const judgedPath = 'test/domain/why/judged-causes.json'
 export const readJudged = (root: string): JudgedCauses =>
   JSON.parse(readFileSync(join(root, judgedPath), 'utf8')) as JudgedCauses
 
-/** Identifies a first cause without its figures: `busy: fmaUtilization, stallLongScoreboard`. */
+/**
+ * Returns the key of a first cause, without its figures: `busy: fmaUtilization,
+ * stallLongScoreboard`.
+ */
 export const causeKey = ({ why }: WhyStep): string | null => {
   const [cause] = why.causes
   return cause ? `${cause.id}: ${cause.metrics.map(({ id }) => id).join(', ')}` : null
@@ -49,7 +59,7 @@ export interface RecordedSteps {
   steps: WhyStep[]
 }
 
-/** The GPU whose causes were assessed. */
+/** The GPU whose causes were judged. */
 const judgedGpu = 'NVIDIA H200'
 
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
@@ -97,7 +107,10 @@ function stepText(step: WhyStep, judged: Judged | undefined): string {
 export const whyPath = 'docs/evidence/why.md'
 export const causesPath = 'docs/evidence/tables/causes.md'
 
-/** The generated part of each page: counts by level in why.md; counts by recording, then every step, in causes.md. */
+/**
+ * Returns the generated part of each page. why.md has counts by level. causes.md has counts by
+ * recording, then every step.
+ */
 export function causesParts(
   recorded: readonly RecordedSteps[],
   judged: JudgedCauses,

@@ -1,6 +1,7 @@
 /**
- * Makes a capture for the emulator's tests from a session with deep profiles. Its rungs are compiled here with the
- * recorded flags, which gives the same machine code, and the probe reports their launches.
+ * Creates a capture for the emulator's tests from a session with deep profiles. The rungs are
+ * compiled again with the recorded flags, which produces the same machine code. The probe then
+ * reports their launches.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -44,11 +45,11 @@ const columns = [
   'globalL2SectorsIdeal',
 ] as const
 
-/** Returns the values of every `option`. */
+/** Returns the values of every occurrence of `option`. */
 const valuesOf = (argv: readonly string[], option: string): string[] =>
   argv.flatMap((word, index) => (word === option ? [argv[index + 1]!] : []))
 
-/** Returns the words of each `--case`, up to the next one. */
+/** Returns the words of each `--case` up to the next `--case`. */
 function casesOf(argv: readonly string[]): Map<string, string[]> {
   const cases = new Map<string, string[]>()
   let words: string[] = []
@@ -114,13 +115,13 @@ interface DeepPage {
   kernels: { name: string; instructions: DeepInstruction[] }[]
 }
 
-/** The probe's description of an H200. */
+/** Arguments that describe an H200 to the probe. */
 const gpuWords = [
   ...['--sm', '90', '--sms', '132', '--shared-optin', '232448', '--shared-per-sm', '233472'],
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],
 ]
 
-/** Line tables contain the compile folder; replaces it with a word of the same length. */
+/** Replaces the compile folder in line tables with a word of the same length. */
 const withoutFolder = (cubin: Uint8Array, folder: string): Buffer =>
   Buffer.from(
     Buffer.from(cubin)
@@ -173,7 +174,7 @@ function keepRung(
       stdio: ['ignore', 'pipe', 'ignore'],
     }).toString()
   } catch {
-    // A library's kernels call CUDA functions that the probe does not implement.
+    // The probe does not implement the CUDA functions that a library's kernels call.
     return null
   }
   const answer = parseProbedLaunches(printed)
@@ -215,7 +216,7 @@ function keepRung(
   }
 }
 
-/** Writes `name`.json.br from the session in `folder`; returns its rungs. */
+/** Writes `name`.json.br from the session in `folder` and returns its rungs. */
 export function keepEmulation(name: string, session: string, only?: readonly string[]): string[] {
   const recorded = readFileSync(join(session, 'raw.jsonl'), 'utf8')
     .trim()

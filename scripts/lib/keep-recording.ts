@@ -1,8 +1,11 @@
 /**
- * Converts a session folder to a shipped recording: a row of sessions.jsonl (without the path of a ladder folder),
- * its raw output compressed as raw/<name>.jsonl.br, and its sources in sources.jsonl. Files that a replay does not
- * read are omitted: ncu's report, and deep/, which is parsed again from the raw output. A lab attempt is stored the
- * same way in labs/, with a row in labs/attempts.jsonl. Its lab.cu is omitted, because the session has the same text.
+ * Converts a session folder to a shipped recording.
+ *
+ * A recording has a row in sessions.jsonl (without the path of a ladder folder). Its raw output is
+ * compressed as raw/<name>.jsonl.br. Its sources are in sources.jsonl. A replay does not read ncu's
+ * report, so it is omitted. The folder deep/ is omitted because it is parsed again from the raw
+ * output. A lab attempt is stored the same way in labs/, with a row in labs/attempts.jsonl. The
+ * attempt's lab.cu is omitted because the session has the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -55,7 +58,7 @@ const openStore = async (recordings: string): Promise<SourceStore> => {
   return (await pathExists(file)) ? readStore(file) : emptyStore()
 }
 
-/** Returns the files in a folder as text, by path. */
+/** Returns the texts of the files in a folder by path. */
 async function readTexts(folder: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const path of await filesBelow(folder)) {
@@ -69,8 +72,9 @@ async function readTexts(folder: string): Promise<Map<string, string>> {
 }
 
 /**
- * Removes the path of the ladder, which is useless on another machine and may name a person. For a program's kernels,
- * also removes counters beyond the registry: they are most of the session, and `ncu/raw` of the raw output has them.
+ * Removes the ladder's path, which is useless on another machine and may contain a person's name.
+ * For a program's kernels, also removes counters outside the registry. Counters outside the
+ * registry are most of the session's size. The raw output has all counters in `ncu/raw`.
  */
 function lean(text: string): string {
   const { ladder, ...rest } = JSON.parse(text) as Session
@@ -89,12 +93,15 @@ function lean(text: string): string {
 }
 
 interface Packed {
-  /** The text of session.json. */
+  /** Contents of session.json. */
   text: string
   sources: Map<string, string>
 }
 
-/** Returns the stored parts of a session except its raw output. Throws if it cannot be replayed. */
+/**
+ * Returns the stored parts of a session except its raw output. Throws an error if the session
+ * cannot be replayed.
+ */
 async function packSession(from: string): Promise<Packed> {
   const session = await readSession(from)
   const { text } = (await readSessionText(from))!
@@ -102,7 +109,7 @@ async function packSession(from: string): Promise<Packed> {
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   const unpacked = await mkdtemp(join(tmpdir(), 'kl-keeping-'))
   try {
-    // A program's kernels have sources if their code has line information.
+    // A program's kernels have sources only if the code has line information.
     const has = !session.program || (await pathExists(join(from, sourcesFolder)))
     const faults = has ? await copySources(from, unpacked) : []
     if (faults.length > 0) throw inputError({ sentences: faults })
@@ -116,7 +123,7 @@ async function packSession(from: string): Promise<Packed> {
   }
 }
 
-/** Returns the stored parts of an attempt: its session, and its row. */
+/** Returns the stored parts of a lab attempt: its session and its row. */
 async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
@@ -127,7 +134,7 @@ async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> 
     (await pathExists(join(from, name)))
       ? (JSON.parse(await readFile(join(from, name), 'utf8')) as object)
       : {}
-  // Older attempts have compute-sanitizer's verdicts in a separate file.
+  // Older attempts store compute-sanitizer's verdicts in a separate file.
   const sanitized = await read('sanitizer.json')
   const row = {
     name: basename(from),
@@ -137,7 +144,7 @@ async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> 
   return { ...packed, row }
 }
 
-/** Writes the list of lab attempts, in order, so that adding an attempt adds one line. */
+/** Writes the sorted list of lab attempts, so that a new attempt adds one line to the file. */
 async function writeAttempts(recordings: string, rows: readonly AttemptRow[]): Promise<void> {
   const lines = [...rows]
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -150,7 +157,10 @@ async function storeAttempt(recordings: string, row: AttemptRow): Promise<void> 
   await writeAttempts(recordings, [...others.map((other) => other.row), row])
 }
 
-/** Adds a session's sources to the store. `session`: its folder relative to the recordings. */
+/**
+ * Adds a session's sources to the store. `session` is the session's folder relative to the
+ * recordings.
+ */
 async function storeSources(
   recordings: string,
   session: string,
@@ -163,16 +173,19 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
-/** Removes a machine's folder from the warnings of Python packages. */
+/** Removes the machine's folder from warnings of Python packages. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
 
-/** Size limit of a file in the repository. */
+/** Maximum size of a file in the repository. */
 const fileLimitBytes = 5e6
 
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 
-/** Returns the compressed raw output of a session. Throws if it is too large to ship. */
+/**
+ * Returns the compressed raw output of a session. Throws an error if the output is too large to
+ * ship.
+ */
 async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
   const packed = await packRecordedRaw(from, withoutPackageFolders)
   if (packed.length > limitBytes)
@@ -184,8 +197,9 @@ async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
 }
 
 /**
- * Adds a session folder, or a lab attempt's folder, to the recordings under its own name. Replaces an existing one of
- * that name, even if it is the given folder. Returns the recording's folder, which need not exist.
+ * Adds a session folder or a lab attempt's folder to the recordings under its own name. Replaces a
+ * recording of the same name, even if that recording is the given folder. Returns the recording's
+ * folder, which may not exist.
  */
 export async function keepRecording(
   folder: string,
@@ -210,7 +224,7 @@ export async function keepRecording(
   return kept
 }
 
-/** Returns sessions that are folders among the recordings. */
+/** Returns the sessions stored as folders among the recordings. */
 export async function looseRecordings(recordings: string): Promise<string[]> {
   const found = await filesBelow(recordings)
   return found
@@ -218,14 +232,20 @@ export async function looseRecordings(recordings: string): Promise<string[]> {
     .map((path) => dirname(join(recordings, path)))
 }
 
-/** Writes the index, which lists the recordings without reading them. Returns their number. */
+/**
+ * Writes the index of the recordings and returns their number. The index allows listing recordings
+ * without reading them.
+ */
 export async function writeIndex(recordings: string): Promise<number> {
   const index = await recordingIndex(recordings)
   await writeFile(join(recordings, recordingIndexFile), json(index))
   return Object.keys(index.recordings).length
 }
 
-/** Removes raw output and sources without a session; returns the number of remaining sources. */
+/**
+ * Removes raw output and sources that belong to no session. Returns the number of remaining
+ * sources.
+ */
 export async function sweepStore(recordings: string): Promise<number> {
   const kept: string[] = []
   for (const home of [recordings, recordedLabs(recordings)])
@@ -245,7 +265,7 @@ export async function sweepStore(recordings: string): Promise<number> {
   return contents.size
 }
 
-/** Removes the rows of lab attempts without a session; returns the number of remaining attempts. */
+/** Removes the rows of lab attempts without a session. Returns the number of remaining attempts. */
 export async function sweepAttempts(recordings: string): Promise<number> {
   const sessions = await sharingSessions(join(recordedLabs(recordings), sharedSessions))
   const rows = (await listRecordedAttempts(recordings))
@@ -255,7 +275,7 @@ export async function sweepAttempts(recordings: string): Promise<number> {
   return rows.length
 }
 
-/** Returns the user message for an error, if the user can act on it. */
+/** Returns the user message for an error if the user can fix the cause. */
 export const sentencesOf = (error: unknown): string | undefined =>
   error instanceof KernelLadderError
     ? error.message + (error.remedy === undefined ? '' : ` ${inEnglish(error.remedy)}`)

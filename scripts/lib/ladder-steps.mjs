@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures how much of a rung's source the next rung of its ladder keeps, which is the size of the diff that a reader
- * has to read.
+ * Measures how much of a rung's source the next rung keeps. The rest is the diff that a reader must
+ * read.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,11 +9,15 @@ import { diffArrays } from 'diff'
 import { root } from './project.mjs'
 
 /** @typedef {import('../../src-main/domain/ladder/ladder.ts').LadderFile} LadderFile */
-/** @typedef {{ of: number, kept: number, changed: number }} Change lines of the first source, those that the second has too, and those added or removed */
+/**
+ * @typedef {{ of: number, kept: number, changed: number }} Change counts of lines: in the first
+ * source, kept in the second source, and added or removed
+ */
 /** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
 
 /**
- * Returns the lines of code and comments, without the `// @` header, which differs between any two rungs.
+ * Returns the lines of code and comments. Omits the `// @` header, which differs between any two
+ * rungs.
  * @param {string} text
  */
 const linesOf = (text) =>
@@ -32,7 +36,7 @@ export function changeBetween(a, b) {
 }
 
 /**
- * Returns the task's headers that a source includes, directly or indirectly.
+ * Returns the task headers that a source includes directly or indirectly.
  * @param {string} folder
  * @param {string} text
  * @returns {string[]}
@@ -53,8 +57,8 @@ function headersOf(folder, text) {
 }
 
 /**
- * Returns the steps of a ladder: each rung in CUDA C++ with the one that it is developed from. A variant that differs
- * only in parameters is not a step, and neither is the reference.
+ * Returns the steps of a ladder. A step pairs each rung in CUDA C++ with the rung it is developed
+ * from. The reference, and variants that differ only in parameters, are not steps.
  * @param {LadderFile} ladder
  * @param {string} [kernels] the folder of the tasks
  * @returns {Step[]}

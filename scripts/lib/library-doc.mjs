@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Generates the library's API from its types and their comments: its functions in docs/reference/library.md, all of it in
- * docs/reference/tables/api.md.
+ * Generates the library's API documents from its types and their comments.
+ * docs/reference/library.md lists the functions. docs/reference/tables/api.md has everything.
  */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { root, PlainError } from './project.mjs'
 const libraryPath = 'docs/reference/library.md'
 const apiPath = 'docs/reference/tables/api.md'
 
-/** A row per function, with its first sentence. @param {string} api */
+/** Returns a table with a row per function and its first sentence. @param {string} api */
 const functionsPart = (api) =>
   [
     '| function | what it does |',
@@ -23,7 +23,7 @@ const functionsPart = (api) =>
     ),
   ].join('\n')
 
-/** @returns {Promise<Map<string, string>>} the text of each document, by path */
+/** @returns {Promise<Map<string, string>>} contents of each document by path */
 export async function libraryDocs() {
   const { Application } = await import('typedoc')
   const out = mkdtempSync(join(tmpdir(), 'kernel-ladder-api-'))
@@ -32,7 +32,7 @@ export async function libraryDocs() {
       /** @type {any} */ ({
         entryPoints: [join(root, 'src-main/api/index.ts')],
         tsconfig: join(root, 'tsconfig.library.json'),
-        // The type check reports them, and the library is built from the same files.
+        // The type check already reports errors in the same files.
         skipErrorChecking: true,
         plugin: ['typedoc-plugin-markdown'],
         outputs: [{ name: 'markdown', path: out }],

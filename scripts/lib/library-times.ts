@@ -1,6 +1,6 @@
 /**
- * The best rung of each ladder compared with its library, for every way of timing, from the documents that
- * test/gpu/timing.mjs printed on a GPU.
+ * Compares the best rung of each ladder with its library, for every way of timing. The data are the
+ * documents that test/gpu/timing.mjs printed on a GPU.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,14 +34,20 @@ export type TimedGpu = (typeof timedGpus)[number]
 
 type Ratios = readonly number[]
 
-/** One rung compared with its library on one GPU. Ratios are the library's time divided by the rung's. */
+/**
+ * One rung compared with its library on one GPU. Each ratio is the library's time divided by the
+ * rung's time.
+ */
 export interface LibraryTimes {
   gpu: TimedGpu
   device: string
   ladder: string
   problem: Problem
   rung: string
-  /** Times with a cold L2: the median of the first session, and a ratio per session. */
+  /**
+   * Times with a cold L2. `ms` is the median of the first session, and there is one ratio per
+   * session.
+   */
   ms: number
   cold: Ratios
   warm: Ratios
@@ -49,7 +55,7 @@ export interface LibraryTimes {
   sustained: number | null
   smClockMHz: number | null
   powerW: number | null
-  /** Whether a power cap reduced the clocks of the single launches in a session. */
+  /** Whether a power cap reduced the clocks during single launches in a session. */
   powerCapped: boolean
 }
 
@@ -84,7 +90,7 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
       })
     }
   }
-  // A ladder may have been timed with two candidates for its best rung.
+  // A ladder may have been timed with two candidates for the best rung.
   const isBest = (one: LibraryTimes): boolean =>
     [...found.values()].every(
       (other) =>
@@ -95,13 +101,19 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
   return [...found.values()].filter(isBest)
 }
 
-/** Whether every session and every way of timing agrees; null if one was not measured. */
+/**
+ * Whether the rung is faster in every session and every way of timing, or null if one was not
+ * measured.
+ */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null
   return [...cold, burst, sustained].every((ratio) => ratio > 1)
 }
 
-/** Returns text such as `1.04× (1.041 to 1.044, 3 sessions)`. */
+/**
+ * Returns a factor with its range and number of sessions, such as `1.04× (1.041 to 1.044, 3
+ * sessions)`.
+ */
 function interval(ratios: Ratios): string {
   if (ratios.length === 0) return '–'
   const sorted = [...ratios].sort((a, b) => a - b)
@@ -120,7 +132,7 @@ const title = (
     `${ladders.get(ladder)!.title}, ${problemWord(problem)}${problem.scalars.causal ? ', causal' : ''}`,
   )
 
-/** A headline needs this many sessions: two of one ladder differed by 1.6 %. */
+/** Minimum number of sessions for a headline. Two sessions of one ladder differed by 1.6 %. */
 const enoughSessions = 3
 
 function faster(times: LibraryTimes): string {
@@ -144,8 +156,8 @@ const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): strin
   )
 
 /**
- * Returns the generated part of each document: in README.md the rungs on the first GPU, in docs/evidence/results.md all
- * figures on both.
+ * Returns the generated part of each document. README.md shows the rungs on the first GPU.
+ * docs/evidence/results.md shows all figures on both GPUs.
  */
 export function libraryTimesParts(root: string): [path: string, part: string][] {
   const ladders = new Map(shippedLadders(root).map((file) => [file.id, file]))

@@ -1,5 +1,8 @@
 // @ts-check
-/** Checks licenses of every package in package-lock.json, and generates the lists of docs/reference/security.md. */
+/**
+ * Checks the license of every package in package-lock.json and generates the lists in
+ * docs/reference/security.md.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './project.mjs'
@@ -7,12 +10,12 @@ import { root } from './project.mjs'
 /** @typedef {{ license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked */
 
 /**
- * Licenses of packages that are distributed with the program. The program's MIT license allows each, with its text
- * included.
+ * Licenses of packages that are distributed with the program. The program's MIT license is
+ * compatible with each of these if its text is included.
  */
 const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
 
-/** Licenses of packages that only build, test and draw, and are not distributed. */
+/** Licenses of packages that are used only to build, test or draw, and are not distributed. */
 const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
 
 /** @param {string} path */
@@ -30,7 +33,7 @@ function listed(packages) {
 }
 
 /**
- * Returns the packages whose license is not accepted, each as `name: license`.
+ * Returns packages whose license is not accepted, each as `name: license`.
  * @param {Readonly<Record<string, Locked>>} packages
  */
 export const unaccepted = (packages) =>
@@ -47,8 +50,8 @@ export const lockedPackages = () =>
   JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
 
 /**
- * Returns a list of licenses with the packages under each.
- * @param {boolean} shipped packages that the program needs at run time, or only those for development
+ * Returns the licenses with the packages under each license.
+ * @param {boolean} shipped true for packages needed at run time, false for development packages
  */
 export function licenceList(shipped) {
   /** @type {Map<string, Set<string>>} */

@@ -1,15 +1,15 @@
 // @ts-check
-/** A lock across processes: the folder is the lock, and the file in it names the owner. */
+/** A lock across processes. A folder represents the lock, and the file in it names the owner. */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { root, say } from './project.mjs'
 
-/** A lock held by another machine on a shared disk counts as abandoned after this long. */
+/** A lock on a shared disk that another machine has held for this long counts as abandoned. */
 const foreignLimitMs = 15 * 60_000
 
-/** Time allowed to write the owner into a new lock. */
+/** Maximum time between creating a lock and writing its owner. */
 const namelessLimitMs = 5_000
 
 /** @param {string} folder */
@@ -49,7 +49,7 @@ function clearAway(folder) {
   } catch {
     return
   }
-  // Another process may have removed it and locked again in between: restore its lock.
+  // Another process may have replaced the lock in the meantime. Restore that process's lock.
   if (ownerOf(aside) === owner) rmSync(aside, { recursive: true, force: true })
   else renameSync(aside, folder)
 }

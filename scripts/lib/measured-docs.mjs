@@ -26,12 +26,12 @@ const percent = (ratio) => {
   return `${Number(size) === 0 ? '' : ratio < 1 ? '−' : '+'}${size} %`
 }
 
-/** @param {readonly string[][]} rows the first is the header */
+/** @param {readonly string[][]} rows the first row is the header */
 const table = ([header = [], ...rows]) =>
   [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 const regressions = 'test/gpu/regress-h200.jsonl'
-/** Only rows of planted slowdowns have an amount of work. */
+/** Only rows of planted slowdowns have the field `work`. */
 const isPlanted = (/** @type {Line} */ { work }) => work !== undefined
 
 /** @param {readonly Line[]} lines */
@@ -93,7 +93,10 @@ function samePart(lines) {
   ].join('\n\n')
 }
 
-/** Returns text such as `1 to 16, 20`. @param {readonly number[]} seeds in order */
+/**
+ * Formats seeds as ranges, such as `1 to 16, 20`.
+ * @param {readonly number[]} seeds in ascending order
+ */
 function ranges(seeds) {
   /** @type {[number, number][]} */
   const runs = []
@@ -127,7 +130,10 @@ function fuzzPart() {
   )}`
 }
 
-/** Results of injecting each fault into each stage; a dash if a fault does not apply to a stage. */
+/**
+ * Returns a table with the result of injecting each fault into each stage. A dash means that the
+ * fault does not apply to the stage.
+ */
 function faultsPart() {
   /** @type {Record<string, Record<string, string[]>>} */
   const cells = JSON.parse(readFileSync(join(root, 'test/faults/matrix.json'), 'utf8'))

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Makes dist/package, the published folder: the programs and the library, bundled with all imports, and the files
- * that they read. It has no dependencies to install. Run by scripts/lib/build.mjs.
+ * Makes dist/package, the folder that is published to npm. The package contains the programs and
+ * the library, bundled with all imports, and the files that they read. The package has no
+ * dependencies to install. scripts/lib/build.mjs runs this script.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,8 +14,8 @@ import { packageFiles } from './package-files.mjs'
 const folder = join(root, 'dist/package')
 
 /**
- * Profiler reports are large, and their numbers are in the recording's raw output. Pictures are for the repository's
- * page.
+ * Profiler reports are large, and the recording's raw output already has their numbers. Pictures
+ * are only for the repository's page.
  */
 const isLeftOut = (/** @type {string} */ path) =>
   /\.(ncu-rep|map|test\.ts)$|[\\/]docs[\\/]images$/.test(path)
@@ -37,8 +38,8 @@ const manifest = {
 }
 
 /**
- * Writes the library's declarations, which refer only to each other. Node's resolution requires file extensions in
- * them.
+ * Writes the library's declarations, which import only each other. Adds file extensions because
+ * Node's resolution requires them.
  */
 function writeTypes() {
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')

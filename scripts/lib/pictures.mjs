@@ -1,5 +1,5 @@
 // @ts-check
-/** Takes screenshots of the UI: the real server with the shipped recordings or fake tools. */
+/** Takes screenshots of the UI. The real server runs with the shipped recordings or fake tools. */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,10 @@ const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.n
 /** @typedef {import('playwright-core').Browser} Browser */
 /** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
 
-/** Writes sessions that stress a screen: endless names, no rung that ran, no rungs at all. @param {string} store */
+/**
+ * Writes sessions that stress a screen: very long names, no rung that ran, and no rungs.
+ * @param {string} store
+ */
 function writeEdgeSessions(store) {
   const real = recordedSession('gemm-fp32-h200-4096')
   const long = 'Long name '.repeat(30)
@@ -61,7 +64,7 @@ function writeEdgeSessions(store) {
   }
 }
 
-/** Stores a sweep of two H200s as `tune` does. @param {string} data */
+/** Stores a sweep of two H200s in the format of `tune`. @param {string} data */
 export function putTuning(data) {
   const sweep = join(root, 'test/captures/tune-h200.json')
   const { id } = JSON.parse(readFileSync(sweep, 'utf8'))
@@ -71,7 +74,7 @@ export function putTuning(data) {
 }
 
 /**
- * Returns the environment for fake tools that replay the output of real ones.
+ * Returns the environment for fake tools that replay the output of the real tools.
  * @param {string} data
  * @param {string} faults
  */
@@ -86,8 +89,9 @@ const overFakes = (data, faults) => ({
 })
 
 /**
- * Starts a server with its own store, so that the user's sessions do not appear.
- * @param {{ faults?: string }} [options] faults of the fake tools; without it the machine's tools are used
+ * Starts a server with a separate store, so that the user's sessions do not appear.
+ * @param {{ faults?: string }} [options] faults of the fake tools; without faults the server uses
+ * the machine's tools
  */
 export async function startServer({ faults } = {}) {
   const data = mkdtempSync(join(tmpdir(), 'kernel-ladder-pictures-'))
@@ -175,7 +179,7 @@ export async function show(page, address, screen, folder, words) {
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
     )
-  // Via a blank page, so that the URL is loaded like a deep link, not changed in place.
+  // Load a blank page first, so that the URL loads like a deep link and is not changed in place.
   await page.goto('about:blank')
   await page.goto(
     screen.report === undefined
@@ -184,6 +188,6 @@ export async function show(page, address, screen, folder, words) {
   )
   await page.locator(screen.ready).first().waitFor()
   await screen.act?.(page, words)
-  // Charts draw asynchronously, without an event to wait for.
+  // Charts draw asynchronously and emit no event to wait for.
   await page.waitForTimeout(500)
 }

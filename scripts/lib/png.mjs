@@ -1,5 +1,5 @@
 // @ts-check
-/** Compresses a browser's PNG losslessly. */
+/** Recompresses a PNG from a browser without loss. */
 import { deflateSync, inflateSync, crc32 } from 'node:zlib'
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -29,14 +29,24 @@ function chunk(type, data) {
   return whole
 }
 
-/** PNG's Paeth predictor. @param {number} a @param {number} b @param {number} c */
+/**
+ * Returns the prediction of PNG's Paeth filter.
+ * @param {number} a
+ * @param {number} b
+ * @param {number} c
+ */
 function paeth(a, b, c) {
   const [left, up, corner] = [Math.abs(b - c), Math.abs(a - c), Math.abs(a + b - 2 * c)]
   if (left <= up && left <= corner) return a
   return up <= corner ? b : c
 }
 
-/** Undoes the filter of each row. @param {Buffer} rows @param {number} stride @param {number} step bytes per pixel */
+/**
+ * Reverses the filter of each row.
+ * @param {Buffer} rows
+ * @param {number} stride
+ * @param {number} step bytes per pixel
+ */
 function unfiltered(rows, stride, step) {
   const out = Buffer.alloc(rows.length)
   for (let start = 0; start < rows.length; start += stride + 1) {
@@ -55,8 +65,9 @@ function unfiltered(rows, stride, step) {
 }
 
 /**
- * Returns a smaller PNG. A UI's flat areas and repeated letters compress best without the filters that suit photos.
- * @param {Buffer} png with 8-bit channels, not interlaced, as browsers write it
+ * Returns a smaller PNG. A UI has flat areas and repeated letters, which compress best without the
+ * filters that suit photos.
+ * @param {Buffer} png not interlaced, with 8-bit channels, as browsers write it
  */
 export function smaller(png) {
   const all = chunks(png)

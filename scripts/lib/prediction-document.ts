@@ -1,4 +1,4 @@
-/** The generated parts of docs/evidence/prediction.md. */
+/** Generates parts of docs/evidence/prediction.md. */
 import { ablationTables, type AblationFile } from './ablation-table'
 import { publishedTable } from './prediction-published'
 import { rangesTable } from './prediction-ranges'

@@ -1,4 +1,4 @@
-/** Predictions for GPUs that nobody measured here, beside the times that authors published of the same steps. */
+/** Compares predictions with published times of GPUs that this project did not measure. */
 import { mdTable } from '../../src-main/domain/text/markdown'
 import { figuresOf, isInside, isTold, orderOf, percent, ratioOf, rowsOf } from './prediction-rows'
 import type { PredictedRow, Rung } from './prediction-rows'
@@ -8,14 +8,17 @@ export const publishedPath = 'test/captures/prediction/published.json'
 
 interface PublishedLadder {
   ladder: string
-  /** The parameter file. */
+  /** Name of the parameter file. */
   gpu: string
   size: Record<string, number>
-  /** By rung. */
+  /** Published GFLOP/s by rung. */
   gflops: Record<string, number>
 }
 
-/** Ladders with figures of a GPU that has a parameter file but was not measured. */
+/**
+ * Returns the ladders with published figures for a GPU that has a parameter file but was not
+ * measured.
+ */
 export function publishedLadders(root: string): PublishedLadder[] {
   const files: Record<string, string> = {
     'NVIDIA GeForce RTX 3090': 'rtx-3090',
@@ -28,7 +31,7 @@ export function publishedLadders(root: string): PublishedLadder[] {
   })
 }
 
-/** A row per published figure; `recording` is the ladder. */
+/** Returns a row per published figure. The row's `recording` is the ladder. */
 export function publishedRows(
   { ladder, gpu, size, gflops }: PublishedLadder,
   predicted: { rungs: Rung[] },

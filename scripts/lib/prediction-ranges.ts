@@ -1,6 +1,7 @@
 /**
- * The ranges of predictions, by class: made from the comparison with recordings, and checked on ladders that did not make
- * them. A factor is wide enough for nine of ten measured times, after the warnings of a prediction have widened it.
+ * Computes the ranges of predictions by class from the comparison with recordings. Each range is
+ * also checked on ladders that were left out. A factor is wide enough for nine of ten measured
+ * times, after a prediction's warnings have widened it.
  */
 import {
   predictionClasses,
@@ -12,16 +13,22 @@ import { isTold, offBy, percent, type PredictedRow, type Told } from './predicti
 
 export const factorsPath = 'src-main/domain/prediction/range-factors.ts'
 
-/** The share of measured times that a range is made to hold. */
+/** Fraction of measured times that a range must contain. */
 const held = 0.9
-/** A class with fewer ladders that have this many of its rungs says little about the next ladder. */
+/**
+ * Minimum number of ladders in a class, and minimum number of rungs per ladder. A class below these
+ * limits does not predict a new ladder reliably.
+ */
 const [fewestLadders, fewestRungs] = [3, 3]
-/** Of a class that no recorded rung is in: the study of 190 kernels was off by 53 % on average where atomics decide. */
+/**
+ * Factors for classes without any recorded rung. In the study of 190 kernels, the mean error was 53
+ * % for kernels dominated by atomics.
+ */
 const unseen: Partial<Record<PredictionClass, number>> = { atomics: 2.5 }
 
 /**
- * The factor that holds the share of rows that were not seen: the smallest sample quantile that does for one more row of the same
- * kind.
+ * Returns the error factor that covers the required fraction of unseen rows. Uses the smallest
+ * sample quantile that also covers one more row of the same kind.
  */
 function quantile(rows: readonly Told[]): number {
   const off = rows
@@ -45,11 +52,11 @@ function factorOf(rows: readonly Told[], name: PredictionClass): number {
     (ladder) => own.filter((row) => row.ladder === ladder).length >= fewestRungs,
   )
   const factor = Math.max(quantile(own), ladders.length < fewestLadders ? all ** 2 : all)
-  // Rounded up, but for what floating point adds.
+  // Round up, but ignore floating-point error.
   return Math.ceil(100 * factor - 1e-9) / 100
 }
 
-/** The factor of each class, by all rows. */
+/** Returns the factor of each class, computed from all rows. */
 export function classFactors(rows: readonly PredictedRow[]): Record<PredictionClass, number> {
   const told = rows.filter(isTold)
   return Object.fromEntries(
@@ -59,11 +66,17 @@ export function classFactors(rows: readonly PredictedRow[]): Record<PredictionCl
 
 export interface HeldOut {
   rungs: number
-  /** Those inside of the range that the other ladders make, or of the range of all ladders where that is narrower. */
+  /**
+   * Rungs inside the range computed from the other ladders. If the range computed from all ladders
+   * is narrower, it applies instead.
+   */
   inside: number
 }
 
-/** Leaves out one ladder at a time, and counts its rungs inside of the ranges that were made without it. */
+/**
+ * Leaves out one ladder at a time and counts the rungs of that ladder inside the range computed
+ * without it.
+ */
 export function heldOut(rows: readonly PredictedRow[], name: PredictionClass): HeldOut {
   const told = rows.filter(isTold)
   const own = inClass(told, name)

@@ -1,4 +1,4 @@
-/** The comparison of predicted with recorded times: its rows, and figures of them. */
+/** Compares predicted with recorded times: the rows of the comparison and their statistics. */
 import {
   type PredictionClass,
   type PredictionWarning,
@@ -10,29 +10,31 @@ export const accuracyPath = 'test/captures/prediction/accuracy.json'
 export interface PredictedTime {
   ms: number
   class: PredictionClass
-  /** What widens the range. */
+  /** Warnings that widen the range. */
   widened: PredictionWarning[]
 }
 
-/** A rung of a recording, or why nothing was predicted of it. */
+/** A rung of a recording, with a prediction or the reason that there is none. */
 export interface PredictedRow {
   recording: string
   ladder: string
   gpu: string
   rung: string
-  /** The recorded median and the L2 cache it was measured with. */
+  /** The recorded median time. `cache` is the L2 state during the measurement. */
   measuredMs: number
   cache: string
   predicted: PredictedTime | null
-  /** Why there is none. */
+  /** Reason that there is no prediction. */
   refused?: string
-  /** The stall reasons that most warps waited for, most first, where counters were recorded. */
+  /**
+   * The most frequent stall reasons in descending order. Present only if counters were recorded.
+   */
   stalls?: { measured: Stall[]; predicted: Stall[] }
 }
 
 interface Stall {
   reason: string
-  /** Warps per issued instruction. */
+  /** Stalled warps per issued instruction. */
   warps: number
 }
 
@@ -41,7 +43,7 @@ export interface Rung {
   status?: string
   timing?: { medianMs: number } | null
   predicted?: PredictedTime | null
-  /** Of a failed rung. */
+  /** Reason that the rung failed. */
   reason?: { key?: string } | string | null
   notPredicted?: { key?: string } | string
   metrics: Record<string, { value: number | null } | undefined>
@@ -82,13 +84,16 @@ export function rowsOf(
     }
     if (time) return [row]
     const why = own.notPredicted ?? (own.status === 'failed' ? own.reason : null)
-    // A library runs no kernel of ours.
+    // The model predicts only our kernels, and a library runs its own.
     if (!why) return []
     return [{ ...row, refused: typeof why === 'string' ? why : (why.key ?? '?') }]
   })
 }
 
-/** A recording's rows with the times and stalls that it has now; a recording may be made again. */
+/**
+ * Updates a recording's rows with its current times and stalls, because recordings are sometimes
+ * repeated.
+ */
 export const measuredAgain = <Row extends PredictedRow>(
   rows: readonly Row[],
   measured: MeasuredSession,
@@ -113,12 +118,12 @@ export const isTold = (row: PredictedRow): row is Told => row.predicted !== null
 
 export const ratioOf = ({ measuredMs, predicted }: Told): number => predicted.ms / measuredMs
 
-/** The factor, up or down, between the predicted and the measured time; at least 1. */
+/** Returns the prediction error as a factor of at least 1: predicted / measured, or the inverse. */
 export const offBy = (row: Told): number => Math.max(ratioOf(row), 1 / ratioOf(row))
 
 const errorOf = (row: Told): number => Math.abs(ratioOf(row) - 1)
 
-/** Whether the measured time is in the range that the model states. */
+/** Whether the measured time is in the predicted range. */
 export const isInside = (row: Told): boolean =>
   offBy(row) <= widthOf(row.predicted.class, row.predicted.widened)
 
@@ -134,7 +139,7 @@ export interface Figures {
   median: number
   /** Geometric mean of predicted / measured. */
   bias: number
-  /** Share of the measured times inside of the range. */
+  /** Fraction of measured times inside the predicted range. */
   inside: number
 }
 
@@ -149,7 +154,10 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
   }
 }
 
-/** Pairs of one recording whose measured times differ by more than `least`, and those predicted in the right order. */
+/**
+ * Counts pairs of rungs in the same recording whose measured times differ by more than `least`.
+ * `right` counts the pairs predicted in the right order.
+ */
 export function orderOf(
   rows: readonly PredictedRow[],
   least: number,
@@ -167,7 +175,10 @@ export function orderOf(
   return { pairs, right }
 }
 
-/** Rungs whose top two stall reasons are the same set, where those within 5 % of all stalls are a tie. */
+/**
+ * Counts rungs whose two most frequent stall reasons are predicted correctly. Reasons within 5 % of
+ * all stalls count as a tie.
+ */
 export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agree: number } {
   const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))
   const agree = compared.filter(({ measured, predicted }) => {

@@ -1,4 +1,4 @@
-/** The tables of docs/evidence/prediction.md: how far predicted times are from recorded ones. */
+/** Generates the tables of prediction errors in docs/evidence/prediction.md. */
 import { predictionClasses } from '../../src-main/domain/prediction/prediction'
 import { mdTable } from '../../src-main/domain/text/markdown'
 import {

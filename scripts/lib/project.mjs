@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * The repository: its root, the supported versions of Node.js, and messages. Messages are one line each on stderr,
- * because stdout belongs to the program.
+ * Helpers for this repository: its root, the supported versions of Node.js, and messages. Each
+ * message is one line on stderr, because stdout belongs to the program.
  */
 import { dirname, resolve, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -13,11 +13,11 @@ export const say = (line) => {
   process.stderr.write(`${line}\n`)
 }
 
-/** An error that the user can act on: its message is shown without a stack trace. */
+/** An error that the user can fix. Its message is shown without a stack trace. */
 export class PlainError extends Error {
   /**
    * @param {string} message
-   * @param {number} [exitCode] 3 if something on this machine is missing
+   * @param {number} [exitCode] 3 if a requirement is missing on this machine
    */
   constructor(message, exitCode = 1) {
     super(message)
@@ -26,7 +26,7 @@ export class PlainError extends Error {
 }
 
 /**
- * Whether the dependencies support a version, as in `engines` of package.json.
+ * Whether the dependencies support this Node.js version, according to `engines` of package.json.
  * @param {string} version
  */
 export const isSupportedNode = (version) => {
@@ -35,7 +35,8 @@ export const isSupportedNode = (version) => {
 }
 
 /**
- * @param {() => Promise<number | undefined>} main returns the exit code, if it is to be set
+ * @param {() => Promise<number | undefined>} main returns the exit code, or undefined to leave it
+ * unchanged
  */
 export async function runScript(main) {
   try {
@@ -54,8 +55,9 @@ export async function runScript(main) {
 }
 
 /**
- * Options for a program that runs for about a second. Optimizing its code and collecting its garbage, which V8 does
- * on other cores, would not pay off. Node.js below 24 does not support the invocation counts.
+ * Node.js options for a program that runs for about a second. Such a short run does not repay V8's
+ * optimization and garbage collection, which use other cores. Node.js below 24 does not support the
+ * invocation counts.
  */
 export const shortLived = [
   ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
@@ -66,8 +68,8 @@ export const shortLived = [
 ]
 
 /**
- * Options for a tool that processes many files and keeps the results. Otherwise up to a third of its work would be
- * collecting a heap with little garbage.
+ * Node.js options for a tool that processes many files and keeps the results. With the default
+ * options, the tool spends up to a third of its time collecting a heap with little garbage.
  */
 export const roomyHeap = ['--max-semi-space-size=64', '--initial-old-space-size=1000']
 
@@ -82,7 +84,7 @@ export function toolEnv(extra = {}) {
 }
 
 /**
- * Returns the npm command: the npm that started this script, if one did.
+ * Returns the npm command. If npm started this script, returns the same npm.
  * @param {NodeJS.ProcessEnv} [env]
  */
 export function npmCommand(env = process.env) {

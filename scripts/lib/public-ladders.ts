@@ -1,4 +1,7 @@
-/** The tables of docs/evidence/next.md about public ladders, changed public kernels, and public kernels at their limit. */
+/**
+ * Generates the tables of docs/evidence/next.md about public ladders, changed public kernels, and
+ * public kernels at their limit.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { md, mdTable } from '../../src-main/domain/text/markdown'
@@ -10,7 +13,7 @@ export const publicCapture = 'test/captures/next/public.json'
 
 interface Measured {
   ms: number
-  /** Half the interquartile range, relative to the median. */
+  /** Half the interquartile range divided by the median. */
   spread: number
 }
 
@@ -24,7 +27,7 @@ interface Suggested {
 interface PublicStep {
   from: string
   to: string
-  /** The moves that the author's text and code show. */
+  /** Moves shown by the author's text and code. */
   made: string[]
   before: Measured
   after: Measured
@@ -45,14 +48,17 @@ export interface PublicCapture {
     leftOut: string[]
     steps: PublicStep[]
   }[]
-  /** Kernels that someone changed who saw only their source and the output of `next`, in the order of the tries. */
+  /**
+   * Kernels that a person changed in order of the tries. The person saw only the source and the
+   * output of `next`.
+   */
   kernels: {
     repository: string
     commit: string
     path: string
     kernel: string
     problem: Record<string, number>
-    /** What `next` says of the best rung. */
+    /** Limit of the best rung according to `next`. */
     limit: string
     tries: PublicStep[]
   }[]
@@ -74,7 +80,10 @@ export const readPublicCapture = (root: string): PublicCapture =>
 export interface Judged {
   gain: number
   isFirst: boolean
-  /** The first suggestion that names a move of the step, and whether the gain is in its range; null if none does. */
+  /**
+   * The first suggestion that matches a move of the step, and whether the gain is in its range.
+   * Null if no suggestion matches.
+   */
   range: (Suggested & { holds: boolean }) | null
 }
 
@@ -143,7 +152,10 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   ].join('\n\n')
 }
 
-/** The generated part of docs/evidence/next.md about public kernels that were changed as `next` says. */
+/**
+ * Returns the generated part of docs/evidence/next.md about public kernels that were changed
+ * according to `next`.
+ */
 export function kernelsPart({ kernels }: PublicCapture): string {
   const tries = kernels.flatMap((one) => one.tries.map(judged))
   const faster = tries.filter(({ gain }) => gain >= worth).length
@@ -184,7 +196,7 @@ export function kernelsPart({ kernels }: PublicCapture): string {
   ].join('\n\n')
 }
 
-/** The generated part of docs/evidence/next.md about public kernels at their limit. */
+/** Returns the generated part of docs/evidence/next.md about public kernels at their limit. */
 export const limitsPart = ({ limits }: PublicCapture): string =>
   mdTable(
     [

@@ -1,21 +1,24 @@
-/** The table of published occupancies in docs/evidence/results.md, beside those derived from a build for the same GPU. */
+/**
+ * Generates the table of published occupancies in docs/evidence/results.md. Each is compared with
+ * the occupancy derived from a build for the same GPU.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Published } from '../../src-main/domain/ladder/ladder'
 import type { Session } from '../../src-main/domain/session/session'
 import { mdTable } from '../../src-main/domain/text/markdown'
 
-/** What a static run derived for a rung. */
+/** Figures that a static run derived for a rung. */
 export interface BuiltRung {
   rung: string
   threadsPerBlock: number
   registersPerThread: number
-  /** In percent. */
+  /** Theoretical occupancy in percent. */
   theoreticalOccupancy: number
   wavesPerSm: number
 }
 
-/** The rungs of a static session that have an occupancy. */
+/** Returns the rungs of a static session that have an occupancy. */
 export const builtRungs = ({ rungs }: Session): BuiltRung[] =>
   rungs.flatMap(({ id, launches, metrics }) => {
     const [launch] = launches ?? []
@@ -34,13 +37,18 @@ export const builtRungs = ({ rungs }: Session): BuiltRung[] =>
     ]
   })
 
-/** Figures of `static:rtx-3090` at the size of the publication, stored in test/captures/static. */
+/**
+ * Figures of `static:rtx-3090` at the size used in the publication, stored in test/captures/static.
+ */
 export const builtForRtx3090 = (root: string): BuiltRung[] =>
   JSON.parse(
     readFileSync(join(root, 'test/captures/static/seed-rtx3090.json'), 'utf8'),
   ) as BuiltRung[]
 
-/** Rungs whose author published an occupancy or waves: published figure, then the derived one. */
+/**
+ * Returns a table of rungs whose author published an occupancy or waves, with the published and the
+ * derived figure.
+ */
 export function occupancyPart({ metrics }: Published, built: readonly BuiltRung[]): string {
   const figure = (value: number | undefined, digits: number): string =>
     value === undefined ? '–' : value.toFixed(digits)

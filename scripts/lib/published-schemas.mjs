@@ -1,5 +1,5 @@
 // @ts-check
-/** Generates the published JSON schemas from the zod schemas that define the documents' types. */
+/** Generates the published JSON schemas from the zod schemas of the same documents. */
 import { z } from 'zod'
 import { formatted } from './document.mjs'
 
@@ -9,8 +9,8 @@ import { formatted } from './document.mjs'
 const spoken = ['Message', 'Passage']
 
 /**
- * Adjusts the schema of a printed document. Later versions may add fields and messages, so no object is closed, and
- * every message includes its English text.
+ * Adjusts the schema of a printed document. Later versions may add fields and messages, so objects
+ * stay open. Every message includes its English text.
  * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
  */
 function asPrinted({ zodSchema, jsonSchema }) {
@@ -26,7 +26,7 @@ function asPrinted({ zodSchema, jsonSchema }) {
 async function schemaText({ name, version, title, description, schema }, isPrinted) {
   const { $schema, ...rest } = isPrinted
     ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
-    : // The input form, in which fields with a default may be omitted.
+    : // The input form, in which fields with a default are optional.
       z.toJSONSchema(schema, { io: 'input' })
   const about = {
     $schema,
@@ -38,7 +38,7 @@ async function schemaText({ name, version, title, description, schema }, isPrint
 }
 
 /**
- * Returns the schemas by file name in docs/schemas.
+ * Returns the contents of docs/schemas by file name.
  * @param {typeof import('../../src-main/hosts/cli/documents/index.ts')} documents
  * @returns {Promise<Map<string, string>>}
  */

@@ -1,9 +1,9 @@
 // @ts-check
-/** Reads the tables of CONTRIBUTING.md, which list the files that a recipe changes. */
+/** Parses the tables in CONTRIBUTING.md that list the files changed by a recipe. */
 
 /**
- * Returns the paths in the first column of a section's table. `<name>` means any name, `*` a folder, and `{a,b}` each
- * alternative.
+ * Returns the paths in the first column of a section's table. In a path, `<name>` matches any name,
+ * `*` any folder, and `{a,b}` each alternative.
  * @param {string} document
  * @param {string} heading
  */
@@ -19,7 +19,7 @@ export function filesOf(document, heading) {
   )
 }
 
-/** @param {string} path of a table */
+/** @param {string} path in a table */
 const patternOf = (path) =>
   new RegExp(
     `^${path
@@ -29,7 +29,8 @@ const patternOf = (path) =>
   )
 
 /**
- * Returns how changed files differ from a table's. A path that ends with `/` means all files below it.
+ * Returns the differences between the changed files and a table's paths. A path that ends with `/`
+ * matches all files below it.
  * @param {readonly string[]} listed
  * @param {readonly string[]} changed
  */

@@ -1,10 +1,11 @@
 // @ts-check
-/** The recipes of CONTRIBUTING.md as edits of a clone, with one small example each. */
+/** Applies the recipes of CONTRIBUTING.md to a clone, with one small example each. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Returns the hash in the key of a translation, like `hashOf` of src-renderer/ui/authored.ts.
+ * Returns the hash in the key of a translation, computed as by `hashOf` in
+ * src-renderer/ui/authored.ts.
  * @param {string} text
  */
 function hashOf(text) {
@@ -17,7 +18,7 @@ function hashOf(text) {
 const languages = ['ko', 'zh-CN']
 const locales = ['en', ...languages]
 
-/** Returns functions that edit the files below a folder. @param {string} root */
+/** Returns functions that edit files in a folder. @param {string} root */
 export function editorOf(root) {
   /** @param {string} path @param {string} text */
   const write = (path, text) => {
@@ -52,9 +53,9 @@ export function editorOf(root) {
       for (const folder of folders) this.json(`src-renderer/locales/${folder}/${file}`, change)
     },
     /**
-     * Adds translations of texts in a file for authored texts.
+     * Adds translations to a file of authored texts.
      * @param {string} file
-     * @param {string} heading the line to insert them after
+     * @param {string} heading the line after which to insert the translations
      * @param {string} name @param {Record<string, string>} texts by key
      */
     translate(file, heading, name, texts) {

@@ -23,7 +23,10 @@ export interface RecordedSession {
   session: Session
 }
 
-/** Returns every recording of a ladder of kernels by name, except deep ones, which repeat others. */
+/**
+ * Returns every recording of a ladder of kernels by name. Deep recordings are omitted, because they
+ * repeat others.
+ */
 export async function recordedLadders(recordings: string): Promise<RecordedSession[]> {
   const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
   const all = await Promise.all(
@@ -37,7 +40,10 @@ export async function recordedLadders(recordings: string): Promise<RecordedSessi
   )
 }
 
-/** The fastest rung that computes what the reference does, with its types, and is not the reference itself. */
+/**
+ * Returns the fastest rung that computes the same result as the reference, with the same types.
+ * Skips the reference.
+ */
 const bestOf = (session: Session): Session['rungs'][number] | undefined =>
   session.rungs
     .filter(
@@ -47,8 +53,8 @@ const bestOf = (session: Session): Session['rungs'][number] | undefined =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
 /**
- * Returns text such as `, causal 1` for scalars that differ from the task's, by which two recordings of one size may
- * differ.
+ * Formats scalars that differ from the task's defaults, such as `, causal 1`. Such scalars
+ * distinguish two recordings of the same size.
  */
 const unusual = ({ problem, ladder }: Session): string =>
   Object.entries(problem?.scalars ?? {})
@@ -60,8 +66,8 @@ const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
   (metrics['tensorUtilization']?.value ?? 0) >= 1
 
 /**
- * Returns the cells of a recording. `onTensorCores` has the ids of rungs that used tensor cores in any recording,
- * since not every level has the counters.
+ * Returns the table cells of a recording. `onTensorCores` has the ids of rungs that used tensor
+ * cores in any recording, because not every level has the counters.
  */
 function cells(
   { recording, session }: RecordedSession,
@@ -71,7 +77,7 @@ function cells(
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
   const figure = leadFigure(session, best)
   const { value: roof } = leadOf(session).roof
-  // FP32 results may come from tensor cores, for which the FP32 pipe's peak does not apply.
+  // FP32 results may be computed on tensor cores. The FP32 pipe's peak does not apply to them.
   const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
   const hasRoof = pipe === leadPipe(session)
   const busy = best.metrics[pipe]?.value
@@ -134,7 +140,10 @@ export function shippedLadders(root: string): LadderFile[] {
     .map((file) => LadderFile.parse(JSON.parse(readFileSync(join(kernels, file), 'utf8'))))
 }
 
-/** Returns published figures by ladder, from the current shipped ladders; recordings have older ones. */
+/**
+ * Returns published figures by ladder, from the current shipped ladders. The figures in recordings
+ * may be outdated.
+ */
 export const publishedFigures = (root: string): Map<string, Published> =>
   new Map(
     shippedLadders(root).flatMap(({ id, published }) =>
@@ -143,8 +152,8 @@ export const publishedFigures = (root: string): Map<string, Published> =>
   )
 
 /**
- * Returns each published figure with the rung's result here at the same size. There is no ratio of the two, since the
- * GPUs differ.
+ * Returns each published figure with our result for the same rung and size. The table has no ratio
+ * of the two, because the GPUs differ.
  */
 export function publishedPart(
   recorded: readonly RecordedSession[],
@@ -158,7 +167,7 @@ export function publishedPart(
       const gflops = theirs.gflops[rung.id]
       const { timing } = rung
       if (gflops === undefined || !timing?.gflops) return []
-      // Convert to the unit of our rate, with the task's ratio of bytes to operations.
+      // Convert the figure to the unit of our rate, with the task's ratio of bytes to operations.
       const own = leadFigure(session, rung)!.rate
       const rate = { ...own, value: (own.value! * gflops) / timing.gflops }
       return [

@@ -1,10 +1,10 @@
 // @ts-check
-/** Reads the shipped recordings, for scripts that derive sessions from one. */
+/** Reads the shipped recordings for scripts that derive sessions from a recording. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './project.mjs'
 
-/** @param {string} name of the file @returns {any[]} */
+/** @param {string} name of the file to parse @returns {any[]} */
 const rowsOf = (name) =>
   readFileSync(join(root, 'resources/recordings', name), 'utf8')
     .split('\n')
@@ -12,8 +12,8 @@ const rowsOf = (name) =>
     .map((line) => JSON.parse(line))
 
 /**
- * Returns the recording's session.json.
- * @param {string} recording its name
+ * Returns a recording's session.json.
+ * @param {string} recording name of the recording
  */
 export function recordedSession(recording) {
   const row = rowsOf('sessions.jsonl').find(({ session }) => session === recording)
@@ -23,8 +23,9 @@ export function recordedSession(recording) {
 }
 
 /**
- * Unpacks a recording's sources into files, like the `sources/` of a local session.
- * @param {string} recording its name @param {string} folder where the sources go
+ * Unpacks a recording's sources into files, laid out as in the `sources/` folder of a local
+ * session.
+ * @param {string} recording name of the recording @param {string} folder for the sources
  */
 export function copySources(recording, folder) {
   /** @type {({ sha256: string, text: string } | { session: string, files: Record<string, string> })[]} */

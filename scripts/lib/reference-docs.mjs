@@ -24,7 +24,7 @@ import { root } from './project.mjs'
  * @property {(sizes: any) => string} sizesLabel
  */
 
-/** @param {readonly string[][]} rows the first is the header */
+/** @param {readonly string[][]} rows the first row is the header */
 function table([header = [], ...rows]) {
   const line = (/** @type {readonly string[]} */ cells) => `| ${cells.join(' | ')} |`
   return [line(header), line(header.map(() => '---')), ...rows.map(line)].join('\n')
@@ -32,12 +32,15 @@ function table([header = [], ...rows]) {
 
 const levels = { card: 'card, standard, deep', standard: 'standard, deep', deep: 'deep' }
 
-/** @param {string} id @param {string} [page] with the metric's entry, if it is another one */
+/**
+ * @param {string} id
+ * @param {string} [page] that contains the metric's entry, if it is a different page
+ */
 const link = (id, page = '') => `[\`${id}\`](${page}#${id.toLowerCase()})`
 
 /**
  * @param {string} name @param {Counters} counters
- * @returns {string} the chips that have it
+ * @returns {string} names of the chips with this counter
  */
 function chipsOf(name, { chips, names }) {
   const own = names[name.split('.')[0] ?? '']
@@ -81,7 +84,7 @@ function section(metric, { counters, explain }) {
   ].join('\n\n')
 }
 
-/** A table per group, whose ids link to the entries. @param {Registries} registries */
+/** Returns a table per group. Each id links to its entry. @param {Registries} registries */
 const metricsPart = ({ metrics, groups, groupTitles }) =>
   groups
     .flatMap((group) => [
@@ -147,7 +150,7 @@ function targetsPart({ targetKinds }) {
   ])
 }
 
-/** Returns the shipped ladder files, by path. */
+/** Returns the shipped ladder files by path. */
 const ladderFiles = () =>
   readdirSync(join(root, 'cuda-kernels'), { recursive: true, encoding: 'utf8' })
     .filter((path) => /^[^/\\]+[/\\]ladders[/\\][^/\\]+\.json$/.test(path))
@@ -191,7 +194,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
       ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
         `\`${name}\``,
         ladder.title,
-        // The profile of a program has no problem.
+        // A program's profile has no problem.
         problem ? sizesLabel(problem.sizes) : '',
         profile,
         String(rungCount),
@@ -203,7 +206,9 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
 
 const evidenceMarks = { measured: '', derived: ' ᵈ', published: ' ᵖ', assumed: ' ᵃ' }
 
-/** Formats a whole number in full, and any other with its own digits. @param {number} value */
+/**
+ * Formats a whole number in full, and any other number with its own digits. @param {number} value
+ */
 const figure = (value) =>
   Number.isInteger(value) && value >= 10_000 ? value.toLocaleString('en-US') : String(value)
 
@@ -233,7 +238,8 @@ const documents = {
 }
 
 /**
- * Returns the documents' current text: generated parts between their markers, hand-written text around them.
+ * Returns the documents with their generated parts updated. Text outside the markers stays
+ * unchanged.
  * @param {Registries} registries
  */
 export async function referenceDocs(registries) {

@@ -1,4 +1,4 @@
-/** The registries from which the reference documents are generated. */
+/** Registries that the reference documents are generated from. */
 import * as gpus from '../../src-main/domain/gpu/gpu-table'
 import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'

@@ -1,6 +1,6 @@
 /**
- * Renames rungs in the recordings to their current ids (src-main/domain/ladder/former-ids.ts): in sessions, raw
- * output, sources and lab attempts. No figure changes.
+ * Renames rungs in the recordings to their current ids (src-main/domain/ladder/former-ids.ts).
+ * Covers sessions, raw output, sources and lab attempts. Figures stay unchanged.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -17,13 +17,13 @@ import { formerIds } from '../../src-main/domain/ladder/former-ids'
 
 const former = new RegExp(`\\b(${Object.keys(formerIds).join('|')})\\b`, 'g')
 
-/** Returns the text with current ids. */
+/** Replaces former ids with current ids in a text. */
 export const renamed = (text: string): string => text.replace(former, (id) => formerIds[id]!)
 
 const unbrotli = (base64: string): string =>
   brotliDecompressSync(Buffer.from(base64, 'base64')).toString('utf8')
 
-/** Renames in a row of raw output, whose long streams are compressed separately. */
+/** Renames rungs in a row of raw output. Long streams in the row are compressed separately. */
 async function renamedRow(line: string): Promise<string> {
   const row = JSON.parse(renamed(line)) as Record<string, unknown>
   for (const name of ['stdout', 'stderr']) {
@@ -45,7 +45,7 @@ async function renameRaw(file: string): Promise<void> {
   if (body !== old) await writeFile(file, await smallest(checksumLine(body) + body))
 }
 
-/** Renames in sources; returns the new hash of each source whose text changed. */
+/** Renames rungs in sources. Returns the new hash of each source whose text changed. */
 async function renameSources(file: string): Promise<Map<string, string>> {
   const { lists, contents } = await readStore(file)
   const hashes = new Map<string, string>()
@@ -67,7 +67,7 @@ async function renameSources(file: string): Promise<Map<string, string>> {
   return hashes
 }
 
-/** Renames in all recordings; returns the number of files read. */
+/** Renames rungs in all recordings. Returns the number of files read. */
 export async function renameRecorded(recordings: string): Promise<number> {
   const hashes = await renameSources(join(recordings, sourceStoreFile))
   const names = await readdir(recordings, { recursive: true })

@@ -1,6 +1,7 @@
 /**
- * Compares the machine code of every rung of every ladder with that of a git revision, or of the recordings. A rung
- * with the same machine code runs as before, so its recordings stay valid even if its source changed.
+ * Compares the machine code of every rung of every ladder with a git revision or with the
+ * recordings. A rung with the same machine code runs as before, so its recordings stay valid even
+ * if its source changed.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -81,7 +82,10 @@ const sha256 = (parts: readonly (string | Uint8Array)[]): string => {
   return hash.digest('hex')
 }
 
-/** Returns the files that a source includes, directly or indirectly, which determine what is compiled. */
+/**
+ * Returns the files that a source includes directly or indirectly. These files determine the
+ * compiled code.
+ */
 function included({ files, file }: Input): [string, string][] {
   const found = new Map<string, string>()
   const visit = (path: string): void => {
@@ -96,8 +100,8 @@ function included({ files, file }: Input): [string, string][] {
 }
 
 /**
- * Returns a digest of the code of all kernels and device functions and of their static shared memory, without names
- * and line information.
+ * Returns a digest of the code of all kernels and device functions and of their static shared
+ * memory. The digest ignores names and line information.
  */
 async function codeDigest(input: Input, sm: string, cache: string): Promise<string> {
   const sources = included(input)
@@ -129,8 +133,10 @@ async function codeDigest(input: Input, sm: string, cache: string): Promise<stri
 }
 
 /**
- * @param options `kernels`: the folder of the tasks; `only`: a ladder's id; `cache`: a folder for the digests of compiled code
- * @throws an input error for an unknown revision, and nvcc's if a rung of the revision does not compile
+ * @param options `kernels`: the folder of the tasks; `only`: a ladder's id; `cache`: a folder for
+ * the digests of compiled code
+ * @throws an input error if the revision is unknown, or nvcc's error if a rung of the revision does
+ * not compile
  */
 export async function sameCode(options: {
   kernels: string
@@ -175,8 +181,9 @@ export interface UnrecordedRung {
 }
 
 /**
- * Compares recorded sources with current ones. Returns, by hash of recorded code, the hashes of current code that
- * compiles to the same machine code with the same parameters. Also returns the rungs whose machine code differs.
+ * Compares recorded sources with current sources. Returns a map from hashes of recorded code to
+ * hashes of current code. Both compile to the same machine code with the same parameters. Also
+ * returns the rungs whose machine code differs.
  */
 export async function sameAsRecorded(options: {
   kernels: string

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Every screen and its states, for `npm run screenshots` and the browser tests. Addresses name shipped recordings;
- * the tunings are those of test/captures/tune-h200.json.
+ * Lists every screen and its states, for `npm run screenshots` and the browser tests. Addresses
+ * name shipped recordings. The tunings are from test/captures/tune-h200.json.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { root } from './project.mjs'
 
 /** @typedef {import('playwright-core').Page} Page */
 /**
- * Returns a word of the UI by its key: its longest part without placeholders, so that labels are found in every
- * language.
+ * Returns a UI text by its key. The result is the longest part without placeholders, so that labels
+ * are found in every language.
  * @typedef {(key: string) => string} Words
  */
 /**
@@ -19,13 +19,13 @@ import { root } from './project.mjs'
  * @property {string} ready selector that appears once the screen is ready
  * @property {(page: Page, words: Words) => Promise<unknown>} [act]
  * @property {Record<string, 'hang' | 'fail'>} [calls] calls to the core that hang or fail
- * @property {string[]} [report] shows a report instead: its session and options
- * @property {string} [faults] faults of the fake tools; the screen then uses these
+ * @property {string[]} [report] session and options of a report to show instead
+ * @property {string} [faults] faults of the fake tools; if set, the screen uses fake tools
  */
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
 const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
-/** Two rungs of it, both with machine code and counters. */
+/** A pair of rungs of that session, both with machine code and counters. */
 const deepPair = `${deep}/compare/03_shared_tile/04_thread_tile_1d`
 const lab = '/labs/01-coalescing'
 const heading = 'main h1, main h2'
@@ -49,7 +49,7 @@ const local = async (page, words, label) => {
   await page.getByLabel(words('run.target')).selectOption('local')
   await page.getByLabel(words('run.size')).selectOption({ label })
 }
-/** Waits until a lab's check is over, with any verdict. @param {Page} page @param {Words} words */
+/** Waits until a lab's check ends with any verdict. @param {Page} page @param {Words} words */
 const labChecked = (page, words) =>
   ['passed', 'failed', 'unavailable']
     .map((status) =>
@@ -142,7 +142,8 @@ export const screens = {
 }
 
 /**
- * Popups and panels over the recordings, captured in both themes at 1280 px and checked with axe.
+ * Popups and panels on screens of recordings, captured in both themes at 1280 px and checked with
+ * axe.
  * @type {Record<string, Screen>}
  */
 export const states = {
@@ -234,8 +235,9 @@ export const states = {
 }
 
 /**
- * Further states, captured in the same way: screens with more sessions, elements that open over every screen, and
- * states that need more than recordings (a hanging core, failing tools, a run, a report).
+ * Further states, captured in both themes at 1280 px. They are screens with more sessions, and
+ * elements that open over every screen. Some states need more than recordings: a hanging core,
+ * failing tools, a run, or a report.
  * @type {Record<string, Screen>}
  */
 export const staged = {

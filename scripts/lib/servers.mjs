@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * Servers for the tests of remote machines: an sshd, and Slurm with munge.
+ * Installs servers for the tests of remote machines: an sshd, and Slurm with munge.
  *
- * Without them, these tests are skipped by name.
+ * Without these servers, the tests are skipped, and the output lists their names.
  */
 import { existsSync } from 'node:fs'
 import { say } from './project.mjs'
 import { isCi, isDebianRoot, installFromDistribution } from './distribution-packages.mjs'
 
-/** A file of each package, by package. */
+/** A path that each server package installs, by package. */
 const servers = {
   'openssh-server': '/usr/sbin/sshd',
   munge: '/usr/sbin/munged',
@@ -17,7 +17,10 @@ const servers = {
   'slurm-client': '/usr/bin/sbatch',
 }
 
-/** Returns the server packages to install. Only in CI, since a test must not add a server to other machines. */
+/**
+ * Returns the server packages to install. Installs in CI only, because a test must not add a server
+ * to other machines.
+ */
 export const missingServers = () =>
   isCi() && isDebianRoot()
     ? Object.entries(servers).flatMap(([name, file]) => (existsSync(file) ? [] : [name]))

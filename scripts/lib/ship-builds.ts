@@ -1,5 +1,6 @@
 /**
- * Makes resources/builds: the builds that a machine without nvcc needs to emulate the shipped rungs and lab starters.
+ * Generates resources/builds. A machine without nvcc needs these builds to emulate the shipped
+ * rungs and lab starters.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { readCatalog, readSharedFiles } from '../../src-main/adapters/catalog/catalog'
@@ -33,7 +34,7 @@ interface ShippedUnit {
   build(compiler: Compiler): Promise<BuildOutcome>
 }
 
-/** Returns every shipped build, for the default emulated GPU. */
+/** Returns every shipped build for the default emulated GPU. */
 export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   const catalog = await readCatalog(kernels)
   const { gpu } = emulatedGpu(null)
@@ -86,13 +87,13 @@ export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   ]
 }
 
-/** Returns a cache that records each requested build in `found`. */
+/** Wraps the cache so that each requested build is recorded in `found`. */
 const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildCache => ({
   ...cache,
   async slot(inputs) {
     const slot = await cache.slot(inputs)
     const note = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
-      // The folders of the shipping machine mean nothing elsewhere.
+      // Omit folders of the shipping machine, which do not exist on other machines.
       const argv = ['nvcc', ...inputs.flags, '-o', inputs.output]
       const artifact = await readFile(slot.artifact)
       found.set(buildKey(inputs), { kept: { ...kept, argv }, artifact })
@@ -109,7 +110,8 @@ const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildC
 })
 
 /**
- * Builds everything with this machine's nvcc and replaces the contents of `folder`. Returns what could not be built.
+ * Builds everything with this machine's nvcc and replaces the contents of `folder`. Returns the
+ * builds that failed.
  */
 export async function shipBuilds(
   kernels: string,

@@ -1,7 +1,7 @@
 // @ts-check
-/** Statements in the CLI's JSON documents. */
+/** Helpers for statements in the CLI's JSON documents. */
 
 /** @typedef {string | { text: string }} Statement */
 
-/** Returns the English text. @param {Statement} statement */
+/** Returns the English text of a statement. @param {Statement} statement */
 export const told = (statement) => (typeof statement === 'string' ? statement : statement.text)

@@ -1,22 +1,25 @@
-/** The table of docs/evidence/next.md that compares suggested moves with the steps that were made. */
+/** Generates the table of docs/evidence/next.md that compares suggested moves with actual steps. */
 import { md, mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 
 export interface StepRow {
-  /** The ladder, recording, or kernel, as Markdown. */
+  /** The ladder, recording or kernel as Markdown. */
   of: string
   from: string
   to: string
-  /** Appended to the step, as Markdown. */
+  /** Markdown text appended to the step. */
   note?: string
   made: readonly string[]
-  /** A speedup. */
+  /** Speedup of the step. */
   gain: number
-  /** The first moves that `next` suggested. */
+  /** The first moves suggested by `next`. */
   first: readonly string[]
-  /** Whether a move of the step is among them. */
+  /** Whether one of the first suggestions is a move of the step. */
   isFirst: boolean
-  /** The range of the gain, and whether it holds; null if no suggestion names a move of the step. */
+  /**
+   * The predicted range of the gain, and whether the gain is inside. Null if no suggestion is a
+   * move of the step.
+   */
   range: { low: number; high: number; holds: boolean } | null
 }
 

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * Makes an oversized session from real figures, for benchmarks and screen tests.
+ * Builds an oversized session from real figures, for benchmarks and screen tests.
  *
- * The rungs of a recording are repeated, each with the metrics of a captured report, varied so that no two columns
- * are equal. The title states that the session is synthetic.
+ * The session repeats the rungs of a recording. Each rung has the metrics of a captured report,
+ * varied so that no two columns are equal. The title states that the session is synthetic.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordedSession } from './recordings.mjs'
 
-/** Returns a generator of pseudorandom numbers from 0 to 1, with the same sequence every time. */
+/** Returns a generator of pseudorandom numbers from 0 to 1. The sequence is the same every time. */
 export function repeatable() {
   let state = 1
   return () => {
@@ -20,8 +20,9 @@ export function repeatable() {
 
 /**
  * @param {string} store
- * @param {{ rungs: number, ncuMetrics: Record<string, { value: number | string | null, unit: string }> }} size
- * @returns {string} its ref
+ * @param {{ rungs: number, ncuMetrics: Record<string, { value: number | string | null, unit: string }> }}
+ * size
+ * @returns {string} the session's ref
  */
 export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
   const session = recordedSession('gemm-fp32-h200-4096')
@@ -84,8 +85,8 @@ export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
 }
 
 /**
- * Gives two rungs of a stored session long kernels, made by repeating real deep profiles.
- * @param {string} folder the session's
+ * Adds long kernels to two rungs of a stored session by repeating real deep profiles.
+ * @param {string} folder of the session
  * @param {readonly [string, string]} rungs
  * @param {readonly any[]} profiles one per rung
  * @param {number} count

@@ -1,10 +1,10 @@
 // @ts-check
-/** Reads the counts for the last line of `npm test` from Vitest's report. */
+/** Counts tests in Vitest's report, for the last line of `npm test`. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 
 /**
- * A test file that fails to load has no tests to count; it counts as one failed test.
+ * Returns the counts of a test run. A test file that fails to load counts as one failed test.
  * @param {any} report of Vitest's JSON reporter, undefined if it wrote none
  * @param {number} exitCode of Vitest
  * @returns {Counts}

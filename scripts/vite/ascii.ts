@@ -2,19 +2,19 @@
 import type { Plugin } from 'vite'
 
 /**
- * Returns equivalent JavaScript in ASCII. Other characters occur only in strings, patterns and comments, where they
- * can be escaped.
+ * Returns equivalent JavaScript in ASCII. Non-ASCII characters occur only in strings, patterns and
+ * comments, where escapes are allowed.
  */
 export const asAscii = (code: string): string =>
   code.replaceAll(
-    // By code unit, so that a surrogate pair becomes two escapes.
+    // Match UTF-16 code units, so that a surrogate pair becomes two escapes.
     /[^\0-\x7f]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 
 /**
- * Without this, one character beyond Latin-1 makes V8 store the whole source with two bytes per character: 10 MB more
- * for the one-file program.
+ * Escapes non-ASCII characters in every chunk. A single character beyond Latin-1 makes V8 store the
+ * whole source with two bytes per character. The one-file program then needs 10 MB more.
  */
 export const asciiOnly = (): Plugin => ({
   name: 'kernel-ladder:ascii',

@@ -1,16 +1,20 @@
 /**
- * The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs besides its code.
+ * The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs
+ * in addition to its code.
  *
- * With them a single copied file can run ladders, replay recordings and serve the UI.
+ * With these files, a single copied file can run ladders, replay recordings and serve the UI.
  *
- * Its default export is `null` (tests, the desktop build: files are read in place) or `{ hash }`, and then the last
- * line of the program is a comment, out of the way of whatever compiles the code before it: `//` and, in Ascii85, a
- * Brotli stream with a large window of an archive in this format: 4 bytes, the length of the index in bytes, unsigned, little endian; the
- * index, JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's
- * bytes, concatenated in index order.
+ * The default export is `null` for tests and the desktop build, which read files in place.
+ * Otherwise it is `{ hash }`, and the last line of the program is a comment with the archive.
+ * Compilers of the code before it skip the comment. The comment has `//` and then, in Ascii85, a
+ * Brotli stream with a large window. The archive has this format: 4 bytes, the length of the index
+ * in bytes, unsigned, little endian; the index, JSON in UTF-8: [{ "path":
+ * "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's bytes,
+ * concatenated in index order.
  *
- * `path` is relative to the repository root, with `/`; paths are sorted. `hash` is the SHA-256 of the archive before
- * compression, in hex: equal content has an equal hash, so it can name the folder that the archive is unpacked into.
+ * `path` is relative to the repository root, with `/`. Paths are sorted. `hash` is the SHA-256 of
+ * the archive before compression, in hex. The archive is unpacked into a folder named by the hash,
+ * because equal contents have equal hashes.
  */
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
@@ -29,7 +33,10 @@ const moduleId = 'virtual:kernel-ladder-assets'
 const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
-/** Sessions of recordings, and the two builds of the UI, repeat each other; a window of 64 MiB spans the archive. */
+/**
+ * Sessions of recordings repeat each other, and so do the two builds of the UI. A window of 64 MiB
+ * spans the archive.
+ */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LARGE_WINDOW]: 1,
@@ -45,7 +52,7 @@ export interface AssetPack {
 
 export interface PackedFile {
   path: string
-  /** The content, unpacked if the file is a Brotli stream. */
+  /** Content of the file. A Brotli stream is unpacked. */
   bytes: Uint8Array
   brotli: boolean
 }

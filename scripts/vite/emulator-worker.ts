@@ -1,8 +1,10 @@
 /**
- * The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one compressed script.
+ * The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one
+ * compressed script.
  *
- * It is unpacked on first use. The command-line program therefore stays one file, and tests and the desktop program
- * start the same worker. The text is returned by a call, because a bundler would inline a constant at each use.
+ * The script is unpacked on first use. The command-line program therefore stays one file, and tests
+ * and the desktop program start the same worker. A function returns the script's text, because a
+ * bundler would inline a constant at each use.
  */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -28,7 +30,7 @@ async function bundled(root: string): Promise<string> {
         output: {
           format: 'cjs',
           codeSplitting: false,
-          // Keeps names for stack traces.
+          // Keep names for stack traces.
           minify: { compress: false, mangle: false, codegen: true },
         },
       },

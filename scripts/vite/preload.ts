@@ -14,7 +14,7 @@ export function preloadFirstScreen(wanted: readonly string[]): Plugin {
           (file): file is Chunk => file.type === 'chunk',
         )
         const seen = new Set<Chunk>()
-        // Imports of a chunk come before it, as required for its styles.
+        // A chunk's imports come first, as required for their styles.
         const found: Chunk[] = []
         const visit = (chunk: Chunk | undefined): void => {
           // Vite already lists the entry's own imports.

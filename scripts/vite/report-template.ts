@@ -1,11 +1,12 @@
 /**
  * A Vite plugin that puts a build's single script and style sheet into one file, template.html.
  *
- * The file is a page followed by the script. To keep reports small, the report service compresses the script into the
- * page (services/report/html.ts), and a short loader unpacks it there. In the template it is uncompressed, because
- * much of it is in the UI too, and the program packs both together. The page's content security policy lists the
- * loader, the script and the style sheet by hash, so that nothing else can run or load, whatever a session contains.
- * `<!--report-title-->` and `<!--report-data-->` are placeholders to fill in.
+ * The file is a page followed by the script. To keep reports small, the report service compresses
+ * the script into the page (services/report/html.ts). A short loader in the page unpacks it. The
+ * template stores the script uncompressed: much of the script is in the UI too, and the program
+ * packs both together. The page's content security policy lists the loader, the script and the
+ * style sheet by hash. No other code can run or load, even if a session contains it.
+ * `<!--report-title-->` and `<!--report-data-->` are placeholders.
  */
 import { createHash } from 'node:crypto'
 import type { Plugin } from 'vite'
@@ -13,7 +14,10 @@ import type { Plugin } from 'vite'
 const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** An inserted script element is checked against its hash; eval and blob: URLs would not be. */
+/**
+ * The browser checks an inserted script element against its hash. The browser would not check eval
+ * and blob: URLs.
+ */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }
   if (!('DecompressionStream' in window)) return say('This report requires a browser from 2023 or later.')

@@ -1,4 +1,4 @@
-/** A Vite plugin that imports a YAML file as its value, so that a page needs no parser. */
+/** A Vite plugin that imports a YAML file as its parsed value, so that a page needs no parser. */
 import { parse } from 'yaml'
 import type { Plugin } from 'vite'
 

@@ -1,4 +1,4 @@
-// What both rungs share: tiles of A, B and C for a block, in shared memory and in global memory.
+// Code shared by both rungs: each block's tiles of A, B and C in shared and global memory.
 #pragma once
 
 #include "kernel_ladder.h"
@@ -9,7 +9,7 @@ using Half = cute::half_t;
 
 constexpr int kRows = 128, kColumns = 128, kDepth = 32, kThreads = 128;
 
-// Rows of 32 halves, swizzled so that reading eight of them in a column hits different banks.
+// Rows of 32 halves. The swizzle places eight rows of a column in different banks.
 using TileLayout = decltype(cute::tile_to_shape(
     cute::composition(cute::Swizzle<2, 3, 3>{}, cute::Layout<cute::Shape<cute::_8, cute::_32>, cute::Stride<cute::_32, cute::_1>>{}),
     cute::Shape<cute::Int<kRows>, cute::Int<kDepth>>{}));

@@ -1,4 +1,4 @@
-// C = A Bᵀ in FP64, and |A| |B|ᵀ, which rounding errors are relative to.
+// Computes C = A Bᵀ in FP64. The error scale is |A| |B|ᵀ.
 #include "kl_reference.h"
 
 __global__ void product(const __half* a, const __half* b, double* c, double* scale, long long m, long long n,

@@ -1,4 +1,4 @@
-// What matmul.cu of fast.cu defines before it includes its kernels.
+// Definitions that matmul.cu of fast.cu makes before it includes its kernels.
 #pragma once
 
 #include "kernel_ladder.h"

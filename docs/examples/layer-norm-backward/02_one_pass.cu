@@ -5,10 +5,10 @@
 // @after   01_two_passes
 #include "kernel_ladder.h"
 
-constexpr int kThreads = 256, kChannels = 8;  // of a thread, so that 2048 fit
+constexpr int kThreads = 256, kChannels = 8;  // channels per thread, enough for 2048 channels
 constexpr long long kMostBlocks = 528;
 
-// In the workspace, which is zeroed before each launch: how many blocks are done, then the two sums of each channel.
+// Layout of the workspace, which is zeroed before each launch: the count of finished blocks, then two sums per channel.
 struct Sums {
   unsigned* done;
   float *dgamma, *dbeta;
@@ -19,7 +19,7 @@ struct Sums {
         dbeta(dgamma + p.C) {}
 };
 
-// The sums of two values over all threads of the block.
+// Returns the sums of two values over all threads of the block.
 __device__ float2 sumOfBlock(float2 value) {
   __shared__ float2 ofWarp[kThreads / 32];
   for (int lanes = 16; lanes > 0; lanes /= 2) {

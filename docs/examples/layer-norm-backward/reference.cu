@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-// What the forward pass keeps of each token.
+// Stores the mean and rstd of each token from the forward pass.
 extern "C" void kl_inputs(const KlReference* p) {
   for (long long token = 0; token < p->B * p->T; ++token) {
     const float* x = p->x + token * p->C;

@@ -15,7 +15,7 @@ struct RowStart {
 static void* storage;
 static size_t storageBytes;
 
-// Without storage, CUB says how much it needs.
+// If the temporary pointer is null, CUB only returns the required size.
 static cudaError_t sum(const KlTask* p, void* temporary, size_t& bytes, cudaStream_t stream) {
   const auto starts = thrust::make_transform_iterator(thrust::make_counting_iterator(0LL), RowStart{p->COLS});
   return cub::DeviceSegmentedReduce::Sum(temporary, bytes, p->x, p->y, p->ROWS, starts, starts + 1, stream);

@@ -2,7 +2,7 @@
 
 #include "kernel_ladder.h"
 
-// A block sums a row.
+// Sums one row per block.
 static __global__ void sumRows(const float* x, float* y, long long cols) {
   __shared__ float sums[8];
   const float* row = x + blockIdx.x * cols;

@@ -1,4 +1,4 @@
-/** Implements every call of the contract for the UI hosts. At most one run is in progress. */
+/** Implements every call of the UI contract. At most one run is active at a time. */
 import { randomBytes } from 'node:crypto'
 import { basename, dirname, resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -55,9 +55,9 @@ import { listAll } from '../sessions/list-sessions'
 
 export interface CoreOptions {
   host: 'electron' | 'web'
-  /** A session folder to open first. */
+  /** The session folder that the UI shows first. */
   session?: string
-  /** The host's own PDF printer; by default, a browser on this machine is used. */
+  /** The host's own PDF printer. By default, the core uses a browser on this machine. */
   printPdf?: PdfPrinter
 }
 
@@ -71,7 +71,10 @@ interface ActiveRun {
 
 type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
-/** The number of cached sessions. A UI requests a session and its sources separately, so the last few are cached. */
+/**
+ * Number of cached sessions. A UI requests a session and its sources separately, so recent sessions
+ * are cached.
+ */
 const keptSessions = 8
 
 export function createCore(setup: Setup, options: CoreOptions): Core {
@@ -81,7 +84,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     ...setup,
     ...(options.session === undefined ? {} : { mounted: options.session }),
   }
-  // Housekeeping must not prevent startup.
+  // A failure to clean up the trash must not prevent startup.
   void sweepTrash(store).catch(() => undefined)
   const listeners = new Set<(message: RunMessage) => void>()
   const opened = new Map<string, Promise<OpenedSession>>()
@@ -110,7 +113,10 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     for (const listener of listeners) listener(message)
   }
 
-  /** Throws while a run or sanitizer job is active: sharing the GPU would make times meaningless. */
+  /**
+   * Throws an error while a run or sanitizer job is active. Sharing the GPU would make times
+   * meaningless.
+   */
   const refuseWhileBusy = (): void => {
     if (active !== null || sanitizer.active)
       throw new KernelLadderError(
@@ -120,7 +126,10 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
       )
   }
 
-  /** Starts the only run and sends its events to every listener. `work` returns how the run ended. */
+  /**
+   * Starts the only active run and sends its events to every listener. `work` returns how the run
+   * ended.
+   */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
   ): ActiveRun => {
@@ -149,7 +158,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     return active
   }
 
-  /** `onEnd` is called with the session before the run counts as over. */
+  /** Starts a run. `onEnd` is called with the session before the run counts as ended. */
   const start = (
     request: CallInput<'run.start'> & object,
     onEnd: (session: Session | null, ref: string | null) => void = () => undefined,
@@ -205,7 +214,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasCompiler: await has('nvcc'),
         predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
-        // A faulty machines file is reported when a machine is used.
+        // Errors in the machines file are reported when a machine is used.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },
@@ -329,13 +338,18 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 }
 
-/** Whether a session can be opened first. A session built without a GPU has no times to show. */
+/**
+ * Whether the UI can show this session first. A session built without a GPU has no times to show.
+ */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary
   return isOwnRun(summary) && damaged === undefined && deviceName !== null
 }
 
-/** Returns a session's ref. Null for a folder outside the store, where a run is saved if the store fails. */
+/**
+ * Returns a session's ref. Returns null for a folder outside the store. A run is saved there if the
+ * store fails.
+ */
 const refOf = (target: Target, folder: string, store: string): string | null =>
   can(target).replays
     ? recordedRef(target.name)

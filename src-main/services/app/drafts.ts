@@ -1,5 +1,5 @@
 /**
- * Drafts: a user's edited copies of rungs, saved between visits and built without a GPU.
+ * Manages drafts: a user's edited copies of rungs, saved between visits and built without a GPU.
  *
  * A draft runs after its original rung.
  */
@@ -41,7 +41,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   const store = draftStore(machine.folders.drafts)
   const counting = createCounting(setup)
 
-  /** Returns the id of the ladder's rung that a copy of this rung runs after. */
+  /** Returns the id of the ladder's rung that a draft of this rung runs after. */
   function baseOf(catalog: Catalog, session: Session, rung: string): string {
     const ladder = catalog.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -128,7 +128,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
 
     async save(draft: CallInput<'drafts.save'>): Promise<CallOutput<'drafts.save'>> {
       const savedAt = new Date().toISOString()
-      // Two tabs that open a rung without a saved copy each create a copy with its own id.
+      // Two tabs that open a rung without a saved draft each create a draft with its own id.
       const other = await store.save({ ...draft, schema: 1, savedAt }, (stored) => {
         const last = stored.find(
           (one) => one.ladder === draft.ladder && one.parent === draft.parent,
@@ -150,7 +150,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       if ('built' in planned) return planned
       const [rung] = planned.rungs
       const requires = rung!.rung.header.requires
-      // Builds for the GPU that the session was measured on, since this machine may have none.
+      // The GPU is the one that the session was measured on, because this machine may have none.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }
@@ -180,7 +180,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   }
 }
 
-/** Returns the build answer for a copy with an invalid header. */
+/** Returns the build result for a draft with an invalid header. */
 const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): RungBuild => ({
   built: false,
   reason: faultText(error),
@@ -196,7 +196,7 @@ const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): Run
   architecture: null,
 })
 
-/** Plans a single rung at the session's problem. */
+/** Returns a plan for a single rung at the session's problem. */
 const planFor = (catalog: Catalog, session: Session, ladder: string, rung: string): RunPlan =>
   planRun(catalog, {
     ladder,
@@ -206,7 +206,7 @@ const planFor = (catalog: Catalog, session: Session, ladder: string, rung: strin
     profile: 'none',
   })
 
-/** Returns a plan of the copy, or the fault in its header. */
+/** Returns a plan for the draft, or the error in its header. */
 function planOf(
   catalog: Catalog,
   session: Session,

@@ -1,8 +1,8 @@
 /**
  * Opens a source line in the user's editor.
  *
- * The command comes only from the user's setting KERNEL_LADDER_EDITOR, never from a page or a session. Only files of
- * the ladder's folder, of this program, or of the session are opened.
+ * The command always comes from the user's setting KERNEL_LADDER_EDITOR, never from a page or a
+ * session. Only files of the ladder's folder, of this program, or of the session can be opened.
  */
 import { realpath } from 'node:fs/promises'
 import { join, sep } from 'node:path'
@@ -34,7 +34,7 @@ export function editorCommand(setting: string, file: string, line: number): stri
   return named.map((word) => word.replaceAll('{line}', `${line}`).replaceAll('{file}', file))
 }
 
-/** Returns the file's real path; null if the file is missing or outside the folder. */
+/** Returns the file's real path, or null if the file is missing or outside the folder. */
 async function inside(folder: string, file: string): Promise<string | null> {
   try {
     const root = await realpath(folder)
@@ -45,7 +45,10 @@ async function inside(folder: string, file: string): Promise<string | null> {
   }
 }
 
-/** Returns the editable source file of a rung, or the session's stored copy; null if there is neither. */
+/**
+ * Returns the editable source file of a rung, or the session's stored copy. Returns null if neither
+ * exists.
+ */
 async function sourceFile(
   setup: Setup,
   { session, folder }: Pick<OpenedSession, 'session' | 'folder'>,
@@ -59,7 +62,10 @@ async function sourceFile(
   )
 }
 
-/** How long to wait for an editor to report that it cannot start. Many editors run until their window is closed. */
+/**
+ * Time to wait for an editor to report that it cannot start. Many editors run until their window is
+ * closed.
+ */
 const patienceMs = 1500
 
 export async function openInEditor(

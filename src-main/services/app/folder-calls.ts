@@ -1,4 +1,4 @@
-/** Implements the contract's `folders.*` calls. */
+/** Implements the `folders.*` calls of the contract. */
 import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput } from '../../contract/index'
 import {

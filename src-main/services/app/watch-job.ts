@@ -1,4 +1,6 @@
-/** The single watched ladder folder, which the UI polls. Every save starts a normal run. */
+/**
+ * Watches a single ladder folder for the UI, which polls the state. Every save starts a normal run.
+ */
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCatalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
@@ -11,9 +13,9 @@ import { openTrustedLadder } from '../folders/open'
 import { watchFolder } from '../run/watch'
 
 interface WatchRuns {
-  /** Whether the GPU is busy with something else. */
+  /** Whether other work is using the GPU. */
   isBusy: () => boolean
-  /** Runs to completion; null if nothing finished. Rejects with the run's error. */
+  /** Runs to completion. Returns null if nothing finished. Rejects with the run's error. */
   start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
 }
 
@@ -57,7 +59,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
       run,
       signal,
       onNews: (news) => {
-        // Ignore news from a watch that has been stopped.
+        // Ignore updates from a stopped watch.
         if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
       },
     }).catch((error: unknown) => {

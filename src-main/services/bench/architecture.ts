@@ -1,14 +1,14 @@
-/** The architecture that code is compiled for. */
+/** Selects the architecture that code is compiled for. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { Device } from '../../domain/gpu/device'
 
-/** `9.0` → `90`. */
+/** Converts `9.0` to `90`. */
 export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
   device.computeCapability.replace('.', '')
 
 /**
- * Returns the architecture that a rung is compiled for on this GPU, or why the rung cannot run on it. A feature
- * letter (`sm_90a`) restricts the rung to exactly that architecture.
+ * Returns the architecture that a rung is compiled for on this GPU, or the reason that the rung
+ * cannot run there. A feature letter (`sm_90a`) restricts the rung to exactly that architecture.
  */
 export function architectureFor(
   requires: string | null,
@@ -33,7 +33,7 @@ export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
-/** `90` → `9.0`, `100` → `10.0`. */
+/** Converts `90` to `9.0`, and `100` to `10.0`. */
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
@@ -43,6 +43,6 @@ export function builtArchitecture(requires: string | null, own: string | null): 
     name: 'this GPU',
     computeCapability: capabilityOf(own ?? recordedArchitecture),
   })
-  // The code can be compiled even if the GPU is too old for it.
+  // The compiler accepts this code even if the GPU is too old for it.
   return 'sm' in chosen ? chosen.sm : requires!.replace('sm_', '')
 }

@@ -1,4 +1,4 @@
-/** A machine prepared to build and run the rungs of one catalog, for every kind of run. */
+/** Prepares a machine to build and run the rungs of one catalog, for every kind of run. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
 import { requireSettings } from '../../adapters/tools/build-settings'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -16,7 +16,7 @@ import type { Device } from '../../domain/gpu/device'
 
 type Sources = ReadonlyMap<string, string>
 
-/** The sources that all rungs of a library share, by path. */
+/** Sources shared by all rungs of a library, by path. */
 export interface SharedSources {
   readonly include: Sources
   readonly runner: Sources
@@ -25,20 +25,20 @@ export interface SharedSources {
 /** The part of a catalog that a bench needs. */
 type Library = Pick<Catalog, 'root' | 'references'>
 
-/** Returns a function that does the work on its first call. Later calls return the same promise. */
+/** Returns a function that runs `work` on the first call. Later calls return the same promise. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | null = null
   return () => (answer ??= work())
 }
 
-/** Opens nothing when created: a tool is located, and a program built, on first use. */
+/** Builds and runs rungs on a machine. Tools are located and programs are built on first use. */
 export class Bench implements BuildTools {
   readonly toolbox: Toolbox
   readonly cache: BuildCache
 
   private constructor(
     { toolbox, cache }: BuildTools,
-    /** null in a replay, which builds nothing. */
+    /** Null in a replay, because a replay builds nothing. */
     private readonly library: Library | null,
     readonly sources: SharedSources,
     readonly signal: AbortSignal,
@@ -59,10 +59,13 @@ export class Bench implements BuildTools {
     return new Bench(tools, library, { include, runner }, signal)
   }
 
-  /** nvcc. Throws `missing` if there is none. */
+  /** Locates nvcc. Throws `missing` if the machine has none. */
   readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
 
-  /** Returns nvcc after checking that everything in the plan's `build:` exists; throws `missing` otherwise. */
+  /**
+   * Returns nvcc after checking that all files in the plan's `build:` settings exist. Throws
+   * `missing` if one does not.
+   */
   async compilerFor({ ladder, rungs }: Pick<RunPlan, 'ladder' | 'rungs'>): Promise<Compiler> {
     if (!this.toolbox.replays)
       await requireSettings([ladder.build ?? {}, ...rungs.map(({ rung }) => rung.build ?? {})])
@@ -72,12 +75,18 @@ export class Bench implements BuildTools {
   /** Builds the runner and returns its path. Throws `missing` if the build fails. */
   readonly runner = once(async () => buildRunner(await this.compiler(), this.sources.runner))
 
-  /** Builds the launch probe and returns its path, or why there is none. */
+  /**
+   * Builds the launch probe. Returns the path of the built file, or the reason that the build
+   * failed.
+   */
   readonly launchProbe = once(async () =>
     buildLaunchProbe(await this.compiler(), await this.probeSources()),
   )
 
-  /** Builds the program that runs a main() without a GPU; returns its path, or why there is none. */
+  /**
+   * Builds the program that runs a main() without a GPU. Returns the path of the built file, or the
+   * reason that the build failed.
+   */
   readonly programRecorder = once(async () =>
     buildProgramRecorder(await this.compiler(), await this.probeSources()),
   )
@@ -89,24 +98,27 @@ export class Bench implements BuildTools {
       : new Map<string, string>(),
   }))
 
-  /** Builds the library that times a program's launches; returns its path, or why there is none. */
+  /**
+   * Builds the library that times a program's launches. Returns the path of the built file, or the
+   * reason that the build failed.
+   */
   readonly activity = once(async () => {
     const own = this.library ? await readSharedFiles(this.library.root, 'activity') : new Map()
     return buildActivity(await this.compiler(), new Map([...this.sources.runner, ...own]))
   })
 
-  /** Queries the driver for its GPUs. Throws `missing` without a driver. */
+  /** Queries the driver for its GPUs. Throws `missing` if there is no driver. */
   readonly driver = once(() => queryDriver(this.toolbox, this.signal))
 
-  /** Returns the GPU that CUDA offers. Throws `missing` if there is none. */
+  /** Returns the GPU that CUDA offers. Throws `missing` if CUDA offers none. */
   readonly gpu = once(async () => {
     const driver = await this.driver()
     return queryDevice(this.toolbox, await this.runner(), driver, this.signal)
   })
 
-  /** Returns the architecture of the machine's GPU; null if CUDA offers none. */
+  /** Returns the architecture of the machine's GPU, or null if CUDA offers none. */
   async ownArchitecture(): Promise<string | null> {
-    // Skip the runner without a driver: it takes a minute to build and could not run.
+    // Without a driver, skip the runner: it takes a minute to build and could not run.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)
@@ -116,14 +128,17 @@ export class Bench implements BuildTools {
     }
   }
 
-  /** Returns the source that a task's results are checked against. Null if a rung is trusted, or in a replay. */
+  /**
+   * Returns the reference source for checking a task's results. Returns null in a replay, or if a
+   * rung is trusted instead.
+   */
   referenceOf(plan: Pick<RunPlan, 'task' | 'trusted'>) {
     return plan.trusted ? null : (this.library?.references.get(plan.task.id) ?? null)
   }
 
   /**
-   * Builds what a plan's results are checked against. Null if the plan has neither a reference file nor a trusted
-   * rung.
+   * Builds the reference or the trusted rung for checking a plan's results. Returns null if the
+   * plan has neither.
    */
   async oracle(plan: RunPlan, device: Pick<Device, 'computeCapability'>): Promise<Expected | null> {
     if (plan.trusted) return { rung: plan.trusted.rung.id }
@@ -133,7 +148,9 @@ export class Bench implements BuildTools {
     return { library, shown: source.shown ?? source.file }
   }
 
-  /** Builds the plan's reference for the launch probe; null if a rung is trusted. */
+  /**
+   * Builds the plan's reference for the launch probe. Returns null if a rung is trusted instead.
+   */
   async probedReference(
     plan: RunPlan,
     gpu: Pick<Device, 'computeCapability'>,

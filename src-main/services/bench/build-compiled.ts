@@ -1,5 +1,6 @@
 /**
- * Builds a rung that was compiled elsewhere: wraps PTX or machine code in a library, or uses a shared library as is.
+ * Builds a rung that was compiled elsewhere. PTX or machine code is wrapped in a library. A shared
+ * library is used unchanged.
  */
 import { basename } from 'node:path/posix'
 import { keepLibrary } from '../../adapters/disk/build-cache'
@@ -103,7 +104,10 @@ async function fatBinary(
   })
 }
 
-/** Returns a cubin's architecture in nvcc's notation, or why the GPU cannot execute it. */
+/**
+ * Returns a cubin's architecture in nvcc's notation, or the reason that the GPU cannot execute the
+ * cubin.
+ */
 function usableCubin(
   file: string,
   cubin: Uint8Array,
@@ -115,7 +119,7 @@ function usableCubin(
   if (!found.hasKernels) return { fault: message('compiled.noKernels', { file }) }
   const { architecture: built } = found
   const gpu = Number.parseInt(sm, 10)
-  // A GPU executes code of its own major version and the same or an older minor version.
+  // A GPU executes code for its own major version and the same or an older minor version.
   const fits = Math.floor(built / 10) === Math.floor(gpu / 10) && built <= gpu
   return fits
     ? { sm: `${built}${built >= 90 ? 'a' : ''}` }

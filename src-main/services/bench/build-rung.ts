@@ -16,18 +16,24 @@ import { type Compiler, type BuildOutcome, compile } from './compiler'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonRungLibrary } from '../../domain/task/python-rung'
 
-/** Inputs for building a task's sources, besides the shared headers. */
+/** Inputs for building a task's sources, in addition to the shared headers. */
 export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }
 
-/** Returns include flags for a task's folder and the folders of its headers. A lab's sources are elsewhere. */
+/**
+ * Returns include flags for a task's folder and the folders of its headers. The sources of a lab
+ * are in a different folder.
+ */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [
     ...new Set([...headers.keys()].flatMap((path) => [path.split('/', 1)[0]!, dirname(path)])),
   ].flatMap((folder) => ['-I', folder])
 
-/** Resolves a file's `build:` settings for nvcc on this machine. A replay needs none of them. */
+/**
+ * Resolves a file's `build:` settings for nvcc on this machine. A replay does not need these
+ * settings.
+ */
 export const settingsOn = async (
   { toolbox, nvcc }: Compiler,
   settings: BuildSettings = {},

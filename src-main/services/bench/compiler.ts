@@ -1,4 +1,4 @@
-/** A machine's nvcc: located once; the same sources are never compiled twice. */
+/** A machine's nvcc. nvcc is located once, and the same sources are never compiled twice. */
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { readBuildOutput, type PtxasKernel } from '../../adapters/tools/nvcc'
@@ -13,7 +13,7 @@ import {
 import { missingError } from '../../domain/errors'
 import { locateNvcc, remedies } from './tools'
 
-/** What rungs are built with: a machine's programs and its build cache. */
+/** Tools for building rungs: a machine's programs and its build cache. */
 export interface BuildTools {
   toolbox: Toolbox
   cache: BuildCache
@@ -22,14 +22,14 @@ export interface BuildTools {
 export interface Compiler extends BuildTools {
   nvcc: string
   version: string
-  /** Whether this machine has no nvcc, so that only shipped builds can be used. */
+  /** Whether this machine has no nvcc, so that it can use only shipped builds. */
   onlyShipped?: true
-  /** include/ of the catalog, text by path. */
+  /** The catalog's include/ folder: text by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
 
-/** Throws `missing` if the machine has neither nvcc nor shipped builds. */
+/** Returns the compiler. Throws `missing` if the machine has neither nvcc nor shipped builds. */
 export async function openCompiler(
   { toolbox, cache }: BuildTools,
   includes: ReadonlyMap<string, string>,
@@ -62,7 +62,7 @@ async function compilerVersion(
     isLocated = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
-  // Always recorded, so that the session can be replayed.
+  // Always record the version, so that the session can be replayed.
   if (!isLocated) await recordVersion(toolbox, nvcc, version)
   return version
 }
@@ -87,13 +87,13 @@ const recordVersion = async ({ recorder }: Toolbox, nvcc: string, version: strin
   )
 
 export interface BuildOutcome {
-  /** null if the build failed. */
+  /** Path of the built file, or null if the build failed. */
   artifact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
-  /** ptxas's report per kernel; absent if the build failed. */
+  /** ptxas's report per kernel. Absent if the build failed. */
   kernels?: PtxasKernel[]
-  /** Why there is no artifact; absent if the run was cancelled first. */
+  /** Reason that there is no artifact. Absent if the run was canceled first. */
   reason?: Statement
   cancelled?: true
 }
@@ -209,13 +209,19 @@ function failure(result: ProcessResult): BuildOutcome {
   }
 }
 
-/** Returns the error for a library that the linker cannot find. Recognizes GNU ld, lld and gold. */
+/**
+ * Returns an error message for a library that the linker cannot find. Recognizes the output of GNU
+ * ld, lld and gold.
+ */
 function missingLibrary(stderr: string): Statement | null {
   const [, library] = /(?:cannot find|unable to find library) -l([\w+.-]+)/.exec(stderr) ?? []
   return library === undefined ? null : message('settings.noLibrary', { library })
 }
 
-/** Returns the error for a device function defined in another file, as reported by ptxas or nvlink. */
+/**
+ * Returns an error message for a device function that is defined in another file. Recognizes the
+ * output of ptxas and nvlink.
+ */
 export function undefinedFunction({
   stdout,
   stderr,
@@ -228,7 +234,10 @@ export function undefinedFunction({
   return message('settings.undefinedFunction', { name })
 }
 
-/** Returns the compiler's first error with its location; null if there is none. `shown` formats the file name. */
+/**
+ * Returns the compiler's first error with its location, or null if there is none. `shown` formats
+ * the file name.
+ */
 export function notCompiling(
   diagnostics: readonly Diagnostic[],
   shown = (file: string): string => file,

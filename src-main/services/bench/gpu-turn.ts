@@ -1,4 +1,4 @@
-/** Exclusive use of a GPU: waits for a turn, and detects other programs that compute on the GPU. */
+/** Waits for exclusive use of a GPU and detects other programs that compute on the GPU. */
 import type { GpuHolder } from '../../adapters/tools/gpu-lock'
 import { askDriver } from '../../adapters/tools/gpus'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -8,7 +8,7 @@ import { message, type AnyMessage, type Statement } from '../../domain/messages/
 interface GpuTurn {
   toolbox: Toolbox
   gpu: { name: string; pciBusId: string }
-  /** false: throw instead of waiting. */
+  /** If false, throw an error instead of waiting. */
   wait: boolean
   signal: AbortSignal
   /** Called with the reason for waiting and other notices. */
@@ -27,7 +27,7 @@ function inUse(gpu: GpuTurn['gpu'], by: GpuHolder | null): AnyMessage {
     : message('tools.gpuInUseBySilent', { gpu: named })
 }
 
-/** Runs the work while no other run of this program uses the GPU; a replay needs none. */
+/** Runs the work while no other run of this program uses the GPU. A replay does not wait. */
 export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<T> {
   const { toolbox, gpu, wait, signal, onNotice } = turn
   const claim = await toolbox.claimGpu({
@@ -41,14 +41,17 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If cancelled while waiting, the work detects that itself and keeps what had finished.
+    // If canceled while waiting, the work detects the cancellation and keeps the finished parts.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()
   }
 }
 
-/** Whether the driver lists a program that computes on the GPU. Our own programs must have ended before the call. */
+/**
+ * Whether the driver lists another program that computes on the GPU. Our own programs must have
+ * ended before the call.
+ */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
   when: 'before' | 'after',
@@ -58,7 +61,7 @@ export async function isShared(
     const own = driver?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
-    // A driver error here must not discard a timing.
+    // A driver error in this check must not discard a timing.
     return false
   }
 }

@@ -1,4 +1,4 @@
-/** Asks CUDA, through the runner, which GPU it offers. */
+/** Queries CUDA for its GPU through the runner. */
 import { normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -8,15 +8,17 @@ import type { Device } from '../../domain/gpu/device'
 
 type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 
-/** A GPU and its PCI location, which is not stored in sessions. */
+/** A GPU and its PCI location. Sessions do not store the location. */
 export interface OfferedGpu {
   device: Device
   pciBusId: string
-  /** nvidia-smi's index of the GPU; null on a machine with one GPU. */
+  /** nvidia-smi's index of the GPU, or null on a machine with one GPU. */
   number: number | null
 }
 
-/** Returns the GPU that CUDA offers to the runner. Asking CUDA itself respects CUDA_VISIBLE_DEVICES and MIG. */
+/**
+ * Returns the GPU that CUDA offers to the runner. The result respects CUDA_VISIBLE_DEVICES and MIG.
+ */
 export async function queryDevice(
   toolbox: Toolbox,
   runner: string,

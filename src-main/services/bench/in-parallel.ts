@@ -1,7 +1,10 @@
-/** Runs work on several items at once, at most one per core. */
+/** Runs work on several items in parallel, at most one item per core. */
 import { availableParallelism } from 'node:os'
 
-/** Starts work on the items in order, at most one per core at a time. Starts no further item after a failure. */
+/**
+ * Starts work on the items in order, at most one per core at a time. After a failure, starts no
+ * further items.
+ */
 export function startInParallel<T, R>(
   items: readonly T[],
   work: (item: T) => Promise<R>,
@@ -27,7 +30,7 @@ export function startInParallel<T, R>(
   })
 }
 
-/** Runs work on all items and waits for them. Throws the first failure. */
+/** Runs work on all items and waits for all of the results. Throws the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

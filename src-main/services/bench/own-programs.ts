@@ -1,6 +1,6 @@
 /**
- * Builds this program's own CUDA programs: the runner, the launch probe, the rung that replays a description, and the
- * library that times a program's launches.
+ * Builds the CUDA programs that ship with this program. They are the runner, the launch probe, the
+ * rung that replays a description, and the library that times a program's launches.
  */
 import {
   activityFlags,
@@ -13,7 +13,7 @@ import { message, together, type Statement } from '../../domain/messages/message
 import { KernelLadderError } from '../../domain/errors'
 import { type BuildOutcome, type Compiler, compile } from './compiler'
 
-/** Builds the runner; throws `missing` if that fails. */
+/** Builds the runner. Throws `missing` if the build fails. */
 export async function buildRunner(
   compiler: Compiler,
   runnerSources: ReadonlyMap<string, string>,
@@ -32,7 +32,7 @@ export async function buildRunner(
 
 type ProbeSources = Record<'runner' | 'probe', ReadonlyMap<string, string>>
 
-/** Builds one of the programs that replace the CUDA runtime. */
+/** Builds a program that replaces the CUDA runtime. */
 async function buildStandIn(
   compiler: Compiler,
   { runner, probe }: ProbeSources,
@@ -52,15 +52,21 @@ async function buildStandIn(
     : { reason: together(message('tools.probeNotBuilt'), built.reason) }
 }
 
-/** Builds the probe that replaces the CUDA runtime; without it, a rung's launches are unknown. */
+/**
+ * Builds the probe that replaces the CUDA runtime. Without the probe, a rung's launches are
+ * unknown.
+ */
 export const buildLaunchProbe = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/launches.cpp', name: 'kl-launches' })
 
-/** Builds the program that runs a file's main() against the replacement of the CUDA runtime. */
+/** Builds the program that runs a file's main() with the replacement of the CUDA runtime. */
 export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
-/** Builds the rung that replays a plan, from the judge's and the runner's sources. Throws `missing` if that fails. */
+/**
+ * Builds the rung that replays a plan from the sources of the judge and the runner. Throws
+ * `missing` if the build fails.
+ */
 export async function buildReplay(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -76,7 +82,10 @@ export async function buildReplay(
   return built.artifact ?? ourFault(compiler, built)
 }
 
-/** Builds the library that times a program's launches through CUPTI, or returns why it cannot be built. */
+/**
+ * Builds the library that times a program's launches through CUPTI. Returns the reason if the build
+ * fails.
+ */
 export async function buildActivity(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -94,7 +103,7 @@ export async function buildActivity(
     : { reason: built.reason ?? message('asked.cancelled') }
 }
 
-/** Builds the microbenchmarks for an architecture; throws `missing` if that fails. */
+/** Builds the microbenchmarks for an architecture. Throws `missing` if the build fails. */
 export async function buildCalibration(
   compiler: Compiler,
   sources: ReadonlyMap<string, string>,
@@ -111,7 +120,7 @@ export async function buildCalibration(
   return built.artifact ?? ourFault(compiler, built, message('calibration.notBuilt'))
 }
 
-/** Returns the error for a failed build of our own code, which means a toolchain problem. */
+/** Returns the error for a failed build of our own code. Such a failure is a toolchain problem. */
 function ourFault(
   { signal }: Compiler,
   { reason }: BuildOutcome,

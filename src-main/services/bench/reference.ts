@@ -1,4 +1,4 @@
-/** Builds the reference that a task's results are checked against. */
+/** Builds the reference used to check a task's results. */
 import { dirname, join } from 'node:path/posix'
 import { baseFlags } from '../../adapters/tools/build-settings'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
@@ -12,7 +12,7 @@ import { settingsOn, type TaskInputs, taskFlags } from './build-rung'
 import { referenceHeader, referenceHeaderFile } from '../../domain/task/task-headers'
 import { pythonLibrary } from '../../domain/task/python-reference'
 
-/** Builds what the task's rungs are checked against. */
+/** Builds the reference for checking a task's rungs. */
 export async function compileReference(
   compiler: Compiler,
   { task, headers, ladder }: TaskInputs,
@@ -40,8 +40,8 @@ export async function compileReference(
 }
 
 /**
- * Returns the settings that a reference needs to compile. Flags that speed up rungs, such as --use_fast_math, do not
- * apply to references.
+ * Returns the settings that a reference needs to compile. Flags that speed up rungs, such as
+ * --use_fast_math, are omitted.
  */
 const forReference = ({ include, defines, libraries, std }: BuildSettings = {}): BuildSettings => ({
   ...(include ? { include } : {}),
@@ -50,7 +50,7 @@ const forReference = ({ include, defines, libraries, std }: BuildSettings = {}):
   ...(std ? { std } : {}),
 })
 
-/** Builds the reference for a run; throws if that fails. */
+/** Builds the reference for a run. Throws an error if the build fails. */
 export async function buildReference(
   compiler: Compiler,
   inputs: TaskInputs,
@@ -61,7 +61,8 @@ export async function buildReference(
   const built = await compileReference(compiler, inputs, source, sm, flags)
   if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
-  // Sources are compiled under the name of their task, which is not a folder that the author knows.
+  // Sources are compiled in a folder named after their task. The author does not know that folder,
+  // so messages omit it.
   const below = `${dirname(source.file)}/`
   const shown = (file: string): string =>
     source.shown !== undefined && file.startsWith(below)
@@ -79,7 +80,10 @@ export async function buildReference(
   )
 }
 
-/** Returns the error for a reference that was built but is unusable. `why` completes a sentence about it. */
+/**
+ * Returns the error for a reference that compiles but is unusable. `why` completes a sentence about
+ * the reference.
+ */
 export function unusableReference(
   { file, shown = file }: TaskSource,
   why: string,

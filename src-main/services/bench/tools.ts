@@ -9,11 +9,11 @@ const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
-  /** Remedy for an installation without the builds that other packages ship. */
+  /** Advice for an installation without the builds that other packages include. */
   withoutBuilds: together(message('doctor.installNvcc'), message('doctor.installPackage')),
   notShipped: together(message('doctor.installNvcc'), message('doctor.buildElsewhere')),
   gpu: needsGpu,
-  /** Remedy for work that can also run on another target, which most readers without a GPU want. */
+  /** Advice for work that can also run on another target. Most readers without a GPU want this. */
   otherTarget: together(
     message('doctor.tryEmulated'),
     message('doctor.tryPredicted'),
@@ -54,11 +54,17 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
   return answer
 }
 
-/** Whether the machine has nvidia-smi. Running it would take half a second. */
+/**
+ * Whether the machine has nvidia-smi. The check does not run nvidia-smi, because that would take
+ * half a second.
+ */
 export const hasGpu = async (machine: Machine): Promise<boolean> =>
   (await machine.toolbox(null).locate('nvidia-smi')) !== null
 
-/** Returns the same error. If it asks for a GPU, the remedy also names the targets that need none. */
+/**
+ * Returns the same error. If the error requires a GPU, its remedy also names the targets that need
+ * none.
+ */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)
   return says(remedy, 'doctor.useGpu')

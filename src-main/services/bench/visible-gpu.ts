@@ -1,4 +1,4 @@
-/** The toolbox of a run that selects its GPU. */
+/** Creates the toolbox of a run that selects its GPU. */
 import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -7,7 +7,8 @@ import { visibleGpu, withVisibleGpu } from '../../adapters/tools/visible-gpu'
 
 /**
  * @param gpu index from 0 among the visible GPUs; undefined lets CUDA choose
- * @throws an input error if CUDA_VISIBLE_DEVICES lists fewer; `queryDevice` detects an index that the machine lacks
+ * @throws an input error if CUDA_VISIBLE_DEVICES has fewer entries; `queryDevice` detects an index
+ * that the machine does not have
  */
 export function toolboxOn(
   machine: Pick<Machine, 'toolbox' | 'variable'>,

@@ -1,4 +1,6 @@
-/** Calibrates the GPU of another machine: the program runs there, and the parameters are copied back. */
+/**
+ * Calibrates the GPU of another machine. The program runs there and the parameters are copied back.
+ */
 import type { Folders } from '../../adapters/machine/machine'
 import { KernelLadderError } from '../../domain/errors'
 import { message, type Statement } from '../../domain/messages/message'
@@ -12,7 +14,7 @@ interface Options {
   onNotice: (notice: Statement) => void
 }
 
-/** Treats the remote output as untrusted input. */
+/** Runs the calibration and validates its output, because a remote machine is untrusted. */
 export async function calibrateThere(
   folders: Pick<Folders, 'config'>,
   name: string,

@@ -1,4 +1,4 @@
-/** Measures the GPU of this machine and fits the parameters of the timing model. */
+/** Measures this machine's GPU and fits the parameters of the timing model. */
 import { readSharedFiles } from '../../adapters/catalog/catalog'
 import type { Machine } from '../../adapters/machine/machine'
 import type { ProcessResult } from '../../adapters/tools/process'
@@ -15,28 +15,34 @@ import { toolboxOn } from '../bench/visible-gpu'
 
 export interface Calibration {
   parameters: GpuParameters
-  /** The output of the microbenchmarks. */
+  /** Raw output of the microbenchmarks. */
   output: string
 }
 
 interface CalibrationOptions {
   kernelsDir: string
-  /** Index of the GPU if there are several. */
+  /** Index of the GPU on a machine with several. */
   gpu?: number
   signal: AbortSignal
   onNotice: (notice: Statement) => void
   onBuilding: (gpu: string) => void
-  /** Called when a group of benchmarks has ended. */
+  /** Called after each group of benchmarks. */
   onGroup: (name: string, seconds: number) => void
 }
 
-/** The whole run takes about 15 s, or several times as long if another program uses the GPU. */
+/**
+ * A full calibration takes about 15 s. If another program uses the GPU, it takes several times as
+ * long.
+ */
 const timeoutMs = 5 * 60_000
 
-/** WGMMA needs the architecture-specific features. */
+/** WGMMA needs architecture-specific features. */
 const withFeatures = (sm: string): string => (sm === '90' ? '90a' : sm)
 
-/** Throws `missing` without a GPU or nvcc, and an input error if the measurements are implausible. */
+/**
+ * Returns the fitted parameters. Throws `missing` without a GPU or nvcc, and an input error if the
+ * measurements are implausible.
+ */
 export async function calibrate(
   machine: Machine,
   { kernelsDir, gpu, signal, ...on }: CalibrationOptions,
@@ -79,7 +85,8 @@ function requireSuccess({ outcome, exitCode, signal, stderr }: ProcessResult): v
             exitCode: `${exitCode}`,
             text: stderr.trim().split('\n').pop() ?? '',
           })
-  // The program exits with 3 if CUDA refuses something, such as memory that another program holds.
+  // The program exits with 3 if CUDA refuses a call, for example if another program holds the
+  // memory.
   throw new KernelLadderError(
     exitCode === 3 ? 'missing' : 'failed',
     why,

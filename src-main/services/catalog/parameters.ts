@@ -1,6 +1,6 @@
 /**
- * Compile-time parameters of a request: checks them against the rungs that declare them, and applies them to the
- * rungs that allow the value.
+ * Handles the compile-time parameters of a request. Parameters are checked against the rungs that
+ * declare them, and applied to the rungs that allow the value.
  */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
@@ -12,17 +12,17 @@ import type { RunPlan } from '../../domain/run/plan'
 
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** Splits `BK`, or `05_tile.BK` for one rung; an id may contain dots. */
+/** Splits `BK`, or `05_tile.BK` for a single rung. The rung's id may contain dots. */
 export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
 }
 
-/** Checks that each parameter is declared by a header that allows its value. */
+/** Checks that a header declares each parameter and allows its value. */
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],
-  /** What declares the parameters, for messages. */
+  /** The owner of the parameters' declarations, for messages. */
   whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
@@ -56,8 +56,8 @@ const requestedNames = (requested: Parameters, id: string): string[] =>
   })
 
 /**
- * Applies requested values to the rungs that allow them; a rung's own value takes precedence. Reports the rungs that
- * keep their defaults. Throws for a value that no rung allows.
+ * Applies requested values to the rungs that allow them. A rung's own value takes precedence.
+ * Reports the rungs that keep their defaults. Throws an error if no rung allows a value.
  */
 export function giveParams(
   rungs: readonly LadderRung[],
@@ -105,15 +105,16 @@ export function giveParams(
   return left
 }
 
-/** Returns the violated rule: the message of the source's static_assert. */
+/** Returns the violated rule, which is the message of the source's static_assert. */
 const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
   diagnostics
     .map(({ message }) => /^static assertion failed with "([^"]+)"/.exec(message)?.[1])
     .find((rule) => rule !== undefined) ?? null
 
 /**
- * Rejects a run whose requested parameters are impossible for all of its rungs, before any launch. If some rungs
- * accept them, the run continues, and the others fail with the same message.
+ * Rejects a run if the requested parameters are impossible for all of its rungs, before any launch.
+ * If some rungs accept the parameters, the run continues and the other rungs fail with the same
+ * message.
  * @param diagnostics the compiler's messages by rung id
  * @throws an input error that names each rung, the values and the rule
  */

@@ -1,4 +1,7 @@
-/** Finds ladders and rungs in the catalog, and resolves a ladder file to rungs with headers, sources and parameters. */
+/**
+ * Finds ladders and rungs in the catalog. Resolves a ladder file to rungs with headers, sources and
+ * parameters.
+ */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
 import { mergedSettings } from '../../domain/ladder/build-settings'
@@ -32,7 +35,7 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
   throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
-/** Returns a rung of the ladder with its default parameters and those of its entry. */
+/** Returns a rung of the ladder with its default parameters and its entry's parameters. */
 export function resolveRung(
   catalog: Catalog,
   { id: ladder, build: ofLadder }: Pick<LadderFile, 'id' | 'build'>,
@@ -71,7 +74,7 @@ export function taskOf(catalog: Catalog, { id, task }: LadderFile): Task {
   throw inputError(message('asked.noTask', { ladder: id, task }))
 }
 
-/** Returns the ladder with its task and these rungs. */
+/** Returns the ladder with its task and the given rungs. */
 export function resolved(catalog: Catalog, file: LadderFile, rungs: LadderRung[]): Ladder {
   const { schema: _schema, order: _order, ...rest } = file
   const task = taskOf(catalog, file)
@@ -80,7 +83,7 @@ export function resolved(catalog: Catalog, file: LadderFile, rungs: LadderRung[]
   return { ...rest, ...folder, task, scalars, options, rungs }
 }
 
-/** Resolves the complete ladder; throws for the first unusable rung. */
+/** Resolves the complete ladder. Throws an error for the first unusable rung. */
 export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
   resolved(
     catalog,
@@ -91,7 +94,7 @@ export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** The thing that contains the rungs, for messages. */
+  /** The owner of the rungs, for messages. */
   whole: Statement,
 ): T[] {
   if (!wanted) return [...all]

@@ -1,4 +1,7 @@
-/** Explains why one rung of an opened session is faster than another, with the source lines responsible. */
+/**
+ * Explains why a rung of an opened session is faster than another rung, and names the responsible
+ * source lines.
+ */
 import { rungBefore, type RungResult } from '../../domain/session/session'
 import { whyOf, type Why } from '../../domain/why/why'
 import type { OpenedSession } from '../sessions/open-session'
@@ -19,6 +22,9 @@ export async function whyBetween(
   )
 }
 
-/** Returns the rung that a rung is compared with; null for the first one and for the reference. */
+/**
+ * Returns the rung that a rung is compared with. Returns null for the first rung and for the
+ * reference.
+ */
 export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>
   id === session.ladder.reference ? null : (rungBefore(session, id) ?? null)

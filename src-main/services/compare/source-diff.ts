@@ -1,4 +1,4 @@
-/** The source change between two rungs, as hunks. */
+/** Computes the source change between two rungs as hunks. */
 import { structuredPatch } from 'diff'
 import { z } from 'zod'
 import type { Hunk as ChangedLines } from '../../domain/analysis/chain'
@@ -9,13 +9,19 @@ export const Hunk = z.object({
   oldLines: z.number().int(),
   newStart: z.number().int(),
   newLines: z.number().int(),
-  /** Each begins with ' ', '-' or '+', or with '\\' for the note that a text has no final newline. */
+  /**
+   * Lines of the hunk. Each begins with ' ', '-' or '+', or with '\\' for the note that a text has
+   * no final newline.
+   */
   lines: z.array(z.string()),
 })
 
 export type Hunk = z.infer<typeof Hunk>
 
-/** The run time grows with the square of the edits, and sources with more of them have little in common. */
+/**
+ * Maximum number of edits in a diff. The run time grows with the square of the edits. Sources with
+ * more edits have little in common.
+ */
 const mostEdits = 1500
 
 export function diffSources(a: string, b: string, context = 3): Hunk[] {
@@ -34,8 +40,8 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /**
- * Diffs two sources without the header comments, which differ between any two rungs. Line numbers are those of the
- * files.
+ * Diffs two sources without their header comments, which differ between any two rungs. Line numbers
+ * refer to the complete files.
  */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   const below = (text: string) => {
@@ -70,7 +76,7 @@ function replaced(a: string, b: string): Hunk {
   }
 }
 
-/** Returns the lines that a change removes from a and adds in b. */
+/** Returns the lines that a change removes from `a` and adds in `b`. */
 export const changedLines = (a: string, b: string): ChangedLines[] =>
   diffSources(a, b, 0).map(({ oldStart, oldLines, newStart, newLines }) => ({
     a: { from: oldStart, to: oldStart + oldLines - 1 },

@@ -1,7 +1,7 @@
 /**
- * Reads one counter of one small kernel to find out whether counters can be read.
+ * Reads one counter of a small kernel to test whether counters can be read.
  *
- * Recognized ncu errors come with a remedy.
+ * For recognized ncu errors, the result includes a remedy.
  */
 import { Bench } from '../bench/bench'
 import type { BuildTools } from '../bench/compiler'
@@ -14,7 +14,7 @@ interface CounterProbe extends BuildTools {
   ncu: string
 }
 
-/** Returns null if a counter was read, else the reason and the remedy. */
+/** Returns null if a counter was read. Otherwise returns the reason and the remedy. */
 export async function probeCounters(
   probe: CounterProbe,
 ): Promise<{ message: Statement; remedy?: Statement } | null> {

@@ -1,4 +1,7 @@
-/** Checks what this machine has for building, running and profiling, and names a remedy for anything missing. */
+/**
+ * Checks whether this machine can build, run and profile, and names a remedy for each missing
+ * requirement.
+ */
 import { delimiter, join } from 'node:path'
 import { type Statement, message, together } from '../../domain/messages/message'
 import { toErrorShape } from '../../domain/errors'
@@ -89,14 +92,19 @@ async function driverChecks(
 
 const countersRemedy = message('doctor.allowCounters')
 
-/** Whether CAP_SYS_ADMIN (bit 21) is in the effective set of this process, and thus of its children. */
+/**
+ * Whether this process has CAP_SYS_ADMIN (bit 21) in its effective set. Child processes inherit it.
+ */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {
   const status = await machine.readText('/proc/self/status')
   const hex = /^CapEff:\s*([0-9a-f]+)/m.exec(status ?? '')?.[1]
   return hex !== undefined && ((BigInt(`0x${hex}`) >> 21n) & 1n) === 1n
 }
 
-/** Reports who may read counters according to the driver module. Only a probe is conclusive. */
+/**
+ * Reports who may read counters according to the driver module. Only a probe gives a definite
+ * answer.
+ */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'
   const params = await machine.readText('/proc/driver/nvidia/params')

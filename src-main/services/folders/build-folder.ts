@@ -1,4 +1,4 @@
-/** Builds the rungs of an opened ladder folder, and counts what an edited rung executes. */
+/** Builds the rungs of an opened ladder folder and emulates an edited rung for its counters. */
 import type { Setup } from '../../adapters/machine/machine'
 import { readLadderFolder } from '../../adapters/catalog/ladder-folder'
 import { readCatalog } from '../../adapters/catalog/catalog'
@@ -23,7 +23,10 @@ import { requireTrustedFolder } from './folder-trust'
 import { placedFaults } from './placed-faults'
 import { requireOpened } from './folders'
 
-/** Build paths are relative to the library, where the folder is named after its task. */
+/**
+ * Returns diagnostics with paths in the folder. Build paths are relative to the library, which
+ * names the folder after its task.
+ */
 const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
   diagnostics.map(({ file, ...rest }) => ({
     ...rest,
@@ -79,7 +82,7 @@ export async function buildFolder(
   )
   const reference = catalog.references.get(task.id)
   const ofReference = reference !== undefined && referenceFile(task) === file
-  // For a header or the ladder file itself, everything may have changed.
+  // A change to a header or the ladder file can affect every rung.
   const entries = wantedRungs.length > 0 || ofReference ? wantedRungs : usable
   const sources: BuiltSource[] = []
   if (reference && (ofReference || wantedRungs.length === 0)) {
@@ -115,7 +118,10 @@ export async function buildFolder(
   }
 }
 
-/** Counts what a rung executes while the user types; `text` replaces its file. */
+/**
+ * Returns the emulated counters of a rung while the user types. `text` replaces the content of the
+ * file.
+ */
 export async function countersIn(
   setup: Setup,
   count: ReturnType<ReturnType<typeof createCounting>>,

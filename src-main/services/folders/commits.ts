@@ -1,4 +1,7 @@
-/** A ladder of the commits that changed one rung. Each commit is a rung, built with its own headers. */
+/**
+ * Builds a ladder from the commits that changed one rung. Each commit becomes a rung, built with
+ * its own headers.
+ */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
 import { rungFile } from '../../adapters/catalog/ladder-folder'
@@ -12,9 +15,9 @@ import type { OpenedLadder } from './open'
 import { findLadder, taskOf } from '../catalog/resolve'
 
 export interface CommitsRequest {
-  /** A rung of the ladder, or the path of a file. */
+  /** Id of a rung of the ladder, or the path of a file. */
   rung: string
-  /** A..B */
+  /** Commit range in the form A..B. */
   range: string
 }
 
@@ -75,7 +78,10 @@ async function rungOf(
   }
 }
 
-/** Returns the ladder of commits and its id. The reference and the trusted rung keep their current code. */
+/**
+ * Returns the ladder of commits and its id. The reference and the trusted rung keep their current
+ * code.
+ */
 export async function commitLadder(
   opened: OpenedLadder,
   { rung, range }: CommitsRequest,

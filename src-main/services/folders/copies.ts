@@ -1,4 +1,7 @@
-/** Returns the library for a request: its ladder's, plus the edited copies that it names. */
+/**
+ * Returns the library for a request: the ladder's library plus the edited copies named in the
+ * request.
+ */
 import { type Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
 import { draftStore } from '../../adapters/sessions/draft-store'
@@ -17,7 +20,7 @@ type Copy = Pick<Draft, 'ladder' | 'base' | 'rung' | 'params' | 'source'>
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** Returns the library with the copy added to its ladder, after its original rung. */
+/** Returns the library with the copy added to its ladder, directly after the original rung. */
 export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   const ladder = findLadder(catalog, copy.ladder)
   const source = draftRung(copy, taskOf(catalog, ladder))
@@ -42,7 +45,7 @@ export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   }
 }
 
-/** Returns the parent's values of the parameters that the copy still declares. */
+/** Returns the parent's values for parameters that the copy still declares. */
 const declared = (
   params: Parameters,
   header: readonly { name: string; allowed: readonly number[] }[],
@@ -59,7 +62,9 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
-/** Returns the copies that a request needs: its draft, and named rungs that only a draft declares. */
+/**
+ * Returns the copies that a request needs: its draft, and named rungs that only a draft declares.
+ */
 async function namedCopies(
   setup: Setup,
   catalog: Catalog,
@@ -76,7 +81,7 @@ async function namedCopies(
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
-/** Returns the library, and the request with the ladder's id in place of a folder path. */
+/** Returns the library and the request. In the request, the ladder's id replaces a folder path. */
 export async function catalogFor<R extends Request>(
   setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
   request: R,

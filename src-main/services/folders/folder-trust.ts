@@ -1,8 +1,8 @@
 /**
- * Trust in a ladder folder, whose code is built and run with the user's permissions.
+ * Stores trust in a ladder folder, because its code is built and run with the user's permissions.
  *
- * A folder that is not shipped is used only after the user confirms. The decision applies to the folder, not its
- * content, because ladders are meant to be edited.
+ * A folder that is not shipped is used only after the user confirms. The decision applies to the
+ * folder and not to its content, because ladders are meant to be edited.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Ladder folders for the UI: opens, lists, saves and builds them. */
+/** Opens, lists, saves and builds ladder folders for the UI. */
 import { readdir, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -32,11 +32,11 @@ import { isTrustedFolder, trustFolder } from './folder-trust'
 import { forgetFolder, recentFolders, rememberFolder } from './recent-folders'
 import { placedFaults } from './placed-faults'
 
-/** Expands `~/kernels` like a shell. */
+/** Expands a path such as `~/kernels` like a shell. */
 const expanded = ({ machine }: Setup, typed: string): string =>
   /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
 
-/** Returns the folder's real path. Throws unless it contains a ladder file. */
+/** Returns the folder's real path. Throws an error if it contains no ladder file. */
 async function locate(setup: Setup, typed: string): Promise<string> {
   const path = resolve(expanded(setup, typed.trim()))
   const real = await realpath(path).catch((error: unknown) => {
@@ -51,13 +51,13 @@ async function locate(setup: Setup, typed: string): Promise<string> {
 
 interface ReadFolder {
   own: LadderFolder | null
-  /** Set for a ladder of programs. */
+  /** Present only for a ladder of programs. */
   programs?: ProgramFolder
   ladder: Ladder | null
   faults: FolderFault[]
 }
 
-/** Reads the usable part of the folder and the faults of the rest. */
+/** Reads the usable part of the folder and the faults of the other files. */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
     const programs = await openPrograms(setup, path)
@@ -75,7 +75,7 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
   }
 }
 
-/** Returns the files to edit: headers, and the files that the ladder names, even if missing. */
+/** Returns the files to edit: headers, and all files named in the ladder, even missing ones. */
 async function editedFiles(
   path: string,
   { own, programs }: Pick<ReadFolder, 'own' | 'programs'>,
@@ -95,7 +95,7 @@ async function editedFiles(
   if (!own) return found
   const reference = referenceFile(own.task)
   for (const { id } of own.ladder.rungs) {
-    // If a rung has two files, the ladder has a fault that names both.
+    // If a rung has two files, the ladder already has a fault that names both.
     const name = await rungFile(path, id).catch(() => `${id}.cu`)
     if (name !== reference) await add(name, 'rung')
   }
@@ -133,8 +133,8 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
 }
 
 /**
- * Returns the current folder of a session's ladder: where it was run, or where the user has opened it since. Null if
- * no folder has that ladder.
+ * Returns the current folder of a session's ladder. The ladder may have run there, or the user may
+ * have opened it there since. Returns null if no folder contains that ladder.
  */
 export async function folderOf(
   setup: Setup,
@@ -145,11 +145,11 @@ export async function folderOf(
     ...(folder === undefined ? [] : [folder]),
     ...opened.map((one) => one.folder),
   ]) {
-    // A report stores only the folder's name.
+    // A report stores only the folder's name, not its path.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs
-    // An unreadable ladder file still counts as this ladder: the editor shows its faults.
+    // An unreadable ladder file still counts as this ladder, because the editor shows its faults.
     if (found ? found.ladder.id === id : path === folder) return realpath(path)
   }
   return null
@@ -158,7 +158,7 @@ export async function folderOf(
 export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
   forgetFolder(machine.folders, path)
 
-/** Rejects paths that the user has not opened, because they may come from a page. */
+/** Rejects a path that the user has not opened, because a page may have sent the path. */
 export async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
   throw inputError(message('folders.notOpen', { folder: path }), message('folders.openFirst'))
@@ -170,7 +170,10 @@ export async function trustOpened(setup: Setup, path: string): Promise<void> {
 
 const mostCompletions = 50
 
-/** Returns subfolders of the home directory. Links are not followed, and hidden folders need the leading dot. */
+/**
+ * Returns subfolders of the home directory. Links are not followed. Hidden folders are included
+ * only if the typed name begins with a dot.
+ */
 export async function completeFolder(
   setup: Setup,
   typed: string,

@@ -1,4 +1,4 @@
-/** Creates a ladder folder from one of the shipped templates. */
+/** Creates a ladder folder from a shipped template. */
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
@@ -33,15 +33,15 @@ async function copyTemplate({ assets }: Setup, template: string, folder: string)
   await rm(list)
 }
 
-/** Removes `@after` from a shipped rung if the rung it names is not copied. */
+/** Removes `@after` from a shipped rung if it names a rung that is not copied. */
 const withoutAfter = (text: string, files: readonly string[]): string =>
   text.replace(/^\/\/ @after +(\S+)\n/m, (line, rung: string) =>
     files.some((file) => basename(file) === `${rung}.cu`) ? line : '',
   )
 
 /**
- * Returns where a new ladder may be created, and its id: the folder's name, unless a shipped ladder has that name.
- * Throws if the folder is not empty.
+ * Returns the path and id of a new ladder. The id is the folder's name unless a shipped ladder has
+ * that name. Throws an error if the folder is not empty.
  */
 export async function newLadderFolder(
   setup: Setup,
@@ -66,11 +66,11 @@ export async function newLadderFolder(
   return { path, id, shipped }
 }
 
-/** Writes the schema with which editors complete ladder.yaml. */
+/** Writes the schema that editors use for completion in ladder.yaml. */
 export const writeSchema = (folder: string): Promise<void> =>
   writeFile(join(folder, ladderSchemaFile), `${JSON.stringify(ladderSchema(), null, 2)}\n`)
 
-/** Copies a template. Throws if the folder is not empty. */
+/** Copies a template. Throws an error if the folder is not empty. */
 export async function initLadder(
   setup: Setup,
   folder: string,

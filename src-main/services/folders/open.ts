@@ -1,4 +1,4 @@
-/** Opens a ladder by id or folder: a shipped one, or the user's own. */
+/** Opens a shipped ladder or the user's ladder by id or folder. */
 import { resolve } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -14,7 +14,7 @@ export interface OpenedLadder {
   /** The library that contains the ladder. */
   catalog: Catalog
   id: string
-  /** null for a shipped ladder. */
+  /** The user's ladder folder, or null for a shipped ladder. */
   own: LadderFolder | null
 }
 
@@ -25,19 +25,26 @@ const isKnown =
   (id: string): boolean =>
     shipped.ladders.some((known) => known.id === id) || shipped.faults.has(id)
 
-/** Whether a name means a folder: it is a path, or the folder exists and no ladder has that name. */
+/**
+ * Whether a name refers to a folder. True for a path, and for an existing folder if no ladder has
+ * that name.
+ */
 const isFolderName = async (name: string, shipped: Catalog): Promise<boolean> =>
   isPath(name) || (!isKnown(shipped)(name) && (await pathExists(resolve(name))))
 
 /**
- * Returns the ladder of programs in a folder; null if the name means a ladder of kernels. Throws the folder's fault.
+ * Returns the ladder of programs in a folder, or null if the name refers to a ladder of kernels.
+ * Throws an error if the folder is invalid.
  */
 export async function openPrograms({ assets }: Setup, name: string): Promise<ProgramFolder | null> {
   const shipped = await readCatalog(assets.kernelsDir)
   return (await isFolderName(name, shipped)) ? readProgramFolder(name, isKnown(shipped)) : null
 }
 
-/** Opens a ladder. Throws the list of available ladders, or the folder's fault. */
+/**
+ * Opens a ladder. On failure, throws an error that lists the available ladders or the folder's
+ * fault.
+ */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readCatalog(assets.kernelsDir)
   if (await isFolderName(name, shipped)) {
@@ -47,14 +54,14 @@ export async function openLadder({ assets }: Setup, name: string): Promise<Opene
   return { catalog: shipped, id: findLadder(shipped, name).id, own: null }
 }
 
-/** Opens a ladder whose code will be built or run. */
+/** Opens a ladder to build or run its code. */
 export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
   const opened = await openLadder(setup, name)
   if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
   return opened
 }
 
-/** Returns a ladder with its task, without the data that only builds need. */
+/** Returns a ladder with its task, without data that is needed only for builds. */
 export async function chosenLadder(
   setup: Setup,
   name: string,

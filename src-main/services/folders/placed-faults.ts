@@ -1,4 +1,4 @@
-/** Faults of a ladder folder with file, line and column. */
+/** Locates the faults of a ladder folder by file, line and column. */
 import { shownPath } from '../../adapters/catalog/ladder-folder'
 import type { FolderFault } from '../../contract/folders'
 import { says, together, type Statement } from '../../domain/messages/message'
@@ -22,7 +22,10 @@ function eachFault(faults: Statement): Statement[] {
 
 const location = /^(.+?\.(?:ya?ml|json|cu|cuh|h|hh|hpp|inl|py))(?::(\d+))?(?::(\d+))?$/
 
-/** Splits a fault into its location and text; null if it does not begin with a location. */
+/**
+ * Splits a fault into its location and text. Returns null if the fault does not begin with a
+ * location.
+ */
 function located(fault: Statement): { place: RegExpExecArray; fault: Statement } | null {
   if (typeof fault === 'object' && 'sentences' in fault) {
     const [first, ...more] = fault.sentences
@@ -39,7 +42,10 @@ function located(fault: Statement): { place: RegExpExecArray; fault: Statement }
   return place && { place, fault: rest }
 }
 
-/** Returns the faults that our parsers found, each with its location. File paths are relative to the folder. */
+/**
+ * Returns the faults reported by our parsers with their locations. File paths are relative to the
+ * folder.
+ */
 export function placedFaults(faults: Statement, folder: string): FolderFault[] {
   const shown = shownPath(folder)
   const own = (file: string): string =>

@@ -1,4 +1,4 @@
-/** Recently opened ladder folders, latest first. */
+/** Stores recently opened ladder folders, latest first. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Folders } from '../../adapters/machine/machine'
@@ -8,7 +8,7 @@ const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }
 
 type Recent = z.infer<typeof RecentFile>[number]
 
-/** Limit of the list, to keep it short enough to choose from. */
+/** Maximum length of the list, which keeps it short enough to choose from. */
 const most = 20
 
 const recent = ({ ladders }: Folders): JsonFile<Recent[]> =>

@@ -1,4 +1,7 @@
-/** Turns the launches of a report into an ordered, named ladder with one rung per launch, whatever its NVTX range. */
+/**
+ * Converts the launches of a report to an ordered, named ladder. Each launch becomes a rung,
+ * independently of its NVTX range.
+ */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
 import { distinctTitles, parseKernelName } from '../../domain/programs/kernel-names'
@@ -10,9 +13,9 @@ export interface ImportedRung {
 }
 
 export interface Arrangement {
-  /** Ids of the rungs to keep, in order; by default all. */
+  /** Ids of the rungs to keep, in order. By default, all rungs are kept. */
   order?: readonly string[]
-  /** New names by id. */
+  /** New names by rung id. */
   names?: ReadonlyMap<string, string>
 }
 
@@ -29,7 +32,7 @@ export function launchRungs(launches: readonly ReportLaunch[]): ImportedRung[] {
 const numberOf = (index: number, count: number): string =>
   String(index).padStart(Math.max(2, String(count - 1).length), '0')
 
-/** Returns an id such as `03_tile`: the kernel's position and its function. */
+/** Returns a rung id such as `03_tile`, formed from the kernel's position and function name. */
 export function kernelId(name: string, index: number, count: number, taken: Set<string>): string {
   const number = numberOf(index, count)
   return uniqueId(`${number}_${parseKernelName(name).base}`, number, taken)
@@ -55,7 +58,7 @@ export function arrange(
     if (!chosen.includes(find(id)))
       throw inputError(`--name renames ${id}, which --order omits.`, 'Add it to --order.')
 
-  // Unchanged names are kept; on a collision, the new name is altered.
+  // Unchanged names stay. On a collision, the new name is altered.
   const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))
   return chosen.map((rung, index) => {
     const title = names?.get(rung.id)
@@ -67,7 +70,8 @@ export function arrange(
 const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
 
 /**
- * Returns a valid, unused Identifier. Ids that differ only in case count as equal, because ids may become file names.
+ * Returns a valid, unused identifier. Ids that differ only in case count as equal, because ids may
+ * become file names.
  */
 function uniqueId(text: string, fallback: string, taken: Set<string>): string {
   const base =

@@ -1,4 +1,4 @@
-/** Imports the session from an HTML report, in the scrubbed form that the report contains. */
+/** Imports the session from an HTML report. The report contains it in scrubbed form. */
 import { basename, join, resolve } from 'node:path'
 import type { ReadReport } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
@@ -10,15 +10,18 @@ import { readFrozenReport } from '../../adapters/sessions/html-report-file'
 import { saved, type ImportResult } from './import-ncu'
 
 interface HtmlImportOptions {
-  /** The folder of saved sessions, used if no output folder is given. */
+  /** Folder of saved sessions. Used if no output folder is given. */
   store: string
-  /** Where to save; must not exist. */
+  /** Output folder, which must not exist. */
   out?: string
-  /** Which of a comparison's two sessions to import. */
+  /** The session to import from a comparison. */
   which?: 'first' | 'second'
 }
 
-/** Whether a path is valid in `sources/`; a report may come from anyone. */
+/**
+ * Whether a path is valid in `sources/`. The check is needed because the author of a report may be
+ * untrusted.
+ */
 const isSourcePath = (path: string): boolean =>
   path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
 
@@ -36,7 +39,10 @@ function pick(
   return found
 }
 
-/** Throws an input error that names the file if it contains no readable session. */
+/**
+ * Imports a session from a report. Throws an input error that names the file if it contains no
+ * readable session.
+ */
 export async function importHtml(path: string, options: HtmlImportOptions): Promise<ImportResult> {
   const { session, sources, deep } = pick(
     await readFrozenReport(resolve(path)),
@@ -61,7 +67,10 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
   }
 }
 
-/** Returns a folder name that is a SessionRef. The id in a foreign report is free text. */
+/**
+ * Returns a folder name that is a valid SessionRef, because the id in another user's report is
+ * arbitrary text.
+ */
 const folderName = (id: string): string =>
   id
     .replaceAll(/[^A-Za-z0-9_-]+/g, '-')

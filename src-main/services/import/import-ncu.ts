@@ -1,4 +1,4 @@
-/** Imports an ncu report as a session. Facts that the file lacks are null, never guessed. */
+/** Imports an ncu report as a session. Facts missing from the file are null and never guessed. */
 import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -25,9 +25,9 @@ import { importCode, type ImportedCode } from './imported-code'
 import { arrange, launchRungs, type Arrangement, type ImportedRung } from './group-launches'
 
 export interface ImportOptions extends Arrangement {
-  /** The folder of saved sessions, used if no output folder is given. */
+  /** Folder of saved sessions. Used if no output folder is given. */
   store: string
-  /** Where to save; must not exist. */
+  /** Output folder, which must not exist. */
   out?: string
   appVersion: string
 }
@@ -35,7 +35,7 @@ export interface ImportOptions extends Arrangement {
 export interface ImportResult {
   session: Session
   folder: string
-  /** Why `folder` is not the requested one, if so. */
+  /** Reason that `folder` differs from the requested folder, or null if it does not. */
   misplaced: ErrorShape | null
 }
 
@@ -48,7 +48,7 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Checked first, to avoid reading gigabytes for a folder that cannot be written.
+  // Check the output folder first, to avoid reading gigabytes before a failed write.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   let unpacked: UnpackedReport | null = null
@@ -81,16 +81,16 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** The contents that an import would save. */
+/** Contents that an import would save. */
 export interface ReadImport {
   session: Session
   /** Source text by rung id. */
   sources: Record<string, string>
-  /** A rung's deep profile; null if there is none. */
+  /** Returns a rung's deep profile, or null if there is none. */
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Reads a report as a session and saves nothing. */
+/** Reads a report as a session. Saves nothing. */
 export async function readImport(
   path: string,
   options: Omit<ImportOptions, 'store' | 'out'>,
@@ -131,7 +131,7 @@ const stamp = (date: Date): string =>
 
 interface Naming {
   id: string
-  /** The file's name without its folder, because a path reveals user and machine names. */
+  /** Name of the file without its folder, because a path reveals user and machine names. */
   name: string
   appVersion: string
 }
@@ -178,7 +178,10 @@ function toSession(
   }
 }
 
-/** Returns how much of a report's time the imported launches cover, if not all. */
+/**
+ * Returns the share of a report's time that the imported launches cover. Returns nothing if all
+ * launches were imported.
+ */
 function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   const times = launches.map(launchMs)
   if (total === launches.length || restMs === null || times.includes(null)) return []
@@ -188,10 +191,10 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   return [message('records.importedShare', { time: formatMs(ms), total: formatMs(all), share })]
 }
 
-/** The newest ncu version whose own output was compared with every parsed value. */
+/** The newest ncu version for which every parsed value was compared with ncu's own output. */
 const checkedNcu = [2025, 3]
 
-/** Returns a warning if this ncu version has not been checked against ncu's own output. */
+/** Returns a warning if this ncu version was not compared with ncu's own output. */
 function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
   const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)
   const isNewer = year > checkedNcu[0]! || (year === checkedNcu[0] && minor > checkedNcu[1]!)
@@ -234,7 +237,7 @@ function toResult(
 
 const withOrigin = (value: MetricValue, name: string): MetricValue =>
   value.evidence === 'unavailable'
-    ? // The GPU may have the metric although ncu did not collect it.
+    ? // The GPU may support the metric, but ncu did not collect it.
       {
         ...value,
         reason: message('records.importedWithout', {
@@ -244,7 +247,10 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
       }
     : value
 
-/** A metric missing from a file says nothing about the GPU. */
+/**
+ * Converts the reason to one that does not blame the GPU, because a file may lack metrics that the
+ * GPU supports.
+ */
 function withoutGpu(reason: Statement): Statement {
   if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
   if (says(reason, 'figures.follows')) {
@@ -255,8 +261,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * Returns the highest level of which the report has any metric, except deep, which has counters per line. Other
- * metrics keep ncu's names.
+ * Returns the highest level for which the report has any metric. Skips the deep level, which has
+ * counters per line. Other metrics keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(
@@ -267,7 +273,7 @@ function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   return isReported ? 'standard' : 'card'
 }
 
-/** Reads the device from ncu's attributes; null if a required one is missing. */
+/** Reads the device from ncu's attributes. Returns null if a required attribute is missing. */
 export function deviceOf(launch: ReportLaunch | undefined): Device | null {
   const attribute = (name: string): number | string | null =>
     launch?.metrics[`device__attribute_${name}`]?.value ?? null

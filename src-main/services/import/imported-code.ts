@@ -1,4 +1,7 @@
-/** Turns the code in a report into deep profiles and sources: advice, instructions and lines with counters. */
+/**
+ * Converts the code in a report to deep profiles and sources. The profiles have advice,
+ * instructions and lines with counters.
+ */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'
 import type { NameFile, ReportFile } from '../../adapters/sessions/report-file'
@@ -9,18 +12,24 @@ import type { ImportedRung } from './group-launches'
 
 export interface ImportedCode {
   deep: DeepProfile[]
-  /** Texts by their names in the session. */
+  /** Source texts by their names in the session. */
   sources: ReadonlyMap<string, string>
-  /** The file that contains most of a rung's work, by rung id. */
+  /** The file with most of a rung's executed instructions, by rung id. */
   fileOf: ReadonlyMap<string, Pick<RungResult, 'file' | 'sourceHash'>>
-  /** Whether there are counters per instruction. */
+  /** Whether the report has counters per instruction. */
   counted: boolean
 }
 
-/** Limit of stored instructions. Large programs have millions, and a UI can show few of them. */
+/**
+ * Maximum number of stored instructions. Large programs have millions, and a UI can show only a
+ * few.
+ */
 const maxInstructions = 200_000
 
-/** Returns a function that names paths: the file's name, with a number if another path has taken it. */
+/**
+ * Returns a function that names paths. A path's name is its file name, with a number if another
+ * path has the same name.
+ */
 function namer(): NameFile {
   const names = new Map<string, string>()
   const taken = new Set<string>()
@@ -45,14 +54,17 @@ const duration = ({ launches }: ImportedRung): number =>
     return sum + (typeof value === 'number' ? value : 0)
   }, 0)
 
-/** Returns the file in which the most warp instructions were executed; ties go to the one with more instructions. */
+/**
+ * Returns the file in which the most warp instructions were executed. If two files tie, returns the
+ * one with more instructions.
+ */
 function mainFile(
   kernels: readonly DeepKernel[],
   hasText: (file: string) => boolean,
 ): string | null {
   const weights = new Map<string, number>()
   for (const { file, inlinedFrom, executed } of kernels.flatMap((own) => own.instructions)) {
-    // Inlined code belongs to the outermost caller: the kernel itself.
+    // Inlined code counts toward the outermost caller, which is the kernel itself.
     const outermost = inlinedFrom?.at(-1)?.file ?? file
     if (outermost !== null && hasText(outermost))
       weights.set(outermost, (weights.get(outermost) ?? 0) + (executed ?? 0) + 1e-6)
@@ -73,7 +85,7 @@ export function importCode(
   const fileOf = new Map<string, Pick<RungResult, 'file' | 'sourceHash'>>()
   let left = maxInstructions
   let counted = false
-  // Hottest first, so that they keep their code if the limit is reached.
+  // Process the hottest rungs first, so that they keep their code if the limit is reached.
   for (const rung of [...rungs].sort((a, b) => duration(b) - duration(a))) {
     const notes: Statement[] = []
     const kernels = rung.launches.flatMap((launch): DeepKernel[] => {

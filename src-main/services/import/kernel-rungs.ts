@@ -1,4 +1,4 @@
-/** Turns kernels into rungs of a session. They were not built, verified or timed by the runner. */
+/** Converts kernels to rungs of a session. The runner did not build, verify or time them. */
 import { profileLaunches } from '../../adapters/sessions/report-file'
 import type { RungResult } from '../../domain/session/session'
 import type { Ladder } from '../../domain/ladder/ladder'

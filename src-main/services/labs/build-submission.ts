@@ -1,5 +1,6 @@
 /**
- * Builds a submission without running it: the feedback after every change, and all that is possible without a GPU.
+ * Builds a submission without running it. Editors get this feedback after every change. Without a
+ * GPU, a submission can only be built.
  */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
@@ -15,7 +16,7 @@ import type { BuildOutcome } from '../bench/compiler'
 import { smLimits } from '../../domain/gpu/sm-limits'
 import { type LabPlan } from './plan-lab'
 
-/** Returns the occupancy by threads per block, derived from registers and static shared memory. */
+/** Returns the occupancy by threads per block, computed from registers and static shared memory. */
 export function occupancyTable(
   architecture: string,
   build: Build | null,
@@ -35,9 +36,12 @@ export function occupancyTable(
 }
 
 interface LabBuild {
-  /** Such as `sm_90`. */
+  /** Architecture, such as `sm_90`. */
   architecture: string
-  /** false if there is no GPU; the code is then compiled for the recordings' GPU. */
+  /**
+   * Whether the architecture is this machine's. Without a GPU, the code is compiled for the
+   * recordings' GPU.
+   */
   own: boolean
   outcome: BuildOutcome
 }
@@ -61,7 +65,7 @@ export async function buildSubmission(
   }
 }
 
-/** Builds a submission; returns the reason if the compiler is missing. */
+/** Builds a submission. Returns the reason if the compiler is missing. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

@@ -1,6 +1,7 @@
 /**
- * Checks a submission. It is built as a rung along with the rungs that its lab names, measured and profiled like any
- * run, and then judged. Checks that this machine cannot perform are reported and never count as passed.
+ * Checks a submission. The submission is built as a rung together with the rungs that its lab
+ * names. It is measured and profiled like any run, and then judged. Checks that this machine cannot
+ * perform are reported and never count as passed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
@@ -58,7 +59,7 @@ interface LabCheckRequest {
 
 interface LabCheckOptions extends Setup {
   appVersion: string
-  /** The attempt's folder; must not exist. */
+  /** Folder of the attempt, which must not exist. */
   out: string
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -67,13 +68,13 @@ interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** The evidence that the tools collected. */
+/** Evidence collected by the tools. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
   remedy: Statement | null
-  /** The lab as checked, if that differs from its author's version. */
+  /** The lab as it was checked, if it differs from the author's version. */
   lab?: Lab
 }
 
@@ -86,7 +87,7 @@ const notBuilt = (reason: Statement): BuildReport => ({
   occupancy: [],
 })
 
-/** Returns the build result alone, with the reason the submission did not run. */
+/** Returns only the build result and the reason that the submission did not run. */
 async function gatherBuild(
   machine: Machine,
   lab: LabPlan,
@@ -185,7 +186,7 @@ async function gatherLocal(
       own?.build && !hung ? await sanitizeSubmission(request.lab.lab, lab.catalog, options) : {}
     const gathered = gatherSession(session, sanitized, missing)
     if (own?.status !== 'unsupported') return gathered
-    // The code is too new for this GPU, but not for the compiler.
+    // The compiler supports this code, but the GPU is too old for it.
     const { build, evidence } = await gatherBuild(
       options.machine,
       lab,
@@ -197,7 +198,7 @@ async function gatherLocal(
   } catch (error) {
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
-    // Targets without a GPU that a ladder can use do not apply to a lab.
+    // Advice about targets without a GPU applies to ladders and not to labs.
     const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       options.machine,
@@ -211,11 +212,17 @@ async function gatherLocal(
 
 const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
-/** Whether a check is about how launches fill the GPU, which is judged at the lab's own size. */
+/**
+ * Whether a check depends on how launches fill the GPU. Such a check is judged at the lab's own
+ * size.
+ */
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
-/** Collects evidence without a GPU: everything except times, which a predicting target takes from the model. */
+/**
+ * Collects evidence without a GPU. A predicting target gets times from the model. Other targets
+ * have no times.
+ */
 async function gatherEmulated(
   request: LabCheckRequest,
   folder: string,
@@ -228,7 +235,8 @@ async function gatherEmulated(
   const { catalog, plan } = own
   const target = parseTarget(request.target)!
   const { name, gpu } = emulatedGpu(target.name)
-  // The ladder's reference is only for ratios of times, and is usually a library that cannot be emulated.
+  // The ladder's reference is needed only for ratios of times. The reference is usually a library,
+  // which cannot be emulated.
   const rungs = { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) }
   const launchesAt = {
     problem: full.problem,
@@ -316,15 +324,15 @@ function outcomeOf(
     build,
     checks,
     predictions: judgePredictions(lab, evidence, answers),
-    // Questions are about the lab's own size, whatever size was emulated.
+    // Questions refer to the lab's own size, even if another size was emulated.
     questions: judgeQuestions(whole, evidence, answers, lab.size),
   }
 }
 
 /**
- * Checks a submission and saves the attempt. Throws if cancelled, and for failures caused neither by the submission
- * nor by something missing on this machine. The attempt's folder is created atomically, as `out` or, if that is
- * taken, under a similar free name.
+ * Checks a submission and saves the attempt. Throws an error if canceled, and for a failure that
+ * neither the submission nor a missing requirement caused. The attempt's folder is created
+ * atomically. If `out` is taken, the folder gets a similar free name.
  */
 export async function checkLab(
   request: LabCheckRequest,

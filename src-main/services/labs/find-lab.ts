@@ -1,4 +1,4 @@
-/** Finds labs by reference: shipped labs, and labs in folders that the user added. */
+/** Finds labs by reference. A lab is shipped or in a folder that the user added. */
 import { resolve, join } from 'node:path'
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
@@ -23,7 +23,10 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
   return readShippedLabs(await readCatalog(assets.kernelsDir))
 }
 
-/** Opens a shipped lab by id, or the lab in a folder. Throws the list of available labs or the fault. */
+/**
+ * Opens a shipped lab by id, or the lab in a folder. On failure, throws an error that lists the
+ * available labs or the fault.
+ */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const catalog = await readCatalog(assets.kernelsDir)
   const shipped = await readShippedLab(catalog, name)
@@ -60,7 +63,7 @@ const ownPrefix = 'own:'
 const ownFolders = ({ labs }: Folders): JsonFile<string[]> =>
   jsonFile(join(labs, 'folders.json'), z.array(z.string()), [])
 
-/** Returns shipped labs in order, then added ones. Each unreadable lab is reported as a sentence. */
+/** Returns shipped labs in order, then added labs. Reports each unreadable lab in a sentence. */
 export async function allLabs({
   assets,
   machine,
@@ -87,11 +90,11 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
   throw inputError(message('labs.gone', { lab: ref.slice(ownPrefix.length) }))
 }
 
-/** Adds a lab folder. Throws if the lab is unreadable or its id is taken. */
+/** Adds a lab folder. Throws an error if the lab is unreadable or its id is taken. */
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
-  // The path may come from a page, which must not learn whether other folders exist.
+  // The path may come from a page, and a page must not learn which other folders exist.
   const isLab = await lstat(join(path, labFile)).then(
     (found) => found.isFile(),
     () => false,

@@ -1,7 +1,9 @@
 /**
- * Grades a folder of submissions. Each submission has its own judge process, which runs trusted code only
- * (judge-process.ts). The lab's own solution is graded first, to detect a machine on which nothing can pass. Every
- * submission gets a row and a record from which the row can be reproduced.
+ * Grades a folder of submissions.
+ *
+ * Each submission has a separate judge process, which runs only trusted code (judge-process.ts).
+ * The lab's own solution is graded first, to detect a machine on which every submission fails.
+ * Every submission gets a row, and a record that reproduces the row.
  */
 import { createHash } from 'node:crypto'
 import { chmod, readFile, realpath } from 'node:fs/promises'
@@ -36,19 +38,21 @@ import {
 import { flagLikenesses } from './flag-likenesses'
 
 interface GradeOptions {
-  /** Called before any submission runs; throws to abort the grading. */
+  /** Called before any submission runs. An exception aborts the grading. */
   onStart: (facts: {
     submissions: number
     jobs: number
     gpus: number
     isolation: Isolation
   }) => Promise<void>
-  /** Called with the row of the lab's own solution, which is checked first and outside the sandbox. */
+  /**
+   * Called with the row of the lab's own solution, which is checked first and outside the sandbox.
+   */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
   /** Called with the number of rows kept from an interrupted grading. */
   onResumed: (rows: number) => void
-  /** Called with a submission's folder that could not be removed. */
+  /** Called with the folder of a submission if it could not be removed. */
   onLeft: (folder: string) => void
   signal: AbortSignal
 }
@@ -60,7 +64,7 @@ interface Grades {
   seconds: number
 }
 
-/** Returns the devices that CUDA offers, in the notation of CUDA_VISIBLE_DEVICES. */
+/** Returns the devices that CUDA offers, in CUDA_VISIBLE_DEVICES notation. */
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
   if (chosen) return chosen.split(',').map((word) => word.trim())
@@ -68,13 +72,16 @@ async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<s
   return (driver?.answer?.gpus ?? []).map((_, index) => String(index))
 }
 
-/** Returns the distinct names of this machine's GPUs. Rows from other kinds of GPU are graded again. */
+/**
+ * Returns the distinct names of this machine's GPUs. Rows measured on other GPU models are graded
+ * again.
+ */
 async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const driver = await askDriver(machine.toolbox(null), signal).catch(() => null)
   return [...new Set((driver?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
-/** Returns the code and answers, or the row of a submission that has none. */
+/** Returns a submission's code and answers. If there is no code, returns its row. */
 async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<HandedIn | GradeRow> {
   const refuse = (reason: Statement): GradeRow =>
     emptyRow(lab.lab, found.student, 'refused', reason, 0)
@@ -104,7 +111,7 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
     const { isolation } = staged.sandbox
     await options.onStart({ submissions: submissions.length, jobs, gpus: gpus.length, isolation })
     const solution = await gradeSolution(request, staged, gpus[0], signal)
-    // A stopped check has no result.
+    // A canceled check has no result.
     if (!signal.aborted) options.onSolution(solution)
     const records = newRecordFolder(request.setup.machine.folders, request.lab.id)
     const rows: GradeRow[] = []
@@ -169,8 +176,8 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
 }
 
 /**
- * Calls `work` with the folders of a grading and its sandbox. Removes the folders afterwards, and those of killed
- * gradings.
+ * Calls `work` with the grading's folders and sandbox. Afterwards removes these folders and the
+ * folders of killed gradings.
  */
 async function withStaged<T>(
   { setup, lab, folder, limits, program, readable }: GradeRequest,
@@ -183,7 +190,8 @@ async function withStaged<T>(
     if (!(await removeTree(path))) onLeft(path)
   }
   try {
-    // Views are mounted by root of a user namespace, which counts as another user for this folder.
+    // The root user of a user namespace mounts the views. File permissions treat it as another
+    // user.
     await chmod(root, 0o711)
     const [cache, view] = [join(root, 'cache'), join(root, 'view')]
     for (const path of [cache, view]) await makeFolder(path)
@@ -206,11 +214,11 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of those that exist. */
+/** Returns the real paths of all paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
-/** Grades a submission; a failure affects only its own row. */
+/** Grades a submission. A failure affects only the submission's own row. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
   { student }: HandedIn,
@@ -224,7 +232,10 @@ async function gradeAnyhow(
   }
 }
 
-/** Grades the solution like a submission, with more time. Also fills the cache with the shared builds. */
+/**
+ * Grades the solution like a submission but with a longer time limit. Also fills the cache with the
+ * shared builds.
+ */
 async function gradeSolution(
   request: GradeRequest,
   staged: Staged,
@@ -245,11 +256,14 @@ async function gradeSolution(
 
 interface Regraded {
   row: GradeRow
-  /** Names of what differs from the record: the row's status, its checks, `cubin`. */
+  /** Parts that differ from the record: the row's status, its checks, or `cubin`. */
   differs: string[]
 }
 
-/** Judges a graded submission again with the same code, inputs and description, without running its host code. */
+/**
+ * Judges a graded submission again with the same code, inputs and description. The submission's
+ * host code does not run.
+ */
 export async function regradeRecord(
   request: Omit<GradeRequest, 'folder'>,
   record: GradeRecord,
@@ -267,7 +281,7 @@ export async function regradeRecord(
       whole,
       record,
       staged,
-      // This also builds what gradings share.
+      // Grading the solution also builds the files shared by all gradings.
       { ...place, env: { ...place.env, KERNEL_LADDER_CACHE: staged.cache } },
       record,
       options.signal,

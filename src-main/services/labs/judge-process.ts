@@ -1,7 +1,9 @@
 /**
- * The process that judges one submission (`kernel-ladder __judge`). It runs only trusted code: tools that handle the
- * submission's code run in their own sandboxes (adapters/sandbox/confined.ts). Each submission has its own process
- * with time and memory limits, so a crash costs at most one row.
+ * Runs the process that judges one submission (`kernel-ladder __judge`).
+ *
+ * The process runs only trusted code. Tools that handle the submission's code run in separate
+ * sandboxes (adapters/sandbox/confined.ts). Each submission has a separate process with time and
+ * memory limits, so a crash affects at most one row.
  */
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
@@ -30,27 +32,27 @@ import { checkLab } from './check'
 import { requireTrust } from './trust'
 
 export const JudgeJob = z.object({
-  /** The grading program's files, so that the judge does not unpack its own. */
+  /** Files of the grading program, so that the judge does not unpack them again. */
   assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
-  /** The lab's folder. */
+  /** Folder of the lab. */
   lab: z.string(),
   labHash: z.string(),
-  /** The submission's file; answers.yaml is next to it. */
+  /** File of the submission. Its answers.yaml is in the same folder. */
   file: z.string(),
   out: z.string(),
   target: LabTarget,
-  /** Seed of the inputs. */
+  /** Random seed of the inputs. */
   seed: z.number().int(),
-  /** Seconds without progress after which the code counts as hung. */
+  /** Seconds without progress after which code counts as hung. */
   idleSeconds: z.number().int(),
   confinement: Confinement,
   limits: Limits,
-  /** Descriptions from an earlier grading to repeat; null to run the host code. */
+  /** Descriptions from an earlier grading to repeat. If null, the host code runs. */
   descriptions: z.array(Description).nullable(),
 })
 export type JudgeJob = z.infer<typeof JudgeJob>
 
-/** The judge's output. */
+/** Output of the judge. */
 export const Judged = z.union([
   z.object({
     outcome: LabOutcome,
@@ -64,7 +66,10 @@ export type Judged = z.infer<typeof Judged>
 export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
-/** Builds the probe and the rung that replays a plan; cached after the first submission. */
+/**
+ * Builds the probe and the rung that replays a plan. The probe and the rung are cached after the
+ * first submission.
+ */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
   const bench = await Bench.open(tools, { root, references: new Map() })
   const probe = await bench.launchProbe()

@@ -1,4 +1,7 @@
-/** Judges one submission: runs a judge process in a sandbox, and turns its output into a row and a record. */
+/**
+ * Judges one submission: runs a judge process in a sandbox and converts its output to a row and a
+ * record.
+ */
 import { randomInt } from 'node:crypto'
 import { copyFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
@@ -28,22 +31,27 @@ export interface GradeRequest {
   setup: Setup
   folder: string
   lab: LabFolder
-  /** Parallel jobs; by default one per GPU. More would share a GPU and distort each other's times. */
+  /**
+   * Number of parallel jobs, by default one per GPU. Jobs that share a GPU distort each other's
+   * times.
+   */
   jobs?: number
   limits: Limits
   target: LabTarget
-  /** Grade only one of several parts of the submissions; grading all of them later reuses its rows. */
+  /** The part of the submissions to grade. A later grading of all submissions reuses its rows. */
   part?: { number: number; of: number }
-  /** This program's file, run by Node. */
+  /** File of this program, run by Node.js. */
   program: string
-  /** Folders that submissions may read, besides system folders and those of the tools found. */
+  /** Folders that submissions may read, in addition to the folders of the system and the tools. */
   readable: readonly string[]
 }
 
-/** Folders and sandbox that all judges share. */
+/** Folders and the sandbox shared by all judges. */
 export interface Staged {
   root: string
-  /** Builds that are the same for all submissions: the lab's rungs, its reference and the probe. */
+  /**
+   * Cache of the builds shared by all submissions: the lab's rungs, its reference and the probe.
+   */
   cache: string
   sandbox: Sandbox
 }
@@ -61,7 +69,7 @@ export async function preparePlace(
 ): Promise<Place> {
   const work = join(root, name)
   for (const folder of ['tmp', 'cache', 'data/labs']) await makeFolder(join(work, folder))
-  // The user has trusted the lab; pass that decision to the judge.
+  // The user has trusted the lab, so pass that decision to the judge.
   const trust = trustPath(folders)
   if (await pathExists(trust)) await copyFile(trust, join(work, 'data/labs', basename(trust)))
   return {
@@ -80,10 +88,10 @@ export async function preparePlace(
   }
 }
 
-/** Returns a random input seed, so that no submission can know the results. */
+/** Returns a random input seed, so that submissions cannot hard-code the results. */
 export const inputSeed = (): number => randomInt(2, 1_000_000)
 
-/** Returns Node's options for a judge, without those that allow attaching a debugger. */
+/** Returns Node.js options for a judge, without options that allow a debugger to attach. */
 const judgeOptions = (): string[] => [
   ...process.execArgv.filter((option) => !option.startsWith('--inspect')),
   ...withoutInspector(),
@@ -98,7 +106,8 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // A shorter limit lets the judge detect a hung kernel and still report everything else.
+    // With a limit shorter than the judge's, the judge detects a hung kernel and still reports all
+    // other results.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }
@@ -112,7 +121,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns the row for how a judge ended. Only the judge can write to its output. */
+/**
+ * Returns a submission's row from the judge's exit and output. Only the judge can write to that
+ * output.
+ */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
   student: string,
@@ -156,7 +168,8 @@ export async function gradeOne(
   await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
   const { mechanism, makeGroup } = staged.sandbox
   const result = await runSandboxed(
-    // A judge runs no code of the submission, and starts the sandboxes for the tools that do.
+    // A judge does not run the submission's code. The judge starts a separate sandbox for each tool
+    // that does.
     { ...openSandbox(mechanism.tie), makeGroup },
     {
       ...place,

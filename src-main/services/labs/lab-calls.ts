@@ -1,4 +1,4 @@
-/** Implements the contract's `labs.*` calls. */
+/** Implements the `labs.*` calls of the contract. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -29,10 +29,12 @@ import {
 } from '../../adapters/labs/progress'
 import { attemptSession } from '../sessions/attempt-sessions'
 
-/** The input after validation by the contract's schema, with defaults filled in. */
+/** Type of a call's input after schema validation and defaults. */
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
-/** An attempt at a lab as a run: it emits events and ends with or without a session. */
+/**
+ * A check of a lab submission as a run. The run emits events and ends with or without a session.
+ */
 type LabRun = (
   emit: (event: RunEvent) => void,
   signal: AbortSignal,
@@ -44,8 +46,8 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
 /**
- * Whether predictions are locked: once their answer has been shown. Measuring the starter reveals nothing and does
- * not lock them.
+ * Whether predictions are locked. Predictions are locked once their answer has been shown.
+ * Measuring the starter reveals no answer and does not lock them.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(
@@ -148,7 +150,7 @@ async function listOf(setup: Setup): Promise<CallOutput<'labs.list'>> {
   }
 }
 
-/** Checks that a client's answers name only parts of the lab. */
+/** Checks that a client's answers refer only to parts of the lab. */
 function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
   const absent = { predictions: 'labs.noPrediction', questions: 'labs.noQuestion' } as const
   for (const group of ['predictions', 'questions'] as const)
@@ -157,7 +159,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
-/** Returns the handlers of labs.*; `startRun` starts a check like any run. */
+/** Returns the handlers of labs.*. `startRun` starts a check like any run. */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
   const { machine } = setup
   const { folders } = machine

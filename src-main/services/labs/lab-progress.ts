@@ -1,4 +1,4 @@
-/** A user's progress in a lab, from the saved attempts. */
+/** Computes a user's progress in a lab from the saved attempts. */
 import { listAttempts } from '../../adapters/labs/attempt'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { attemptsDir, readProgress } from '../../adapters/labs/progress'
@@ -9,7 +9,7 @@ import { can } from '../../domain/targets/targets'
 import { attemptSession } from '../sessions/attempt-sessions'
 import { codeOf } from './recorded'
 
-/** Returns the attempts at a lab, oldest first; `key` is the lab's ref. */
+/** Returns the attempts at a lab, oldest first. `key` is the lab's ref. */
 export async function attemptsAt(
   folders: Folders,
   key: string,
@@ -36,7 +36,7 @@ export async function attemptsAt(
 export const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
   attempts.some(({ completes }) => completes)
 
-/** Returns the progress that a list shows for a lab. */
+/** Returns a lab's progress for lists of labs. */
 export async function standingIn(
   folders: Folders,
   key: string,

@@ -1,4 +1,7 @@
-/** Plans a submission as a rung of its own ladder, along with the rungs that its lab compares it with. */
+/**
+ * Plans a submission as a rung of a separate ladder, together with the rungs that its lab compares
+ * it with.
+ */
 import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
 import { inputError } from '../../domain/errors'
@@ -16,7 +19,7 @@ import { problemAt } from '../../domain/task/problem-request'
 /** Returns the id of a lab's own ladder. */
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
-/** A lab's library with its ladder, and the plan to run. */
+/** A lab's library including its ladder, and the plan to run. */
 export interface LabPlan {
   catalog: Catalog
   plan: RunPlan
@@ -45,7 +48,7 @@ function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource 
   }
 }
 
-/** Returns the distinct problems of the correctness checks. */
+/** Returns the distinct problems in the correctness checks. */
 function problemsOf(lab: Lab, task: Task): Problem[] {
   const all = lab.checks.flatMap((check) =>
     check.kind === 'correctness'
@@ -57,10 +60,10 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
   return [...new Map(all.map((problem) => [JSON.stringify(problem), problem])).values()]
 }
 
-/** Plans a submission. Throws if the lab's library lacks a rung that the lab names. */
+/** Plans a submission. Throws an error if the lab's library lacks a rung that the lab names. */
 export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
-  // A submission belongs to no ladder folder, wherever its lab's rungs come from.
+  // A submission does not belong to a ladder folder, even if its lab's rungs do.
   const { own: _own, ...library } = folder.catalog
   const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))

@@ -1,4 +1,4 @@
-/** The shipped lab outcomes, and the code that each belongs to. */
+/** Finds the shipped outcomes of a lab and the code that each outcome belongs to. */
 import type { Assets } from '../../adapters/catalog/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
@@ -9,14 +9,14 @@ import {
   type RecordedAttempt,
 } from '../../adapters/labs/recorded-attempts'
 
-/** Returns a hash that ignores the line ending style. */
+/** Returns a hash that ignores differences between line endings. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Returns which of the lab's current files has this hash. */
+/** Returns the name of the lab's current file with this hash. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 
-/** Returns the shipped attempt at a lab with one of its files; null if there is none. */
+/** Returns the shipped attempt made with one of the lab's files, or null if there is none. */
 export async function recordedAttempt(
   assets: Assets,
   lab: string,
@@ -26,11 +26,11 @@ export async function recordedAttempt(
   return attempts.find(({ name }) => name.startsWith(`${lab}-${which}-`)) ?? null
 }
 
-/** Returns the outcomes that `--target recorded` can replay for the lab in its current form. */
+/** Returns the outcomes that `--target recorded` can replay for the lab's current version. */
 export async function recordedOutcomes(assets: Assets, lab: LabFolder): Promise<RecordedOutcome[]> {
   const found = await Promise.all(
     recordable.map(async (which): Promise<RecordedOutcome[]> => {
-      // A damaged outcome is not offered; checking reports the damage.
+      // Damaged outcomes are not listed. Checking with them reports the damage.
       const outcome = await recordedAttempt(assets, lab.id, which)
         .then((recorded) => recorded && recordedOutcomeOf(recorded).outcome)
         .catch(() => null)

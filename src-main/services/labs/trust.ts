@@ -1,8 +1,8 @@
 /**
- * Trust in a lab, which is code that will be built and run.
+ * Stores trust in a lab, because its code is built and run.
  *
- * A third-party lab is used only after the user has seen all of it and confirmed. The decision applies to its
- * content: a changed lab must be confirmed again.
+ * A third-party lab is used only after the user has seen all of its content and confirmed. The
+ * decision applies to the content, so a changed lab must be confirmed again.
  */
 import { join, sep } from 'node:path'
 import { z } from 'zod'

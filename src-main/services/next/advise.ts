@@ -1,4 +1,7 @@
-/** Advice for a rung of an opened session, from its source, its deep profile and its share of the total time. */
+/**
+ * Gives advice for a rung of an opened session, from its source, its deep profile and its share of
+ * the total time.
+ */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -20,17 +23,23 @@ interface Places {
   assets: Pick<Setup['assets'], 'recordingsDir'>
 }
 
-/** Returns the time of a rung's kernels in its session; in a program, the time of all their launches. */
+/**
+ * Returns the time of a rung's kernels in its session. In a program, the time includes all their
+ * launches.
+ */
 const weightOf = (rung: RungResult): number =>
   rung.profiledTime?.totalMs ?? timeOfRung(rung)?.ms ?? 0
 
-/** Written by `npm run next`. If it is missing or damaged, moves have no ranges. */
+/**
+ * Name of the file written by `npm run next`. If it is missing or damaged, suggested moves have no
+ * ranges.
+ */
 const pastFile = 'landed.json'
 const noPast: Past = { landed: [], offered: [] }
 
 const read = new Map<string, Promise<Past>>()
 
-/** Read once, since nothing writes the file while the program runs. */
+/** The file is read only once, because it does not change while the program runs. */
 function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   const known = read.get(recordingsDir)
   if (known) return known
@@ -41,7 +50,10 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   return reading
 }
 
-/** Returns the advice for a rung. In a program, each step also states its saving in the time of all kernels. */
+/**
+ * Returns the advice for a rung. In a program, each step also states its saving relative to the
+ * time of all kernels.
+ */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
   rung: RungResult,
@@ -79,8 +91,8 @@ export const adviseFirst = async (
 ): Promise<FirstStep> => firstStep(opened.session, rung, await adviseOn(places, opened, rung))
 
 /**
- * Returns advice by rung id for all rungs that there can be advice for; of a program or an import, for its longest
- * kernels only.
+ * Returns advice by rung id for all rungs that have enough data. For a program or an import, only
+ * the longest kernels are included.
  */
 export async function adviseOnAll(places: Places, opened: Opened): Promise<Record<string, Next>> {
   const { session } = opened
@@ -91,13 +103,16 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
   return advised
 }
 
-/** Number of kernels of a program that get advice, longest first; the others could save little. */
+/**
+ * Number of a program's kernels that get advice, longest first. The other kernels could save
+ * little.
+ */
 const mostAsked = 50
 
 /**
- * Returns the rung that is worth changing first. In a ladder that is the fastest rung. In a program or an import,
- * whose kernels do different work, it is the kernel whose best step saves the most total time, or the longest if none
- * has a step. Null if no rung has a time.
+ * Returns the rung that is worth changing first. In a ladder, this is the fastest rung. Kernels of
+ * a program or an import do different work. There, the rung is the kernel whose best step saves the
+ * most total time, or the longest kernel if none has a step. Returns null if no rung has a time.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

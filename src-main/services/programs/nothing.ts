@@ -1,4 +1,4 @@
-/** Explains why a preview has no launch: because of the program, the filters, or ncu. */
+/** Explains why a preview has no launch. The cause is the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,
@@ -13,10 +13,16 @@ import { message } from '../../domain/messages/message'
 import { functionOf, type PreviewLaunch } from '../../domain/programs/choose'
 import { nearest } from '../../domain/text/nearest'
 
-/** A launch costs some milliseconds under ncu, so a million of them would take hours. */
+/**
+ * Maximum number of timed launches. Each costs some milliseconds under ncu, so a million launches
+ * would take hours.
+ */
 export const mostTimed = 5000
 
-/** Returns an empty list for a launch without a time. */
+/**
+ * Converts a report's launch to a preview launch. Returns an empty list for a launch without a
+ * time.
+ */
 export function toPreview(launch: ReportLaunch): PreviewLaunch[] {
   const ms = launchMs(launch)
   const { kernelName: name, grid, block, rung: range } = launch
@@ -47,7 +53,7 @@ export async function whyNothing(
     )
   const isFiltered = filters.kernels !== null || filters.nvtx !== null || filters.skip > 0
   if (!isFiltered) return nothingLaunched(program)
-  // Previews once more without filters, to see which launches exist.
+  // Preview again without filters to see which launches exist.
   const all = await previewProgram(
     toolbox,
     {
@@ -68,7 +74,7 @@ const nothingLaunched = (program: string): KernelLadderError =>
     message('programs.launchSomething'),
   )
 
-/** Returns up to ten names, the one most like the filter first. */
+/** Returns up to ten names, with the name most similar to the filter first. */
 function offer(names: ReadonlySet<string>, like: string): string {
   const all = [...names]
   const near = nearest(like, all)

@@ -1,6 +1,9 @@
 /**
- * Profiles a user's program. A preview times every launch in one pass. The launches that took most of the time are
- * then profiled, in the shortest window that contains them. The times are saved whatever happens later.
+ * Profiles a user's program.
+ *
+ * A preview times every launch in one pass. The launches that took most of the time are then
+ * profiled, in the shortest window that contains them. The times are saved even if a later step
+ * fails.
  */
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -49,21 +52,23 @@ import { importCode, type ImportedCode } from '../import/imported-code'
 
 export type ProgramEvent =
   | { type: 'preview' }
-  /** Another run has the GPU, or this run could not reserve it. */
+  /** Another run is using the GPU, or this run could not reserve it. */
   | { type: 'notice'; notice: Statement }
-  /** A kernel did not end by itself; the program runs again with its kernels side by side. */
+  /**
+   * A kernel did not end by itself. The program runs again with its kernels running concurrently.
+   */
   | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
 export interface ProfileProgramOptions extends Setup, ProgramRequest {
-  /** false: if another run has the GPU, fail instead of waiting. */
+  /** If false, the run fails instead of waiting for another run's GPU. */
   waitForGpu?: boolean
   /** Time limit of each run of the program, in seconds. */
   timeoutSeconds: number
-  /** Milliseconds that a launch may continue after ncu warned that it does not end. */
+  /** Milliseconds that a launch may continue after ncu's warning that it does not end. */
   stuckAfterMs?: number
-  /** Where to save instead of the store; must not exist. */
+  /** Output folder instead of the store. Must not exist. */
   out?: string
   /** Receives the program's output during its first run. */
   onOutput: PassOn
@@ -73,15 +78,17 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
 export interface ProfiledProgram {
   session: Session
   folder: string
-  /** Why the session is not in the requested folder. */
+  /** Reason that the session is not in the requested folder. */
   misplaced: ErrorShape | null
-  /** Why ncu could time the kernels but not profile them. */
+  /** Reason that ncu could time the kernels but not profile them. */
   trouble: ErrorShape | null
 }
 
-/** Replays are many times slower than the launches themselves. */
+/**
+ * Maximum number of profiled launches. Replays are many times slower than the launches themselves.
+ */
 const mostProfiled = 200
-/** Limit of rungs in a session, as for an import. */
+/** Maximum number of rungs in a session, the same as for an import. */
 const mostRungs = 500
 
 export async function profileACommand(options: ProfileProgramOptions): Promise<ProfiledProgram> {
@@ -195,8 +202,8 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
 }
 
 /**
- * Runs the work while no other run of this program has the expected GPU: the first that CUDA would offer. The command
- * may choose another GPU itself.
+ * Runs the work while no other run of this program uses the expected GPU, which is the first that
+ * CUDA would offer. The command may choose another GPU itself.
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
@@ -217,7 +224,10 @@ async function inGpuTurn<T>(
   )
 }
 
-/** Checks a kernel pattern as a JavaScript expression. The syntaxes differ, but most mistakes are errors in both. */
+/**
+ * Checks a kernel pattern as a JavaScript regular expression. ncu's syntax differs, but most
+ * mistakes are errors in both.
+ */
 function checkPattern(kernels: string | null): void {
   if (kernels === null) return
   try {
@@ -233,7 +243,7 @@ function checkPattern(kernels: string | null): void {
   }
 }
 
-/** Returns the hottest kernels, in the order of their first launches. */
+/** Returns the hottest kernels in the order of their first launches. */
 function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   const kept = new Set([...kernels].sort((a, b) => b.totalMs - a.totalMs).slice(0, mostRungs))
   return kernels.filter((kernel) => kept.has(kernel))
@@ -248,8 +258,8 @@ interface ToProfile extends ProfileProgramOptions {
 }
 
 /**
- * Returns the filters of the second run: the requested ones, or the shortest window of launches that contains all hot
- * kernels.
+ * Returns the filters of the second run. If none were requested, returns the shortest window of
+ * launches that contains all hot kernels.
  */
 function filtersFor({
   call,
@@ -259,12 +269,13 @@ function filtersFor({
   const { filters } = call
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
-  // After --skip, the skipped launches are unknown, so launches can only be counted over all kernels.
+  // With --skip, the skipped launches are unknown. Launches can then only be counted over all
+  // kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted
     ? launches.filter(({ name }) => names.has(functionOf(name)))
     : launches
-  // If a window would be too long, drop the coolest kernels first.
+  // If the window is too long, drop the coolest kernels first.
   for (let most = chosen.length; most > 0; most -= 1) {
     const window = shortestWindow(candidates, new Set(chosen.slice(0, most).map(({ key }) => key)))
     if (!window || window.count > mostProfiled) continue
@@ -307,7 +318,7 @@ async function profileHottest(request: ToProfile): Promise<Profiled> {
       onOutput: () => undefined,
     })
   let answer = await again()
-  // ncu profiles nothing if it does not know a metric.
+  // ncu profiles nothing if it rejects a metric as unknown.
   while (answer.unknown.some((name) => !without.has(name)) && !signal.aborted) {
     for (const name of answer.unknown) without.add(name)
     answer = await again()
@@ -349,7 +360,7 @@ function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profile
   ]
 }
 
-/** Adds instructions as ncu prints them, because a report contains only machine code. */
+/** Adds instructions as text printed by ncu, because a report contains only machine code. */
 async function withText({
   toolbox,
   call,

@@ -1,4 +1,4 @@
-/** The state of one rung of a ladder of programs during a run, and its result. */
+/** Tracks one rung of a ladder of programs during a run, and computes its result. */
 import { createHash } from 'node:crypto'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import type { LadderRung } from '../../domain/ladder/ladder'
@@ -16,14 +16,14 @@ import { profiledTime } from '../../domain/programs/profiled-time'
 
 export interface ProgramState {
   rung: LadderRung
-  /** The rung's command; the ladder has one command for every rung. */
+  /** Command of the rung. All rungs of the ladder share it. */
   command: readonly [string, ...string[]]
   run: ProgramRun | null
   verify: Verify | null
   trouble: { status: RungStatus; reason: Statement } | null
-  /** Wall time of each timed run, in ms. */
+  /** Wall time of each timed run in ms. */
   samplesMs: number[]
-  /** Whether all rounds of the ladder are over. */
+  /** Whether all rounds of the ladder have ended. */
   timed: boolean
   launches: readonly PreviewLaunch[]
 }
@@ -41,7 +41,10 @@ export const stateOf = (rung: LadderRung): ProgramState => ({
 
 const medianOf = (samples: readonly number[]): number => quantile(ascending(samples), 0.5)
 
-/** A time has settled once its interval is this narrow on each side of the median. */
+/**
+ * A time counts as settled if its interval extends at most this fraction on each side of the
+ * median.
+ */
 const settledShare = 0.005
 
 function timingOf(samplesMs: readonly number[], reference: number | null): Timing {
@@ -49,7 +52,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   const medianMs = medianOf(samplesMs)
   const interval = medianInterval(samplesMs)
   return {
-    // A process starts with other processes' data in L2.
+    // When a process starts, L2 contains data of other processes.
     cacheState: 'unknown',
     medianMs,
     spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,
@@ -64,7 +67,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   }
 }
 
-/** Limit of stored kernels, to keep the file small. */
+/** Maximum number of stored kernels, which keeps the file small. */
 const mostKernels = 500
 
 function kernelsOf(
@@ -89,7 +92,7 @@ function kernelsOf(
   }
 }
 
-/** Returns a rung's result. Times count once all rounds are over or were stopped. */
+/** Returns a rung's result. Times count only after all rounds have ended or were stopped. */
 export function programResult(
   { rung, run, verify, trouble, samplesMs, timed, launches }: ProgramState,
   reference: ProgramState | undefined,

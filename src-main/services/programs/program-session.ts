@@ -1,4 +1,7 @@
-/** Builds the session of a profiled program: a rung per kernel, with its launches and the counters of one of them. */
+/**
+ * Builds the session of a profiled program. The session has a rung per kernel, with all launches
+ * and the counters of one launch.
+ */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
 import type { CollectingLevel } from '../../adapters/tools/ncu'
 import type { LaunchFilters } from '../../adapters/tools/ncu-program'
@@ -19,7 +22,7 @@ export interface Profiled {
   report: ReportFile | null
   launches: readonly ReportLaunch[]
   warnings: Statement[]
-  /** Why ncu could not profile. */
+  /** Reason that ncu could not profile. */
   trouble: ErrorShape | null
 }
 
@@ -30,7 +33,7 @@ export interface KernelRung extends ImportedRung {
   kernel: PreviewKernel
 }
 
-/** Returns one rung per kernel of the preview, with its profiled launches. */
+/** Returns one rung per kernel of the preview with the kernel's profiled launches. */
 export function toRungs(
   kernels: readonly PreviewKernel[],
   launches: readonly ReportLaunch[],
@@ -40,7 +43,7 @@ export function toRungs(
   const byKey = new Map<string, ReportLaunch>()
   for (const launch of launches) {
     const key = keyOfLaunch(launch)
-    // One launch represents its kernel: several would be summed like parts of a rung.
+    // One launch represents its kernel. Several would be summed like parts of a rung.
     if (!byKey.has(key)) byKey.set(key, launch)
   }
   return kernels.map((kernel, index) => {
@@ -54,7 +57,7 @@ export function toRungs(
   })
 }
 
-/** The request that a program's session stores. */
+/** The request stored in a program's session. */
 export interface ProgramRequest {
   command: readonly [string, ...string[]]
   filters: LaunchFilters
@@ -71,7 +74,10 @@ interface Parts {
   code: ImportedCode
   kept: readonly PreviewKernel[]
   identity: { id: string; createdAt: Date; version: string | null }
-  /** This machine's driver, which ncu's report does not name; null if nvidia-smi gave no answer. */
+  /**
+   * Driver of this machine, because ncu's report does not name it, or null if nvidia-smi gave no
+   * answer.
+   */
   driver: Pick<NvidiaSmi, 'driver' | 'cuda'> | null
   warnings: Statement[]
   totals: { launches: number; totalMs: number }
@@ -144,7 +150,10 @@ export function toSession({
   }
 }
 
-/** Returns words like `python train.py --steps 3`; paths are cut to their last part. */
+/**
+ * Returns command words such as `python train.py --steps 3`. Paths are shortened to their last
+ * part.
+ */
 export function commandWords(command: readonly string[]): string {
   const words = command
     .map((word) => (word.startsWith('/') ? (word.split('/').findLast(Boolean) ?? word) : word))

@@ -1,6 +1,9 @@
 /**
- * Runs a ladder of programs. Each program runs once to verify it, then all run in turn, round by round, for wall
- * times. Each then runs once under ncu for its kernel times. Every run is checked by its exit code and output.
+ * Runs a ladder of programs.
+ *
+ * Each program first runs once to verify it. The programs then run in alternating rounds for wall
+ * times. Each program finally runs once under ncu for its kernel times. The exit code and output of
+ * every run are checked.
  */
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -25,7 +28,7 @@ export interface ProgramsJob {
   folder: ProgramFolder
   request: Pick<RunRequest, 'rungs' | 'profile'>
   toolbox: Toolbox
-  /** The GPU that programs are expected to use, if known. */
+  /** The GPU that the programs should use, if known. */
   gpu: { device: Device; pciBusId: string } | null
   waitForGpu: boolean
   identity: { id: string; createdAt: string; target: Target }
@@ -36,11 +39,11 @@ export interface ProgramsJob {
 
 interface ProgramsOutcome {
   session: Session
-  /** Set if ncu or its counters were missing. */
+  /** The error if ncu or its counters were missing. */
   missing: ErrorShape | null
 }
 
-/** Minimum time limit under ncu, where each launch costs some milliseconds. */
+/** Minimum time limit under ncu. Each launch costs some milliseconds there. */
 const leastProfileSeconds = 600
 
 export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
@@ -116,9 +119,9 @@ export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
 }
 
 interface Measuring {
-  /** Every rung of the ladder; the expected output may come from the first. */
+  /** Every rung of the ladder. The first rung may provide the expected output. */
   all: readonly ProgramState[]
-  /** The rungs to time. */
+  /** Rungs to time. */
   states: readonly ProgramState[]
   publish: (state: ProgramState) => void
 }
@@ -139,7 +142,7 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
       await runOnce(job, first, 0, null)
       if (first.trouble) unknown = together(first.trouble.reason)
       else expected = await keepExpected(join(folder.folder, output.file), scratch.path)
-      // The first program is the standard for the others, and right by definition.
+      // The first program is correct by definition, and the others are compared with it.
       if (states.includes(first)) done += 1
     }
     for (const state of states) {
@@ -183,10 +186,13 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
   }
 }
 
-/** Bytes of output that are kept to explain a failure. */
+/** Maximum bytes of output that are kept to explain a failure. */
 const keptOutput = 64 * 1024
 
-/** Runs a program and returns its wall time in ms; null if it was stopped. Stores any fault in the state. */
+/**
+ * Runs a program and returns its wall time in ms, or null if it was stopped. Stores any fault in
+ * the state.
+ */
 async function runOnce(
   { folder, toolbox, signal }: ProgramsJob,
   state: ProgramState,
@@ -225,7 +231,7 @@ async function runOnce(
     try {
       const checked = await checkOutput(path, expected, output)
       state.run.output = checked.output
-      // Keep the first answer unless a later one is wrong.
+      // Keep the first result unless a later result is wrong.
       if (round === 0 || checked.reason) state.verify = checked.verify
       if (checked.reason) state.trouble = { status: 'wrong', reason: checked.reason }
     } catch (error) {
@@ -241,7 +247,7 @@ function whyFailed(
   expected: number,
   seconds: number,
 ): Statement | null {
-  // A file that the system cannot execute has neither an exit code nor a signal.
+  // If the system cannot execute a file, there is neither an exit code nor a signal.
   if (outcome === 'not-found' || (outcome === 'exited' && exitCode === null))
     return message('programs.noSuchProgram', { program })
   if (outcome === 'timeout') return message('programs.timedOut', { program, seconds })
@@ -260,7 +266,10 @@ interface GpuTimes {
   missing: ErrorShape | null
 }
 
-/** Runs each program once under ncu, which times every launch. A failure does not affect the wall times. */
+/**
+ * Runs each program once under ncu, which times every launch. A failure here does not affect the
+ * wall times.
+ */
 async function gpuTimes(
   { folder, toolbox, emit, signal }: ProgramsJob,
   {
@@ -311,7 +320,7 @@ async function gpuTimes(
     try {
       const preview = await previewProgram(toolbox, call, mostTimed)
       const launches = preview.launches.flatMap(toPreview)
-      // The time of only some of its kernels would not be the program's.
+      // A time that covers only some of the kernels is not the program's time.
       found = launches.length > 0 && preview.outcome === 'exited'
       if (!found) throw await whyNothing(toolbox, call, preview)
       if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
@@ -319,7 +328,7 @@ async function gpuTimes(
       publish(state)
     } catch (error) {
       const shape = toErrorShape(error)
-      // If ncu lacks something for one program, it lacks it for all.
+      // If ncu lacks a requirement for one program, it lacks the requirement for all.
       if (shape.kind === 'missing') return lost(shape)
       if (shape.kind !== 'cancelled')
         warn(message('programs.noGpuTime', { program: rung, why: shape.message }))

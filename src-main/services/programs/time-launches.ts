@@ -1,6 +1,6 @@
 /**
- * Times a program's launches: one by one under ncu or, if a kernel does not end by itself, concurrently through
- * CUPTI.
+ * Times a program's launches. ncu times them one by one. If a kernel does not end by itself, CUPTI
+ * times them running concurrently.
  */
 import { previewProgram, type Preview, type ProgramCall } from '../../adapters/tools/ncu-program'
 import { timeProgram } from '../../adapters/tools/program-activity'
@@ -13,7 +13,7 @@ import { mostTimed, toPreview, whyNothing } from './nothing'
 
 export interface TimedLaunches extends Pick<Preview, 'outcome' | 'exitCode' | 'whole'> {
   launches: PreviewLaunch[]
-  /** Indexes of the GPUs that the launches ran on. */
+  /** Indexes of the GPUs that ran the launches. */
   gpus: ReadonlySet<number | null>
   by: 'ncu' | 'cupti'
   warnings: Statement[]
@@ -22,13 +22,13 @@ export interface TimedLaunches extends Pick<Preview, 'outcome' | 'exitCode' | 'w
 export interface LaunchTiming {
   toolbox: Toolbox
   call: ProgramCall
-  /** Builds the library for CUPTI. */
+  /** Builds the CUPTI library. */
   bench: () => Promise<Bench>
   /** Called before the program runs again without ncu. */
   onStuck: (kernel: string) => void
 }
 
-/** Times the launches. Throws if there are none to show. */
+/** Times the launches. Throws an error if no launches were found. */
 export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches> {
   const { toolbox, call } = timing
   const seen = await previewProgram(toolbox, call, mostTimed)
@@ -41,8 +41,8 @@ export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches>
 }
 
 /**
- * Times kernels that may wait for each other. ncu's times so far are discarded, since the program did not run
- * properly.
+ * Times kernels that may wait for each other. Discards ncu's earlier times, because the program did
+ * not run properly under ncu.
  */
 async function timeTogether(
   { toolbox, call, bench, onStuck }: LaunchTiming,

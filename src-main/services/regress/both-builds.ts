@@ -1,4 +1,7 @@
-/** The builds that `regress` times: for each rung the current code, the old code, and a copy of the old build. */
+/**
+ * Builds what `regress` times: for each rung the current code, the old code, and a copy of the old
+ * build.
+ */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
 import { builtRung, type BuiltRung } from '../../adapters/tools/runner'
@@ -21,7 +24,7 @@ import type { Device } from '../../domain/gpu/device'
 export interface Row {
   planned: PlannedRung
   old: PlannedRung | undefined
-  /** Set if the verdict needs no timing. */
+  /** The verdict, if it needs no timing. */
   settled?: { verdict: RegressVerdict; reason: Statement | null }
   pair?: BuiltPair
   sameBuild: boolean
@@ -37,13 +40,13 @@ interface BothBuilds {
   old: OldRungs
   device: Device
   scratch: string
-  /** The origin of the old code, for messages. */
+  /** Origin of the old code, for messages. */
   against: string
 }
 
 /**
- * Builds old and new code. Throws if an old rung does not compile: it cannot be compared, and the user has to know
- * before the GPU is used.
+ * Builds old and new code. Throws an error if an old rung does not compile. Such a rung cannot be
+ * compared, and the user must know before the GPU is used.
  */
 export async function buildBoth({
   compiler,
@@ -115,7 +118,7 @@ export async function buildBoth({
 const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
-/** Copies a build so that the linker treats it as another library although the code is the same. */
+/** Copies a build, so that the linker loads the same code as a different library. */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,
   id,

@@ -1,6 +1,6 @@
 /**
- * Loads the old code of a ladder so it can be rebuilt: from a session, which stores its sources, or from a git
- * revision.
+ * Loads the old code of a ladder for a rebuild. The code comes from a session's stored sources or a
+ * git revision.
  */
 import { resolve, sep } from 'node:path'
 import {
@@ -34,12 +34,12 @@ import { storeOf } from '../sessions/session-places'
 export interface OldRungs {
   from: OldCode
   task: Task
-  /** Old include/ and task headers, by path. */
+  /** Old include/ files and task headers by path. */
   includes: ReadonlyMap<string, string>
   headers: ReadonlyMap<string, string>
-  /** The plan's rungs that the old code has, by current id. */
+  /** Old versions of the plan's rungs, by current id. */
   rungs: ReadonlyMap<string, PlannedRung>
-  /** Rungs that the ladder no longer has; empty if only some rungs were requested. */
+  /** Rungs that the ladder no longer has. Empty if only some rungs were requested. */
   gone: readonly { id: string; title: string }[]
 }
 
@@ -49,9 +49,9 @@ interface OldCodeRequest {
   request: PlanRequest
   plan: RunPlan
   against: string
-  /** An empty folder for the files of a revision. */
+  /** An empty folder for the files of a git revision. */
   scratch: string
-  /** The user allows building and running the code of a session from elsewhere. */
+  /** Whether the user allows building and running the code of a session from another machine. */
   trust: boolean
   signal: AbortSignal
 }
@@ -126,7 +126,7 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // The file that runs a script belongs to this program, as the runner does.
+          // The file that runs a script belongs to this program, like the runner.
           ...builtWithAll.get(rung.file),
         },
       ]),

@@ -1,4 +1,4 @@
-/** The verdicts as Markdown for a pull request and as JUnit XML for a test report. */
+/** Formats the verdicts as Markdown for a pull request and as JUnit XML for a test report. */
 import { percentChange } from '../../domain/analysis/time-change'
 import { formatMs } from '../../domain/metrics/units'
 import { roundPercent, type RegressReport, type RegressRung } from '../../domain/regress/report'
@@ -8,7 +8,9 @@ import { md, mdCode, mdCodeCell, mdTable } from '../../domain/text/markdown'
 import { inEnglish } from '../../domain/text/english'
 import { html } from '../report/html-markup'
 
-/** Worse rungs first, then undecided ones, because a long table is read from its top. */
+/**
+ * Worse rungs are first, then undecided rungs, because readers start at the top of a long table.
+ */
 const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']
 
 export const byVerdict = (rungs: readonly RegressRung[]): RegressRung[] => {
@@ -18,7 +20,7 @@ export const byVerdict = (rungs: readonly RegressRung[]): RegressRung[] => {
 
 export const time = (ms: number | null): string => (ms === null ? '–' : formatMs(ms))
 
-/** `+1.02 % (+0.95 % to +1.10 %)` */
+/** Formats a change with its interval: `+1.02 % (+0.95 % to +1.10 %)`. */
 export const changeOf = ({ ratio, interval }: RegressRung): string =>
   ratio === null || interval === null
     ? '–'
@@ -27,13 +29,13 @@ export const changeOf = ({ ratio, interval }: RegressRung): string =>
 export const cyclesOf = ({ cycles }: RegressRung): string =>
   cycles === null ? '–' : percentChange(cycles.ratio)
 
-/** Describes the old code. */
+/** Returns a description of the old code. */
 export const againstOf = ({ against }: RegressReport): string =>
   against.kind === 'session'
     ? `the session ${against.name}`
     : `${against.name} (${against.commit.slice(0, 12)})`
 
-/** Explains in one paragraph how the verdicts were reached. */
+/** Returns a paragraph that explains how the verdicts were reached. */
 export function howDecided({
   thresholdPercent,
   askedPercent,
@@ -83,7 +85,7 @@ export const regressMarkdown = (report: RegressReport): string =>
     md(howDecided(report)),
   ].join('\n\n')}\n`
 
-/** As in HTML, but XML does not allow these two characters at all. */
+/** Escapes text as in HTML. XML also forbids these two characters. */
 const xml = (text: string): string => html(text).replace(/[\ufffe\uffff]/g, '\ufffd')
 
 const sentence = (rung: RegressRung): string =>
@@ -104,7 +106,7 @@ function testcase(report: RegressReport, rung: RegressRung): string {
   return `${open}/>`
 }
 
-/** Returns one test per rung: slower and broken rungs fail, undecided ones are skipped. */
+/** Returns one test per rung. Slower and broken rungs fail, and undecided rungs are skipped. */
 export function regressJunit(report: RegressReport): string {
   const count = (...wanted: RegressVerdict[]): number =>
     report.rungs.filter(({ verdict }) => wanted.includes(verdict)).length

@@ -1,6 +1,8 @@
 /**
- * Rebuilds the old code of a ladder and measures old and new code in turn on this GPU. The conditions of a stored
- * time therefore do not matter. Both builds are verified first, and failing results are measured twice.
+ * Rebuilds the old code of a ladder and measures old and new code alternately on this GPU.
+ *
+ * The conditions of a stored time therefore do not matter. Both builds are verified first. Failing
+ * results are measured twice.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -47,13 +49,13 @@ import { median } from '../../domain/regress/statistics'
 import { keepSameCode, readSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
-  /** A session, or a git revision. */
+  /** A session or a git revision. */
   against: string
   thresholdPercent: number
   rounds: number
   secondsAPair: number
   cacheState: CacheState
-  /** Measure the spread of identical code even if it is cached. */
+  /** Whether to measure the spread of identical code even if it is cached. */
   calibrate: boolean
 }
 
@@ -62,13 +64,13 @@ interface RegressOptions {
   onNote: (text: string) => void
   idleSeconds: number
   waitForGpu: boolean
-  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
   gpu?: number
   trust: boolean
 }
 
 const seed = 1
-/** The runner times whatever it verifies; this is the shortest time. */
+/** The shortest measurement. The runner always times the code that it verifies. */
 const verifySeconds = 0.02
 
 export async function regress(
@@ -156,8 +158,8 @@ const pairsOf = (rows: readonly Row[]): BuiltPair[] =>
   rows.flatMap(({ pair, settled }) => (pair && !settled ? [pair] : []))
 
 /**
- * Verifies both builds. Broken rungs are not timed. The old code is checked too, since the time of a wrong result
- * means nothing.
+ * Verifies both builds. Broken rungs are not timed. The old code is checked too, because the time
+ * of a wrong result is meaningless.
  */
 async function verifyBoth(own: OnGpu): Promise<void> {
   const { toolbox, runner, plan, request, options, rows, expected, trusted } = own
@@ -208,7 +210,7 @@ interface MeasuredBoth {
   percent: number
   first: RoundsOutcome
   again: RoundsOutcome | null
-  /** Verdicts from the times alone. */
+  /** Verdicts based on the times alone. */
   verdicts: Map<string, MeasuredVerdict>
 }
 
@@ -227,7 +229,10 @@ async function measureBoth(own: OnGpu): Promise<MeasuredBoth> {
   return { sameCode, percent, first, again, verdicts: decided }
 }
 
-/** Returns the cached spread of identical code, or derives it from these rounds and caches it. */
+/**
+ * Returns the cached spread of identical code. If the cache has no entry, computes the spread from
+ * these rounds and caches it.
+ */
 async function sameCodeSpread(
   { setup, device, request }: OnGpu,
   { rounds }: RoundsOutcome,

@@ -1,6 +1,7 @@
 /**
- * Rounds: in each, a new runner process times the pairs of builds in turn. A pair that hangs or crashes is excluded
- * from later rounds, and the rest of the round is repeated without it.
+ * Runs measurement rounds. In each round, a new runner process times all pairs of builds. A pair
+ * that hangs or crashes is excluded from later rounds, and the rest of the round is repeated
+ * without it.
  */
 import {
   compareArgs,
@@ -18,10 +19,13 @@ import type { Problem } from '../../domain/task/problem'
 import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
 
-/** Two builds of a rung, and a copy of the old build. The difference between the old build and its copy is noise. */
+/**
+ * Two builds of a rung, and a copy of the old build. The difference between the old build and the
+ * copy is noise.
+ */
 export interface BuiltPair {
   now: BuiltRung
-  /** The builds have different ids: no rung id contains `@`. */
+  /** The builds have different ids. No rung id contains `@`. */
   before: BuiltRung
   copy: BuiltRung
 }
@@ -29,7 +33,7 @@ export interface BuiltPair {
 export const oldId = (id: string): string => `${id}@old`
 export const copyId = (id: string): string => `${id}@copy`
 
-/** Rotates the pairs, so that different code is launched and loaded before a pair in each round. */
+/** Rotates the pairs, so that each round launches and loads different code before a given pair. */
 function inOrder(pairs: readonly BuiltPair[], round: number): readonly BuiltPair[] {
   const at = round % Math.max(1, pairs.length)
   const turned = [...pairs.slice(at), ...pairs.slice(0, at)]
@@ -42,27 +46,27 @@ interface RoundsRequest {
   task: Task
   problem: Problem
   taskFolder: string | null
-  /** The reference that computes inputs, if any are computed. */
+  /** The reference that computes inputs, or null if no inputs are computed. */
   expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
-  /** The number of the first round. Other rounds have their builds elsewhere in memory. */
+  /** Number of the first round. Each round places its builds at different memory addresses. */
   from: number
-  /** Sampling time per pair and round. */
+  /** Sampling time per pair and round in seconds. */
   secondsAPair: number
   seed: number
   cacheState: CacheState
   idleMs: number
   signal: AbortSignal
-  /** Distinguishes the calls in raw output. */
+  /** Name that distinguishes the calls in raw output. */
   name: string
   onRound: (done: number) => void
 }
 
 export interface RoundsOutcome {
-  /** Rounds by rung; empty for a pair that failed. */
+  /** Rounds by rung. Empty for a pair that failed. */
   rounds: Map<string, Round[]>
-  /** Why a pair could not be timed in every round. */
+  /** Reasons that a pair could not be timed in every round. */
   failures: Map<string, string>
 }
 
@@ -108,7 +112,7 @@ interface Listener {
   onFailure: (id: string, why: string) => void
 }
 
-/** Runs one process. Throws for errors that another process would not fix. */
+/** Runs one process. Throws errors that another process would not fix. */
 async function oneProcess(
   request: RoundsRequest,
   number: number,

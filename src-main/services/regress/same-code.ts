@@ -1,7 +1,8 @@
 /**
- * The spread of identical code on this machine, cached per GPU and driver.
+ * Measures the spread of identical code on this machine and caches it per GPU and driver.
  *
- * A smaller change is noise. The spread is measured like any change, with the old build against a copy of itself.
+ * A change below the spread is noise. The spread is measured like any change, with the old build
+ * against a copy of the same build.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -24,7 +25,7 @@ export const readSameCode = async (
   device: Pick<Device, 'name' | 'driver'>,
 ): Promise<SameCode | null> => (await cacheFile(folders).read())[keyOf(device)] ?? null
 
-/** Writes the cache. Ignores failures, which cost only time. */
+/** Writes the cache. Ignores failures, because they only cost time. */
 export async function keepSameCode(
   folders: Pick<Folders, 'cache'>,
   device: Pick<Device, 'name' | 'driver'>,

@@ -1,5 +1,6 @@
 /**
- * ncu's own report of a session: fetched from the machine that has it, opened in Nsight Compute, and read in parts.
+ * Handles ncu's own report of a session. The report is fetched from its machine, opened in Nsight
+ * Compute, and read in parts.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -17,16 +18,19 @@ import { openMachine } from './remote-job'
 
 interface FoundReport {
   state: 'here' | 'there'
-  /** The report's path on this machine or the other. */
+  /** Path of the report on its machine. */
   path: string
   bytes: number
-  /** Bytes that are already on this machine. */
+  /** Number of bytes that are already on this machine. */
   done: number
-  /** The machine that has the report; null if it is here. */
+  /** Name of the machine that has the report, or null if the report is on this machine. */
   machine: string | null
 }
 
-/** Returns where the report of a session's folder is; null if there is none. */
+/**
+ * Returns the location of the ncu report of a session's folder, or null if the session has no
+ * report.
+ */
 export async function findReport(folder: string): Promise<FoundReport | null> {
   const path = join(folder, reportFile)
   const here = await stat(path).catch(() => null)
@@ -37,12 +41,15 @@ export async function findReport(folder: string): Promise<FoundReport | null> {
   return { state: 'there', path: kept.path, bytes, machine, done: await fetchedBytes(folder) }
 }
 
-/** Pauses before reconnecting. After the last one, the download stops and keeps what it has. */
+/**
+ * Pauses before reconnecting. After the last pause, the download stops and keeps the bytes
+ * received.
+ */
 const retriesMs = [500, 2000, 5000, 15_000]
 
 /**
- * Ensures that a session's report is on this machine and returns its path. A partial download is kept for the next
- * call. Throws if there is no report, or if its machine cannot be reached.
+ * Copies a session's report to this machine if needed and returns its path. A partial download is
+ * kept for the next call. Throws an error if there is no report or its machine is unreachable.
  */
 export async function bringReport(
   { machine }: Setup,
@@ -88,10 +95,10 @@ export async function bringReport(
   }
 }
 
-/** How long to wait for Nsight Compute to report that it cannot start. */
+/** Time to wait for Nsight Compute to report that it cannot start. */
 const patienceMs = 1500
 
-/** Opens a report in this machine's Nsight Compute. */
+/** Opens a report in Nsight Compute on this machine. */
 export async function openInNsight({ machine }: Setup, path: string): Promise<void> {
   const ncu = await machine.toolbox(null).locate('ncu')
   const programs = [...(ncu === null ? [] : [join(dirname(ncu), 'ncu-ui')]), 'ncu-ui']
@@ -107,10 +114,13 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
   throw missingError(message('machines.noNsight'), message('machines.openFile', { file: path }))
 }
 
-/** Bytes of a report per answer. */
+/** Number of bytes of a report per answer. */
 const partBytes = 2 * 2 ** 20
 
-/** Implements the contract's `ncuReport.*` calls. Each session fetches one report at a time. */
+/**
+ * Implements the `ncuReport.*` calls of the contract. A session fetches its report only once at a
+ * time.
+ */
 export function createNcuReports(
   setup: Setup,
   openSession: (ref: string) => Promise<OpenedSession>,

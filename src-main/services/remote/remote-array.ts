@@ -1,4 +1,6 @@
-/** Runs a command of this program as a Slurm array: each task does its part, and the outcome of each is reported. */
+/**
+ * Runs a command of this program as a Slurm array. Each task does its part and reports the outcome.
+ */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { removeJob } from '../../adapters/remote/remote-jobs'
@@ -22,7 +24,9 @@ interface TasksThere extends Omit<CommandThere, 'file'> {
 const retryMs = 5000
 const attempts = 60
 
-/** Runs the tasks to completion. A failed task is reported; only the failure of all is an error. */
+/**
+ * Runs the tasks to completion. Reports each failed task. Throws an error only if all tasks failed.
+ */
 export async function runTasks(
   folders: Pick<Folders, 'config'>,
   name: string,
@@ -74,7 +78,7 @@ export async function runTasks(
   }
 }
 
-/** Follows the array across lost connections. */
+/** Follows the array across connection losses. */
 async function followed(
   array: StartedArray,
   name: string,
@@ -88,7 +92,8 @@ async function followed(
     last = text
   }
   for (let tries = 0; tries < attempts; tries += 1) {
-    // Stop requests go to the tasks: running ones save, and the array ends by itself.
+    // Stop requests are sent to the tasks. Running tasks save their results, and the array then
+    // ends by itself.
     const ended = await array.follow(onProgress, new AbortController().signal)
     if (ended) return ended
     onNotice(message('machines.lost', { name }))
@@ -109,7 +114,7 @@ function noticeOf(
   })
 }
 
-/** Returns why a task did not do its part; null if it did. */
+/** Returns the reason that a task did not do its part, or null if it did. */
 function fault({ last, queue, accounting }: EndedTask): Statement | null {
   const line = JobLine.safeParse(last).data
   if (line?.type === 'end') {

@@ -1,6 +1,8 @@
 /**
- * A job of this program on another machine. It runs there in its own process group and writes its lines to a file.
- * After a lost connection, reading continues at the last position. Stopping the job stops the whole group.
+ * Runs a job of this program on another machine.
+ *
+ * The job runs in a separate process group and writes its output lines to a file. After a
+ * connection loss, reading continues at the last position. Stopping the job stops the whole group.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -31,7 +33,7 @@ export interface NamedMachine {
   shell: Shell
 }
 
-/** Options for ssh in addition to the user's configuration; only tests set it. */
+/** Returns ssh options in addition to the user's configuration. Only tests set such options. */
 export const sshOptions = (): string[] =>
   (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
 
@@ -53,14 +55,14 @@ export async function openMachine(
   return { name, entry, shell: shellOf(name, entry) }
 }
 
-/** Returns the shell of a machine. Without a host, it is this machine, which is then a Slurm login node. */
+/** Returns the shell of a machine. If the entry has no host, this machine is a Slurm login node. */
 export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
   ssh === undefined ? localShell(name) : sshShell(name, ssh, sshOptions())
 
 export interface RemoteOptions {
   signal: AbortSignal
   onLine: (line: Exclude<JobLine, JobEnd>) => void
-  /** Reports a warning, or news if the level is `info`. */
+  /** Called with a warning, or with information if the level is `info`. */
   onNotice: (notice: Statement, level?: 'info') => void
   /** Called when the connection is lost or restored. */
   onLink?: (up: boolean) => void
@@ -69,17 +71,17 @@ export interface RemoteOptions {
 export interface EndedJob {
   end: JobEnd
   place: JobPlace
-  /** The host that it ran on. */
+  /** Host that the job ran on. */
   host: SessionHost | null
 }
 
-/** Pauses before reconnecting; the last one repeats. */
+/** Pauses before reconnecting. The last pause repeats. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
-/** Time for a stopped job to save its results before it is killed. */
+/** Time that a stopped job has to save its results before it is killed. */
 const graceMs = 60_000
 const clockTolerance = 120
 
-/** Probes the machine, and sends the program and Node if they are missing. */
+/** Probes the machine. Sends the program and Node.js if they are missing there. */
 export async function prepare(
   { shell, entry }: NamedMachine,
   { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
@@ -112,7 +114,10 @@ const onStateOf =
     if (notice) onNotice(notice.message, notice.level === 'info' ? 'info' : undefined)
   }
 
-/** Runs a job to completion. Throws if it cannot be started, or ends without a completion line. */
+/**
+ * Runs a job to completion. Throws an error if the job cannot start or ends without a completion
+ * line.
+ */
 export async function runJob(
   machine: NamedMachine,
   { facts, node, agent }: Awaited<ReturnType<typeof prepare>>,
@@ -131,7 +136,10 @@ export async function runJob(
   return followJob(machine, job, options)
 }
 
-/** Returns the runs there whose results were not copied back, for example because a laptop was switched off. */
+/**
+ * Returns the machine's runs whose results were not copied back, for example because a laptop was
+ * switched off.
+ */
 export async function findRuns(
   { shell, entry }: NamedMachine,
   signal: AbortSignal,
@@ -140,7 +148,7 @@ export async function findRuns(
   return { facts, jobs: await findJobs(shell, facts, signal) }
 }
 
-/** Follows a job that an earlier call started, from its first line. */
+/** Follows a job that an earlier call started, beginning with the job's first line. */
 export function resumeJob(
   machine: NamedMachine,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -175,7 +183,7 @@ async function followJob(
     const line = JobLine.safeParse(value).data
     if (line?.type === 'end') end = line
     else if (line) options.onLine(line)
-    // A restarted job has no result yet, whatever it saved when it was stopped.
+    // A restarted job has no result yet, even if it saved some when it was stopped.
     if (line?.type === 'begun') {
       end = null
       host = { name: line.host, job: number }
@@ -222,7 +230,10 @@ async function followJob(
   }
 }
 
-/** Returns why a job has no result. A Slurm job has its own reasons, and may have none. */
+/**
+ * Returns the reason that a job has no result. A Slurm job may end for other reasons, or for an
+ * unknown reason.
+ */
 function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
   const why = job.ending()?.statement ?? null
   const ended =
@@ -234,7 +245,10 @@ function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Stat
     : together(message('slurm.ended', { name, number: job.number! }), why, ended)
 }
 
-/** On abort, asks the job to save and end. Kills it if it does not. Gives up if the machine cannot be reached. */
+/**
+ * On abort, asks the job to save and end. Kills the job if it does not end. Gives up if the machine
+ * is unreachable.
+ */
 function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {
   let timers: NodeJS.Timeout[] = []
   const stop = (force: boolean): void => {
@@ -262,15 +276,23 @@ function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController
 }
 
 export interface CommandThere {
-  /** Sends the folder that the command needs and returns its remote path; null if it needs none. */
+  /**
+   * Sends the folder that the command needs and returns its remote path, or null if the command
+   * needs no folder.
+   */
   send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
-  /** Returns the command's words, given its job folder and the remote path of the sent folder. */
+  /**
+   * Returns the words of the command, given its job folder and the remote path of the sent folder.
+   */
   words: (job: string, folder: string | null) => readonly string[]
-  /** A file that the command leaves in its job folder, to be read back. */
+  /** File that the command writes in its job folder. The file is read back afterwards. */
   file?: string
 }
 
-/** Runs a command of this program's command line there. Forwards its notes and returns its output. */
+/**
+ * Runs a command of this program on the machine. Forwards the command's notes and returns its
+ * output.
+ */
 export async function runWords(
   folders: Pick<Folders, 'config'>,
   name: string,

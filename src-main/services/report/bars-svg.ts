@@ -1,11 +1,11 @@
 /**
- * A bar chart over all rungs, for print and Markdown: a self-contained SVG, black on white, readable without color.
- * Charts on screen use the screen's own library.
+ * Draws a bar chart over all rungs for print and Markdown. The chart is a self-contained SVG, black
+ * on white, readable without color. Charts on screen use a chart library.
  */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-markup'
 
-/** In CSS pixels, as stated in the drawing. */
+/** Returns the size stated in the drawing, in CSS pixels. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
@@ -15,35 +15,41 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 }
 
 export interface Bar {
-  /** The bar's label: a rung's number, or its number and title. */
+  /** Label of the bar: a rung's number, or its number and title. */
   label: string
-  /** Null if there is no figure: the space stays empty, and `text` gives the reason. */
+  /**
+   * Value of the bar. Null if there is no figure: the space stays empty, and `text` gives the
+   * reason.
+   */
   value: number | null
-  /** The figure with its unit. */
+  /** Text of the figure with its unit. */
   text: string
-  /** The reference, drawn lighter, with a line at its value across all rows. */
+  /**
+   * Whether this is the reference. The reference is drawn lighter, with a line at its value across
+   * all rows.
+   */
   isReference: boolean
 }
 
 export interface BarChart {
-  /** Part of a file's name. */
+  /** Part of the name of a file. */
   id: string
   title: string
-  /** A sentence describing the picture, as alternative text. */
+  /** Alternative text: a sentence that describes the picture. */
   description: string
   bars: readonly Bar[]
-  /** Formats axis values, if plain counts do not suit the unit. */
+  /** Formats axis values if plain counts do not suit the unit. */
   axisText?: (value: number) => string
-  /** The upper end of the axis, if the unit has one. */
+  /** Upper end of the axis, if the unit has one. */
   max?: number
-  /** The position of the line across all rows, null for none; by default the reference's value. */
+  /** Position of the line across all rows, or null for no line (default: the reference's value). */
   reference?: number | null
-  /** The number of consecutive bars that belong together; by default one. */
+  /** Number of consecutive bars that form a group (default: 1). */
   together?: number
 }
 
 export interface Layout {
-  /** In CSS pixels; the height depends on the number of rows. */
+  /** Width in CSS pixels. The height depends on the number of rows. */
   width: number
   labelWidth: number
 }
@@ -61,19 +67,22 @@ const colours = {
   faint: '#525b67',
 }
 
-/** Returns an axis step of 1, 2 or 5 times a power of ten, so that a few steps reach the top and labels fit. */
+/**
+ * Returns an axis step of 1, 2 or 5 times a power of ten. A few steps reach the top, and the labels
+ * fit.
+ */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
   const power = 10 ** Math.floor(Math.log10(top / most))
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= most) ?? top
 }
 
-/** `20 M` instead of `20.0 M`. */
+/** Formats round counts without decimals: `20 M` instead of `20.0 M`. */
 const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?=\D|$)/, '')
 
 const at = (value: number): string => String(+value.toFixed(2))
 
-/** Truncates a text to about the given width, with an ellipsis. */
+/** Truncates a text to about the given width and adds an ellipsis. */
 function fit(text: string, width: number): string {
   const most = Math.floor(width / 6)
   const letters = [...text]
@@ -94,7 +103,7 @@ const rect = (x: number, y: number, width: number, height: number, fill: string)
 const line = (x: number, y1: number, y2: number, stroke: string, more = ''): string =>
   `<line x1="${at(x)}" x2="${at(x)}" y1="${at(y1)}" y2="${at(y2)}" stroke="${stroke}"${more}/>`
 
-/** In CSS pixels. */
+/** Returns the height of a chart in CSS pixels. */
 export const barsHeight = ({ bars }: BarChart): number => head + bars.length * row + foot
 
 export const referenceOf = ({ bars, reference }: BarChart): number | null =>

@@ -1,4 +1,7 @@
-/** A check against a baseline for a pull request: the headline, one row per rung, and the provenance of both. */
+/**
+ * Prints a check against a baseline for a pull request: the headline, one row per rung, and the
+ * provenance of both sessions.
+ */
 import { type BaselineCheck, type RungCheck } from '../../domain/analysis/baseline-check'
 import { percentChange } from '../../domain/analysis/time-change'
 import { message } from '../../domain/messages/message'
@@ -40,7 +43,9 @@ const row = ({ id, verdict, reasons, status, medianMs, change }: RungCheck): str
   md(reasons.map(inEnglish).join(' ')),
 ]
 
-/** Worse rungs first, then undecided ones, because a long table is read from its top. */
+/**
+ * Worse rungs are first, then undecided rungs, because readers start at the top of a long table.
+ */
 const order: RungCheck['verdict'][] = ['slower', 'broken', 'unresolved']
 const rank = ({ verdict }: RungCheck): number =>
   order.includes(verdict) ? order.indexOf(verdict) : order.length

@@ -1,5 +1,6 @@
 /**
- * The charts of printed and Markdown reports: bars of the throughput and counters, and charts drawn by the screen.
+ * Creates the charts of printed and Markdown reports: bars of the throughput and counters, and
+ * charts drawn by the screen.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import { areTimesRanked } from '../../domain/analysis/comparability'
@@ -30,11 +31,14 @@ import { html } from './html-markup'
 import type { ReportModel } from './model'
 import type { Drawing } from '../../domain/report/chart-drawings'
 
-/** `05 2D thread tile`; only the title if the id has no leading number. */
+/**
+ * Returns a rung's number and title, such as `05 2D thread tile`. Returns only the title if the id
+ * has no leading number.
+ */
 const numbered = ({ id, title }: RungResult): string =>
   `${numberOfId(id) ?? ''} ${title}`.trimStart()
 
-/** The axis unit, one prefix above the figures' unit. */
+/** Returns the axis unit, one prefix above the unit of the figures. */
 const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
 
 const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({
@@ -60,8 +64,9 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 }
 
 /**
- * Returns a chart of two sessions: each rung's bar of the first session is above that of the second. Null without a
- * time, or if L2 held different data, since adjacent bars imply a ranking.
+ * Returns a chart of two sessions, with each rung's bar of the first session above the bar of the
+ * second. Returns null without a time, or if L2 held different data, because adjacent bars imply a
+ * ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -105,22 +110,25 @@ function metricChart({ rows, metrics }: ReportModel, id: string): BarChart | nul
   }
 }
 
-/** A chart of a report: bars drawn here, or a chart drawn by the screen. */
+/** A chart of a report. Bars are drawn here, and other charts are drawn by the screen. */
 export type ReportChart = {
-  /** The word that requested the chart. */
+  /** The word used to request the chart. */
   word: string
   caption: string | null
 } & ({ bars: BarChart } | { drawing: Drawing })
 
-/** Charts of the screen that a printed report includes by default. */
+/** Screen charts that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
-/** Returns the leading counter and those of the card level; the tables have the others. */
+/**
+ * Returns the leading counter and the counters of the card level. The tables have the other
+ * counters.
+ */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]
 
-/** Metrics that the occupancy chart already shows for each rung. */
+/** Metrics that the occupancy chart already shows per rung. */
 const inOccupancy = ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy']
 
 function usualWords({ session, metrics, drawn, captions }: ReportModel): string[] {
@@ -134,7 +142,7 @@ function usualWords({ session, metrics, drawn, captions }: ReportModel): string[
   ]
 }
 
-/** Returns the chosen charts in that order, or a default selection. */
+/** Returns the chosen charts in the requested order, or a default selection. */
 export function chartsOf(model: ReportModel): ReportChart[] {
   return (model.charts ?? usualWords(model)).flatMap((word): ReportChart[] => {
     const caption = model.captions[word] ?? null
@@ -145,10 +153,10 @@ export function chartsOf(model: ReportModel): ReportChart[] {
   })
 }
 
-/** The most bars that fit on a page below a heading. */
+/** Maximum number of bars on a page below a heading. */
 const mostBars = 44
 
-/** Splits a chart with too many bars for a page into several with the same scale. */
+/** Splits a chart with too many bars for a page into several charts with the same scale. */
 function piecesOf(chart: BarChart): BarChart[] {
   const { bars } = chart
   const count = Math.ceil(bars.length / mostBars)
@@ -166,11 +174,11 @@ function piecesOf(chart: BarChart): BarChart[] {
   }))
 }
 
-/** Returns the figures for print. Splits a chart into several so that none is cut by a page break. */
+/** Returns the figures for print. Splits a chart so that no page break cuts it. */
 export const chartFigures = (chart: BarChart, layout: Layout): string[] =>
   piecesOf(chart).map((piece) => `<figure>${barsSvg(piece, layout)}</figure>`)
 
-/** The text width of a page: 170 mm at 96 dpi. */
+/** Text width of a page: 170 mm at 96 dpi. */
 const picture = { width: 643, labelWidth: 220 }
 
 const asPicture = (chart: BarChart): Picture => ({
@@ -180,7 +188,7 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** Returns a file name made from the word of a chart. */
+/** Returns the file name of a chart, made from its word. */
 const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
 
 /** Returns each chart as a file, named by its word or metric id. */
@@ -194,7 +202,7 @@ export const pictures = (model: ReportModel): Picture[] =>
 export const comparisonPictures = (model: ComparisonModel): Picture[] =>
   [pairChart(model)].filter((chart) => chart !== null).map(asPicture)
 
-/** A picture in Markdown, from the folder next to the file. */
+/** Returns a Markdown image with a file in the folder next to the document. */
 const mdImage = (alternative: string, folder: string, file: string): string =>
   `![${alternative}](${encodeURIComponent(folder)}/${encodeURIComponent(file)})`
 
@@ -208,7 +216,7 @@ export const mdChart = (chart: ReportChart, folder: string): string[] => [
   ...(chart.caption === null ? [] : [`_${md(chart.caption)}_`]),
 ]
 
-/** Returns a chart for print. A chart from the screen includes its own description and sources. */
+/** Returns a chart for print. A chart from the screen already has its description and sources. */
 export function printChart(chart: ReportChart, layout: Layout): string[] {
   const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`
   if ('bars' in chart) {

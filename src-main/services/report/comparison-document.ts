@@ -1,4 +1,4 @@
-/** A comparison of two sessions as a document for print. */
+/** Formats a comparison of two sessions as a document for print. */
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartFigures, pairChart } from './charts'
@@ -41,7 +41,7 @@ function timePart(model: ComparisonModel): PrintPart {
   return { id: 'times', title: 'Times', body: body.join('\n') }
 }
 
-/** Returns the rungs with changed counters, each with those counters. */
+/** Returns the rungs with changed counters, together with the counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

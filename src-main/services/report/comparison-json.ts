@@ -1,4 +1,6 @@
-/** A comparison of two sessions as JSON: what `report A --compare B --format json` writes. */
+/**
+ * Formats a comparison of two sessions as JSON, the output of `report A --compare B --format json`.
+ */
 import { z } from 'zod'
 import { plain, withText } from '../../domain/text/english'
 import { Statement } from '../../domain/messages/message'
@@ -13,21 +15,25 @@ export const comparisonJsonVersion = 4
 
 export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
-  /** The date of the report, if one was given. */
+  /** Date of the report, if one was given. */
   reportDate: z.string().optional(),
-  /** What the reader should know in addition to the figures, including the warnings of both sessions. */
+  /**
+   * Warnings for the reader in addition to the figures, including the warnings of both sessions.
+   */
   warnings: z.array(Statement),
-  /** The difference between the sessions, worded as everywhere else. */
+  /** Difference between the sessions, in the same words as in the other formats. */
   answer: z.string(),
   a: Session,
   b: Session,
-  /** The rungs in both sessions. */
+  /** Rungs that both sessions have. */
   rungs: z.array(
     RungComparison.extend({
       id: z.string(),
-      /** Why it is faster or slower in b; empty if it is the same or unknown. */
+      /**
+       * Reasons that the rung is faster or slower in b. Empty if its time is the same or unknown.
+       */
       causes: z.array(Cause),
-      /** null if the source is the same or missing. */
+      /** Source change, or null if the source is the same or missing. */
       source: z.object({ hunks: z.array(Hunk).nullable() }),
     }),
   ),

@@ -1,6 +1,6 @@
 /**
- * Compares two sessions of one ladder and problem: before and after, or two GPUs. Incomparable sessions are rejected,
- * and differences besides the code are reported.
+ * Compares two sessions of one ladder and problem: before and after, or two GPUs. Rejects
+ * incomparable sessions. Reports other differences in addition to the code.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'
@@ -25,31 +25,34 @@ export interface ComparedRung {
   b: RungResult
   comparison: RungComparison
   why: Why
-  /** The throughput in each session; empty without a time. */
+  /** Throughput in each session. Empty without a time. */
   rates: readonly [string, string]
-  /** The source change; null if the source is the same or missing. */
+  /** Source change, or null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
 export interface ComparisonModel {
-  /** The difference between the sessions, worded as everywhere else. */
+  /** Difference between the sessions, in the same words as in the other formats. */
   answer: Sentence
-  /** The sections besides the summary and the provenance. */
+  /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
-  /** The author's title and paragraphs. Without a title, the default one names what is compared. */
+  /**
+   * The author's title and paragraphs. If there is no title, the default title names the compared
+   * sessions.
+   */
   title: string | null
   authorNotes: readonly string[]
   date: string | null
   warnings: Statement[]
   rungs: ComparedRung[]
-  /** Rungs that only one session has, and rungs with different parameters or status. */
+  /** Rungs that only one session has, and rungs whose parameters or status differ. */
   changes: Sentence[]
   facts: ComparedFact[]
 }
 
-/** A fact from both provenances. */
+/** A fact of the provenance, with the values of both sessions. */
 export interface ComparedFact {
   id: string
   label: string
@@ -78,7 +81,7 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
-  // A program's ids only number its kernels, so they cannot be matched.
+  // A program's ids only number its kernels, so kernels cannot be matched by id.
   if (!can(a.target).knowsRun || !can(b.target).knowsRun) return []
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs

@@ -1,6 +1,6 @@
 /**
- * Draws charts of the Charts screen as pictures. A browser on this machine opens an HTML report and runs the screen's
- * own code, so the pictures match those that the screen saves.
+ * Draws charts of the Charts screen as pictures. A browser on this machine opens an HTML report and
+ * runs the screen's own code. The pictures therefore match the pictures that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'
@@ -28,7 +28,10 @@ import { firstChoice, sweepCandidates } from '../../domain/session/size-series'
 import type { SessionPlaces } from '../sessions/session-places'
 import { listAll } from '../sessions/list-sessions'
 
-/** Returns the possible settings of a chart's controls for a session; null if it has none. */
+/**
+ * Returns the possible settings of a chart's controls for a session, or null if the chart has no
+ * controls.
+ */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
     case 'roofline':
@@ -61,10 +64,13 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
     )
 }
 
-/** Whether a word names a chart of the Charts screen, not a bar chart of a counter. */
+/** Whether a word names a chart of the Charts screen. Other words name bar charts of counters. */
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
 
-/** Throws for a chart that the session cannot have. Bars show the throughput or a counter that some rung has. */
+/**
+ * Throws an error for a chart that the session cannot have. Bars show the throughput or a counter
+ * that at least one rung has.
+ */
 export function checkCharts(words: readonly string[], session: Session): void {
   const counters = [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
   for (const word of words) {
@@ -81,7 +87,7 @@ export function checkCharts(words: readonly string[], session: Session): void {
   }
 }
 
-/** Returns the session itself and, for each other size of its ladder on this GPU, the newest listed session. */
+/** Returns the session, and the newest session for each other size of its ladder on this GPU. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -107,8 +113,8 @@ interface DrawTools {
 }
 
 /**
- * Draws the charts by word; null for one that the session has no data for. `said` is the page's explanation for
- * those.
+ * Draws the charts by word. A chart is null if the session has no data for it. `said` is the page's
+ * explanation for missing charts.
  */
 export async function drawCharts(
   { places, drawInPage }: DrawTools,

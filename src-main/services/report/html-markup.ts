@@ -1,4 +1,4 @@
-/** Converts arbitrary text to HTML. Nothing in a session can become more than text. */
+/** Converts arbitrary text to HTML. Session content can only become text. */
 import type { Cell, Table } from './tables'
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/hidden-characters'
@@ -14,10 +14,10 @@ const escapes: Record<string, string> = {
 const escaped = (text: string): string =>
   text.replace(/[&<>"']/g, (character) => escapes[character]!)
 
-/** Returns text on one line, for an element or a quoted attribute. */
+/** Returns escaped text on one line, for an element or a quoted attribute. */
 export const html = (text: string): string => escaped(oneLine(text))
 
-/** Returns text with line breaks preserved, for `pre`. */
+/** Returns escaped text for `pre`, with line breaks preserved. */
 export const htmlLines = (text: string): string => escaped(visible(text))
 
 export const htmlCode = (text: string): string => `<code>${html(text)}</code>`
@@ -26,7 +26,7 @@ export const htmlSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return htmlCode(piece.code)
-      // Spaces between pieces are kept.
+      // Keep spaces between pieces.
       return escaped(visible(piece).replace(/\s+/g, ' '))
     })
     .join('')
@@ -39,7 +39,7 @@ interface HtmlColumn {
   align?: 'left'
 }
 
-/** Returns a table whose cells are already HTML. The first cell of a row is its header. */
+/** Returns a table whose cells are already HTML. The first cell of a row is the row's header. */
 export function htmlTable(
   columns: readonly HtmlColumn[],
   rows: readonly (readonly string[])[],

@@ -1,4 +1,7 @@
-/** A report as one HTML file: the UI with frozen sessions, inserted into the built template. */
+/**
+ * Prints a report as one HTML file. The file is the UI with frozen sessions, inserted into the
+ * built template.
+ */
 import { readFile } from 'node:fs/promises'
 import { gzipSync } from 'node:zlib'
 import type { Assets } from '../../adapters/catalog/assets'
@@ -16,7 +19,7 @@ import { html, htmlSentence } from './html-markup'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/hidden-characters'
 
-/** The built page with its script, compressed. */
+/** Returns the built page with its compressed script. */
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {
     const [head, tail, script] = splitAt(await readFile(reportTemplate, 'utf8'), [
@@ -33,7 +36,7 @@ export async function readTemplate({ reportTemplate }: Assets): Promise<string> 
   }
 }
 
-/** Shown if scripts are disabled: the findings and their provenance. */
+/** Returns the findings and their provenance for browsers with scripts disabled. */
 const withoutScripts = (models: readonly ReportModel[]): string =>
   models
     .map(({ title, summary, facts }) => {
@@ -48,7 +51,7 @@ const withoutScripts = (models: readonly ReportModel[]): string =>
     })
     .join('\n')
 
-/** Fills the template by position, so that text in a session is never mistaken for a placeholder. */
+/** Fills the template by position, so that session text is never mistaken for a placeholder. */
 export function printHtml(
   template: string,
   frozen: FrozenReport,

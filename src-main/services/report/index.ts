@@ -1,4 +1,7 @@
-/** Turns opened sessions into the text of a report. Pure, except that it scrubs this machine's names. */
+/**
+ * Converts opened sessions to the text of a report. The functions are pure, except that they scrub
+ * this machine's names.
+ */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
 import { DeepProfile } from '../../domain/session/deep'
@@ -47,26 +50,29 @@ export function parseFormat(word: string): ReportFormat {
   )
 }
 
-/** The parts to include in a report. */
+/** Parts to include in a report. */
 export interface Choice {
-  /** All by default. */
+  /** Sections to include (default: all). */
   sections?: readonly ReportSection[]
-  /** Rung ids; all by default. */
+  /** Ids of the rungs to include (default: all). */
   rungs?: readonly string[]
 }
 
 interface ReportOptions extends Choice, Authored, PrintOptions {
   format: TextFormat
-  /** A date to print; none by default, so that the same session yields the same bytes. */
+  /** Date to print. There is no default, so that the same session yields the same bytes. */
   date?: string
 }
 
 interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
-  /** Advice by rung id; some formats print or include it. */
+  /** Advice by rung id. Some formats print or include it. */
   next?: Readonly<Record<string, Next>>
 }
 
-/** Throws for a rung that the session lacks, instead of silently omitting it. */
+/**
+ * Returns the session with the chosen rungs only. Throws an error for a rung that the session
+ * lacks.
+ */
 function chosen({ session, ...rest }: Opened, rungs?: readonly string[]): Opened {
   if (rungs === undefined) return { session, ...rest }
   const found = rungs.map((id) => rungOf(session, id)?.id)
@@ -118,13 +124,18 @@ export function reportComparison(
 
 interface CiOptions {
   thresholdPercent: number
-  /** Rung ids; all of both sessions by default. */
+  /** Ids of the rungs to include (default: all rungs of both sessions). */
   rungs?: readonly string[]
-  /** Print the document of `domain/analysis/baseline-document.ts` instead of Markdown. */
+  /**
+   * Whether to print the document of `domain/analysis/baseline-document.ts` instead of Markdown.
+   */
   json?: boolean
 }
 
-/** Returns a check against a baseline for continuous integration: its text, verdict and headline. */
+/**
+ * Checks a session against a baseline for continuous integration. Returns the text, the verdict and
+ * the headline.
+ */
 export function reportCi(
   baseline: Opened,
   now: Opened,
@@ -150,7 +161,10 @@ export function reportCi(
   }
 }
 
-/** A session as stored in an HTML report: scrubbed, and in schema order, so that an import prints the same. */
+/**
+ * Returns a session as stored in an HTML report. The stored session is scrubbed and in schema
+ * order, so that printing an imported session gives the same text.
+ */
 function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {
     const text = sources[id]
@@ -163,7 +177,7 @@ function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel)
   }
 }
 
-/** The deep profiles of the included rungs. */
+/** Returns the deep profiles of the included rungs. */
 const freezeDeep = (
   profiles: readonly DeepProfile[],
   { session, scrub }: ReportInput,
@@ -174,12 +188,12 @@ const freezeDeep = (
       .map((profile) => [profile.rung, DeepProfile.parse(scrubDeep(profile, scrub))]),
   )
 
-/** The input of an HTML report. */
+/** Input of an HTML report. */
 export interface HtmlSource extends Opened {
   profiles?: readonly DeepProfile[]
 }
 
-/** One HTML file for one or two sessions; `template` is the built page. */
+/** Returns one HTML file for one or two sessions. `template` is the built page. */
 export function reportHtml(
   opened: readonly [HtmlSource] | readonly [HtmlSource, HtmlSource],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -188,7 +202,7 @@ export function reportHtml(
 ): string {
   const inputs = opened.map((one) => input(one, options, privates))
   const [before, after] = inputs
-  // Rejects incomparable sessions.
+  // This call rejects incomparable sessions.
   if (before && after) buildComparison(before, after)
   const models = inputs.map(buildReport)
   const frozen: FrozenReport = {
@@ -202,8 +216,8 @@ export function reportHtml(
 }
 
 /**
- * Returns a page that can draw the first session's charts. The other sessions, for a sweep, are reduced to the same
- * rungs. The page is temporary, for a browser on this machine.
+ * Returns a page that can draw the first session's charts. Other sessions, for a sweep, are reduced
+ * to the same rungs. The page is temporary and for a browser on this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],
@@ -225,7 +239,7 @@ export function drawingPage(
   return printHtml(template, frozen, [], models)
 }
 
-/** Returns a PDF of one session, or of two side by side. */
+/** Returns a PDF of one session, or of two compared sessions. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,

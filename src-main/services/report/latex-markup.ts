@@ -1,4 +1,4 @@
-/** Converts arbitrary text to LaTeX that compiles and requires only booktabs. */
+/** Converts arbitrary text to LaTeX that compiles with no package other than booktabs. */
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, codePoint } from '../../domain/text/hidden-characters'
 
@@ -34,14 +34,17 @@ const replacements: Record<string, string> = {
   '…': '\\ldots{}',
 }
 
-/** Whether LaTeX supports a character in any encoding without a package. Others are replaced by their code point. */
+/**
+ * Whether LaTeX supports a character in any encoding without a package. Other characters are
+ * replaced by their code points.
+ */
 const isSet = (character: string): boolean =>
   /^[\u0020-\u007eÀ-ÖØ-öø-ÿ]$/u.test(character) && !/[ÐÞðþ]/u.test(character)
 
 export const tex = (text: string): string =>
   [...oneLine(text)]
     .map((character, index, all) => {
-      // Consecutive hyphens would become a dash.
+      // LaTeX would convert consecutive hyphens to a dash.
       if (character === '-' && all[index + 1] === '-') return '-{}'
       const instead = replacements[character]
       if (instead !== undefined) return instead
@@ -49,7 +52,7 @@ export const tex = (text: string): string =>
     })
     .join('')
 
-/** Returns code that may break after a comma, because a list of rungs is one long word. */
+/** Returns code that LaTeX may break after a comma, because a list of rungs is one long word. */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
 
@@ -57,11 +60,11 @@ export const texSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return texCode(piece.code)
-      // Spaces between pieces are kept.
+      // Keep spaces between pieces.
       const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
       return `${before}${tex(piece)}${after}`
     })
     .join('')
 
-/** Returns a LaTeX comment. The text is joined into one line, so that none of it is typeset. */
+/** Returns a LaTeX comment. Joins the text into one line, so that no part of it is typeset. */
 export const texComment = (text: string): string => `% ${oneLine(text)}`

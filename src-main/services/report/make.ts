@@ -1,5 +1,6 @@
 /**
- * Makes the content of a report in any format from a request, and collects what the format needs besides the session.
+ * Makes the content of a report in any format from a request. Collects the data that the format
+ * needs in addition to the session.
  */
 import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
@@ -38,13 +39,15 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat
   wide?: boolean
   date?: string
-  /** Markdown: the folder of its pictures, next to the file. */
+  /** Folder of a Markdown report's pictures, next to the file. */
   pictures?: string
-  /** Only the text is previewed: nothing is drawn, which would take seconds. */
+  /**
+   * Whether only the text is previewed. A preview draws no charts, because drawing takes seconds.
+   */
   isPreview?: boolean
 }
 
-/** What a report needs from the program and this machine. */
+/** Functions of the program and this machine that a report needs. */
 interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces
@@ -53,17 +56,17 @@ interface MakeTools extends PdfTools {
 
 interface MadeReport {
   content: string | Uint8Array
-  /** Pictures of a Markdown report that has a folder for them. */
+  /** Pictures of a Markdown report with a picture folder. */
   pictures: Picture[]
 }
 
 type Advised = OpenedSession & { next?: Record<string, Next> }
 type Sessions = readonly [Advised] | readonly [Advised, Advised]
 
-/** Formats that print the first step of each rung, or include all advice. */
+/** Formats that print each rung's first suggested step or include all advice. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
-/** Makes a report of one session, or of two side by side. */
+/** Makes a report of one session, or of two compared sessions. */
 export async function makeReport(
   tools: MakeTools,
   [first, second]: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
@@ -89,7 +92,7 @@ export async function makeReport(
   }
 }
 
-/** Throws if the session lacks something that the author chose. */
+/** Throws an error if the session lacks a part that the author chose. */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -107,8 +110,8 @@ function checkAuthored(
 }
 
 /**
- * Returns the charts drawn by the screen's own code: the chosen ones, or the defaults for print if the session has
- * times and there is a browser.
+ * Returns the charts drawn by the screen's own code. By default, draws the usual charts for print
+ * if the session has times and a browser is installed.
  */
 async function drawingsFor(
   { places, drawInPage }: MakeTools,
@@ -124,7 +127,7 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app prints without an installed browser, and then omits these charts.
+      // The desktop app can print without an installed browser. These charts are then omitted.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error
     },
@@ -154,13 +157,13 @@ async function contentOf(
     : report(before, { ...options, format })
 }
 
-/** The session's deep profiles, in rung order. */
+/** Adds the session's deep profiles in rung order. */
 async function withProfiles({ deep, ...rest }: Advised): Promise<HtmlSource> {
   const profiles = await Promise.all(rest.session.rungs.map(({ id }) => deep(id)))
   return { ...rest, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-/** Returns a report as the answer to a UI, which saves it as a file. */
+/** Returns a report as the answer to a UI, which saves the report as a file. */
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
@@ -186,7 +189,7 @@ export async function answerReport(
     : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
-/** Drops undefined options, so that they do not override defaults. */
+/** Removes undefined options, so that they do not override defaults. */
 const given = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
@@ -199,7 +202,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Returns a file name without extension. The id in a foreign session is free text. */
+/** Returns a file name without extension. The id in another user's session is arbitrary text. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

@@ -1,4 +1,4 @@
-/** A report's tables as Markdown. */
+/** Formats a report's tables as Markdown. */
 import type { Session } from '../../domain/session/session'
 import { details, md, mdCodeCell, mdTable } from '../../domain/text/markdown'
 import { rungOrigins } from '../../domain/session/rung-origins'

@@ -1,6 +1,7 @@
 /**
- * A report before formatting: every text is scrubbed, and every figure has its unit and evidence. It does not depend
- * on when or where it is made: the same session yields the same model.
+ * A report before formatting. Every text is scrubbed, and every figure has its unit and evidence.
+ * The model does not depend on the time or place of its creation: the same session yields the same
+ * model.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'
@@ -44,7 +45,10 @@ import { asCompiled } from '../../domain/ladder/rung'
 import { diffBelowHeaders, diffSources, type Hunk } from '../compare/source-diff'
 import { publishedFigures, type PublishedFigures } from './published-figures'
 
-/** A formatted figure. `note` is the 1-based index of the model's note that explains a missing value. */
+/**
+ * A formatted figure. `note` is the 1-based index of the model's note that explains a missing
+ * value.
+ */
 export interface Figure {
   text: string
   evidence: MetricValue['evidence']
@@ -57,77 +61,89 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** The reference's time, measured interleaved with the rung's. */
+  /** Time of the reference, measured alternately with the rung's. */
   beside: Figure
-  /** The reference's time divided by the rung's. */
+  /** Time of the reference divided by the time of the rung. */
   ratio: Figure
-  /** The speedup over the rung that it builds on. That rung is named if it is not the row above. */
+  /**
+   * Speedup over the rung that this rung builds on. The text names that rung if it is not the row
+   * above.
+   */
   step: Figure
-  /** Time per launch in a burst, and its ratio to the reference's; absent unless the run timed bursts. */
+  /**
+   * Time per launch in a burst, and its ratio to the reference's time. Absent unless the run timed
+   * bursts.
+   */
   burst?: { time: Figure; ratio: Figure }
-  /** The rung launched alone for seconds; absent unless the run timed that. */
+  /**
+   * Figures of launching the rung alone for seconds. Absent unless the run timed sustained
+   * launches.
+   */
   sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
-  /** Times of a kernel under ncu; absent in sessions of rungs. */
+  /** Times of a kernel under ncu. Absent in sessions of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
-  /** In the order of the model's metrics. */
+  /** Figures in the order of the model's metrics. */
   metrics: Figure[]
-  /** Without times: counted metrics, in the order of the model's counted metrics. */
+  /** Counted metrics without times, in the order of the model's counted metrics. */
   counted: Figure[]
-  /** The NVTX ranges that the kernel was launched in. */
+  /** NVTX ranges that contain the kernel's launches. */
   range?: string
 }
 
 export interface ReportStep extends Step {
-  /** Returns the source change below the headers, which the report lists separately; null if a source is missing. */
+  /**
+   * Returns the source change below the headers, which the report lists separately. Returns null if
+   * a source is missing.
+   */
   hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
-  /** The scrubbed session, as written by the JSON printer. */
+  /** The scrubbed session in the form that the JSON printer writes. */
   session: Session
-  /** The sections besides the summary and the provenance. */
+  /** Sections in addition to the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** The measured subject, if the title is the author's. */
+  /** Description of the measured subject, if the author chose the title. */
   subject: string | null
-  /** The author's paragraphs. */
+  /** Paragraphs written by the author. */
   authorNotes: readonly string[]
-  /** The words of the chosen charts; null for the defaults. */
+  /** Words of the chosen charts, or null for the defaults. */
   charts: readonly string[] | null
   /** Captions by chart word. */
   captions: Readonly<Record<string, string>>
   drawn: ReadonlyMap<string, Drawing>
-  /** The date of the report, only if the user gives one. */
+  /** Date of the report, only if the user gives one. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
-  /** The metrics shown instead of times if nothing was timed. */
+  /** Metrics shown instead of times if nothing was timed. */
   counted: { id: string; label: string }[]
   rows: LadderRow[]
   notes: string[]
-  /** Notes that qualify a rung's time: `02_tile: did not settle, at the power cap`. */
+  /** Notes that qualify the time of a rung: `02_tile: did not settle, at the power cap`. */
   timeNotes: { rung: string; text: string }[]
-  /** Metrics without a value for any rung, each with the first reason given. */
+  /** Metrics without a value for any rung, each with the first recorded reason. */
   absent: { label: string; reason: string }[]
-  /** Null if the ladder's author published no figures. */
+  /** Published figures, or null if the ladder's author published none. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
-  /** Advice in rung order, scrubbed. */
+  /** Scrubbed advice in rung order. */
   next: Next[]
   facts: PrintedFact[]
 }
 
-/** The author's additions to a report, and the charts drawn for it. */
+/** The author's additions to a report, and the drawings of its charts. */
 export interface Authored {
   title?: string
-  /** Paragraphs of text. */
+  /** Paragraphs of text by the author. */
   notes?: readonly string[]
-  /** Words of the charts; a few defaults if absent. */
+  /** Words of the charts (default: a few usual charts). */
   charts?: readonly string[]
   /** Captions by chart word. */
   captions?: Readonly<Record<string, string>>
-  /** Drawings of the charts that the screen draws. */
+  /** Drawings of charts that the screen draws. */
   drawn?: ReadonlyMap<string, Drawing>
 }
 
@@ -145,10 +161,10 @@ export interface ReportInput {
 
 export const dash = '–'
 
-/** The text for a session that gives no reason. */
+/** Text for a session that gives no reason. */
 export const noReason = 'No reason was recorded.'
 
-/** Whether a session holds kernels that ncu timed one by one. */
+/** Whether a session contains kernels that ncu timed one by one. */
 const isOfKernels = (session: Session): boolean =>
   !can(session.target).knowsRun && totalProfiledMs(session) !== null
 
@@ -165,7 +181,7 @@ function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['
   }
 }
 
-/** Returns the meaning of the marks in a table, printed below it in every format. */
+/** Returns the meaning of the marks in a table. Every format prints it below the table. */
 export const legendOf = (session: Session): string =>
   isPredicted(session.target)
     ? 'Times and figures marked ◇ are predicted by a model, with the range of its error; nothing was measured. Figures without a mark are counted by an emulator that executes the machine code. ○ is derived. – is not available.'
@@ -178,7 +194,7 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Returns the word before a date for how the figures were obtained. */
+/** Returns the word before the report date that says how the figures were obtained. */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'
@@ -188,7 +204,7 @@ export const madeWord = (session: Session): string =>
         ? 'emulated'
         : 'measured'
 
-/** Returns `on NVIDIA H200`, or `emulated on H200`. */
+/** Returns a phrase such as `on NVIDIA H200` or `emulated on H200`. */
 export function placeWords({ device, target }: Session): string {
   const gpu = device?.name ?? gpuOfTarget(target)?.name ?? 'no GPU'
   if (device) return `on ${gpu}`
@@ -197,15 +213,15 @@ export function placeWords({ device, target }: Session): string {
   return `${isBuiltOnly(target) ? 'built for' : 'on'} ${gpu}`
 }
 
-/** Adds the unit to a label. Counts are bare numbers if their label says what is counted. */
+/** Adds the unit to a label. A count gets no unit if its label names the counted objects. */
 export const withUnit = (label: string, unit: Unit): string =>
   ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
     ? `${label} (${unit})`
     : label
 
 /**
- * Returns the metrics that any rung has: the leading one and the card's first, then registry order, then unknown
- * ones.
+ * Returns the metrics that at least one rung has. The leading metric and the card's metrics are
+ * first, then other metrics in registry order, then unknown metrics.
  */
 function metricsOf(session: Session): { id: string; label: string }[] {
   const { rungs } = session
@@ -296,7 +312,7 @@ export function buildReport(input: ReportInput): ReportModel {
             },
           }
         : {}),
-      // Metrics that no rung has are listed once instead of being marked in each cell.
+      // Metrics that no rung has are listed once instead of in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
       ),
@@ -370,7 +386,7 @@ export const diagnosticLine = ({
 }: RungResult['diagnostics'][number]): string =>
   `${file === null ? '' : `${file}${line === null ? '' : `:${line}`}: `}${severity}: ${message}`
 
-/** The first step of each rung's advice, as text. */
+/** Returns the first step of each rung's advice as text. */
 export const firstStepLines = ({ session, next }: ReportModel): { rung: string; text: string }[] =>
   next.map((one) => ({
     rung: one.rung,

@@ -1,7 +1,7 @@
 /**
- * A report for print: one HTML document without scripts, which Chromium turns into pages.
+ * Formats a report for print: one HTML document without scripts, which Chromium converts to pages.
  *
- * Its table of contents gets page numbers from a draft print.
+ * The table of contents gets its page numbers from a draft print.
  */
 import { html, htmlLines } from './html-markup'
 import type { PrintPart } from './print-parts'
@@ -12,9 +12,9 @@ type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string
-  /** HTML: the small text below the title. */
+  /** Small text below the title, as HTML. */
   sub: string
-  /** The author's paragraphs. */
+  /** Paragraphs written by the author. */
   notes: readonly string[]
   warnings: readonly string[]
   parts: readonly PrintPart[]
@@ -33,7 +33,10 @@ function contents(parts: readonly PrintPart[], pages: PageNumbers): string {
 const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): string =>
   `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
 
-/** Returns the document. Without page numbers it is a draft: same layout, but with little of it drawn. */
+/**
+ * Returns the document. Without page numbers, it is a draft with the same layout, but with most
+ * content not drawn.
+ */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
   const { title, sub, notes, warnings, parts } = document
   return `<!doctype html>

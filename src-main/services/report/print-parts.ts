@@ -1,4 +1,4 @@
-/** The parts of a printed report, each a heading with its content. */
+/** Formats the parts of a printed report. Each part has a heading and content. */
 import { ratioWarnings } from '../../domain/analysis/comparability'
 import { inEnglish } from '../../domain/text/english'
 import { formatMs, formatRatio } from '../../domain/metrics/units'
@@ -33,11 +33,11 @@ import {
 import type { Hunk } from '../compare/source-diff'
 import { printedCauses } from './printed-causes'
 
-/** A heading with its content. */
+/** A heading with the content below it. */
 export interface PrintPart {
-  /** The id of the heading, linked from the table of contents. */
+  /** Id of the heading, for links from the table of contents. */
   id: string
-  /** HTML. */
+  /** Title as HTML. */
   title: string
   body: string
   inner?: PrintPart[]
@@ -59,7 +59,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   ].join('\n'),
 })
 
-/** The first step of each rung's advice. */
+/** Returns the first step of each rung's advice. */
 export function nextPart(model: ReportModel): PrintPart[] {
   const lines = firstStepLines(model)
   if (lines.length === 0) return []
@@ -67,7 +67,7 @@ export function nextPart(model: ReportModel): PrintPart[] {
   return [{ id: 'next', title: 'What to change next', body }]
 }
 
-/** The author's published figures beside ours. */
+/** Returns the author's published figures compared with ours. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
   const { title, origin, conclusion, rows } = published
@@ -76,7 +76,7 @@ export function publishedPart({ published }: ReportModel): PrintPart[] {
   return [{ id: 'published', title, body }]
 }
 
-/** The number of columns that fit on a page next to a rung's name. */
+/** Number of columns that fit on a page next to a rung's name. */
 const mostAcross = 8
 
 export function counterPart(model: ReportModel): PrintPart {
@@ -102,15 +102,21 @@ export function counterPart(model: ReportModel): PrintPart {
 
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
-/** Characters that always fit on a diff line of a column. Longer lines wrap with an indent. */
+/**
+ * Number of characters that always fit on a diff line of a column. Longer lines wrap with an
+ * indent.
+ */
 const lineHolds = 60
 
-/** Lines of context around a change: fewer than on screen, since pages cannot fold. */
+/**
+ * Number of context lines around a change. Print has fewer than the screen, because pages cannot
+ * fold.
+ */
 const printedContext = 1
 
 /**
- * Returns a diff as HTML. Consecutive lines of one kind share an element, because one tag per line would dominate a
- * long report.
+ * Returns a diff as HTML. Consecutive lines of one kind share an element. One tag per line would
+ * dominate a long report.
  */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
@@ -131,7 +137,7 @@ export function htmlDiff(hunks: readonly Hunk[]): string {
   return `<pre class="diff">${parts.join('')}</pre>`
 }
 
-/** Splits a list by a predicate. */
+/** Splits a list by a predicate into matching and other items. */
 const split = <T>(all: readonly T[], isTrue: (one: T) => boolean): [T[], T[]] => [
   all.filter(isTrue),
   all.filter((one) => !isTrue(one)),
@@ -151,7 +157,10 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
   ]
 }
 
-/** Returns the counters that the causes name, and those that changed without affecting the time. */
+/**
+ * Returns the counters named in the causes, and the counters that changed without affecting the
+ * time.
+ */
 const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
   new Set([
     ...causes.flatMap(({ metrics }) => metrics.map(({ id }) => id)),
@@ -159,8 +168,9 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
   ])
 
 /**
- * Returns the body of a step. `hasCounters`: the report has tables of all counters, so a step with causes lists only
- * the counters that support them or that the author announced.
+ * Returns the body of a step. If `hasCounters` is set, the report has tables of all counters. A
+ * step with causes then lists only the counters that support the causes or that the author
+ * announced.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step

@@ -1,8 +1,9 @@
 /**
  * Prints a report as PDF in two passes.
  *
- * A draft determines the page of each heading, and the second print puts these numbers in the table of contents. The
- * creation date is the session's, so the same session, browser and fonts yield the same bytes.
+ * A draft print finds the page of each heading. The second print adds these page numbers to the
+ * table of contents. The creation date is the session's date, so the same session, browser and
+ * fonts yield the same bytes.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'
 import type { ReportStage } from '../../contract/reports'
@@ -10,11 +11,11 @@ import { printPage, type PrintDocument } from './print-document'
 
 export interface PdfTools {
   printPdf: PdfPrinter
-  /** Called at each stage. */
+  /** Called at the start of each stage. */
   onStage?: ((stage: ReportStage) => void) | undefined
 }
 
-/** Prints a report. `madeOn`: an ISO date, of the report or of the session. */
+/** Prints a report. `madeOn` is an ISO date of the report or the session. */
 export async function printPdfReport(
   document: PrintDocument,
   madeOn: string,

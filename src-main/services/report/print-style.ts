@@ -1,6 +1,9 @@
 /** The style sheet of printed reports. */
 
-/** The style of a printed report: black on white, one type scale, aligned figures, nothing cut at page breaks. */
+/**
+ * Style of a printed report: black on white, one type scale, aligned figures, and no content cut at
+ * page breaks.
+ */
 export const printStyle = `
 @page {
   size: A4;
@@ -61,7 +64,10 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 .hash { font-size: 5.4pt; white-space: nowrap }
 `
 
-/** Headings keep their positions; content takes up its space without being drawn. */
+/**
+ * Style of the draft. Headings keep their positions. Content takes up its space without being
+ * drawn.
+ */
 export const draftStyle = `
 section > * { visibility: hidden }
 section > h2, section > h3 { visibility: visible }

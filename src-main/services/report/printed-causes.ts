@@ -1,4 +1,4 @@
-/** Why a step is faster or slower, as a report prints it. */
+/** Formats the reasons that a step is faster or slower for a report. */
 import { inEnglish, pieces } from '../../domain/text/english'
 import { formatRatio } from '../../domain/metrics/units'
 import { Cause, type Why } from '../../domain/why/why'
@@ -11,18 +11,21 @@ import {
 } from '../../domain/why/contributions'
 
 export interface PrintedCause {
-  /** null for the unexplained part. */
+  /** The cause, or null for the unexplained part. */
   cause: Cause | null
   factor: string
   sentence: Sentence
 }
 
 export interface PrintedCauses {
-  /** Changed nvcc flags, then the factors of the step under their heading; empty if there are neither. */
+  /**
+   * Changed nvcc flags, then the factors of the step, each under a heading. Empty if the step has
+   * neither.
+   */
   groups: { heading: string; causes: PrintedCause[] }[]
-  /** Changes that did not affect the time, under their heading; null if there are none. */
+  /** Changes that did not affect the time, under a heading, or null if there are none. */
   unimportant: { heading: string; sentences: Sentence[] } | null
-  /** Further notes: why there are no causes, and which level would show more. */
+  /** Further notes: the reason that there are no causes, and the level that would show more. */
   notes: string[]
 }
 

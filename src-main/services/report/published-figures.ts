@@ -1,4 +1,4 @@
-/** The figures that a ladder's author published, next to the measured ones. */
+/** Compares the figures published by a ladder's author with the measured figures. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { isPublishedSize } from '../../domain/analysis/table-columns'
 import { metricDefinitions } from '../../domain/metrics/metrics'
@@ -7,16 +7,19 @@ import type { Session } from '../../domain/session/session'
 import { formatGflops, formatValue } from '../../domain/metrics/units'
 
 export interface PublishedFigures {
-  /** The heading. */
+  /** Heading of the table. */
   title: string
-  /** Whose figures they are, the GPU, and the source. */
+  /** Author of the figures, the GPU, and the source. */
   origin: string
   conclusion: string
-  /** Throughput, threads per block if the author varied them, then all published metrics. */
+  /**
+   * Column headings: throughput, threads per block if the author varied them, then all published
+   * metrics.
+   */
   columns: string[]
-  /** Our values are for the same problem, so one table can show both. */
+  /** Whether our values are for the same problem, so that one table can show both. */
   hasOurs: boolean
-  /** Rungs with published figures, and ours; a dash if there is none. */
+  /** Rungs with published figures and our figures. A dash marks a missing figure. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 

@@ -1,8 +1,8 @@
-/** Progress of reports being made, for a polling UI. */
+/** Tracks the progress of reports for a UI that polls it. */
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {
-  /** The stage of the most recently started report; null if none is in progress. */
+  /** Stage of the most recently started report, or null if no report is in progress. */
   readonly stage: ReportStage | null
   make<T>(work: (onStage: (stage: ReportStage) => void) => Promise<T>): Promise<T>
 }

@@ -1,25 +1,28 @@
-/** Saves a report atomically or not at all, without overwriting anything. */
+/** Saves a report atomically and overwrites no files. */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { diskError, pathExists } from '../../adapters/disk/disk'
 import { inputError } from '../../domain/errors'
 
-/** A picture saved next to a report. */
+/** A picture that is saved next to a report. */
 export interface Picture {
-  /** The file's name. */
+  /** Name of the file. */
   name: string
   text: string
-  /** In CSS pixels. */
+  /** Width in CSS pixels. */
   width: number
   height: number
 }
 
-/** The folder of a report's pictures: `report.md` → `report.assets`. */
+/** Returns the folder of a report's pictures: `report.md` has `report.assets`. */
 export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
-/** Whether a path is taken, even by a dangling link: writing to it would create its target. */
+/**
+ * Whether a path is taken. A dangling link counts as taken, because writing to it would create its
+ * target.
+ */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -34,7 +37,7 @@ async function refuseTaken(path: string): Promise<void> {
     )
 }
 
-/** Throws unless the report and its pictures can be saved. */
+/** Throws an error if the report and its pictures cannot be saved. */
 export async function checkPlace(file: string, withPictures = false): Promise<void> {
   const path = resolve(file)
   await refuseTaken(path)
@@ -56,7 +59,9 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
   }
 }
 
-/** Saves a report. Everything is written under temporary names first; the report is renamed last. */
+/**
+ * Saves a report. All files are first written under temporary names. The report is renamed last.
+ */
 export async function saveReport(
   file: string,
   content: string | Uint8Array,
@@ -84,7 +89,7 @@ export async function saveReport(
   } catch (error) {
     throw diskError(error, path, 'write')
   } finally {
-    // Cleanup may fail for the same reason; the original error is the one to report.
+    // Cleanup may fail for the same reason, so report the original error.
     for (const rest of left) await rm(rest, { recursive: true, force: true }).catch(() => undefined)
   }
 }

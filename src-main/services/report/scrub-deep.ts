@@ -1,9 +1,11 @@
-/** Scrubs a deep profile: sources, names and advice. Counters and machine code are unchanged. */
+/**
+ * Scrubs the sources, names and advice in a deep profile. Counters and machine code are unchanged.
+ */
 import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // Cached, because the same few texts repeat for thousands of instructions.
+  // Cache results, because the same few texts repeat for thousands of instructions.
   const known = new Map<string, string>()
   const word = <T extends string | null>(text: T): T => {
     if (text === null) return text

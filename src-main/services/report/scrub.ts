@@ -1,6 +1,7 @@
 /**
- * Removes everything from reports that identifies a machine or a person. Sessions store no serial numbers; this
- * removes what tools wrote into their messages: paths, hosts, users, identifiers. It prefers removing too much.
+ * Removes all data that identifies a machine or a person from reports. Sessions store no serial
+ * numbers. This module removes paths, hosts, users and identifiers that tools wrote into their
+ * messages. In doubt, too much is removed.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/targets/targets'
@@ -8,7 +9,7 @@ import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 import type { Privates } from '../../adapters/machine/machine-identity'
 
-/** Names that are too common to remove, because they appear in ordinary prose. */
+/** Names that are not removed because they are common words. */
 const commonNames = new Set(
   'root user users admin node runner ubuntu debian nvidia cuda test home host localhost local'.split(
     ' ',
@@ -17,7 +18,9 @@ const commonNames = new Set(
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Folders with personal or machine-specific files; under them, a single name counts as a path. */
+/**
+ * Folders with personal or machine-specific files. Below them, even a single name counts as a path.
+ */
 const privateRoots =
   'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
 const topDomains =
@@ -26,8 +29,8 @@ const topDomains =
 type Pattern = readonly [RegExp, string]
 
 /**
- * Patterns in order of application, each for one kind of identifier. Repetition is bounded, so that hostile text
- * takes only linear time.
+ * Patterns in order of application. Each matches one kind of identifier. Repetition is bounded, so
+ * that hostile text takes only linear time.
  */
 const patterns: readonly Pattern[] = [
   [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
@@ -48,14 +51,20 @@ const patterns: readonly Pattern[] = [
   [/\b[\w.+-]{1,64}@[A-Za-z0-9][\w.-]*/g, '<user>@<host>'],
 ]
 
-/** Identifiers recognized only by a preceding word or a suffix. In sources, these patterns would match code. */
+/**
+ * Patterns for identifiers that are recognized only by a preceding word or a suffix. In sources,
+ * these patterns would match code.
+ */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
   [/\b(host(?:\s?name)?|node(?:\s?name)?|user(?:\s?name)?)\s*[:=]\s*[\w.-]+/gi, '$1: <$1>'],
   [new RegExp(`\\b(?:[a-z0-9][a-z0-9-]{0,62}\\.){1,8}(?:${topDomains})\\b`, 'gi'), '<host>'],
 ]
 
-/** Texts to keep: web addresses are citations, and system and CUDA folders are the same on every machine. */
+/**
+ * Texts to keep. Web addresses are citations. System and CUDA folders are the same on every
+ * machine.
+ */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
 
@@ -63,13 +72,13 @@ const replace = (text: string, all: readonly Pattern[]): string =>
   all.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), text)
 
 export interface Scrubber {
-  /** Text from a tool or a person. */
+  /** Scrubs text from a tool or a person. */
   sentence: (text: string) => string
-  /** A rung's source, where `host = x` is code. */
+  /** Scrubs the source of a rung, where `host = x` is code. */
   source: (text: string) => string
 }
 
-/** Removes private information from texts. */
+/** Returns functions that remove private information from texts. */
 export function scrubber({ folders, words }: Privates): Scrubber {
   const ownFolders = folders
     .filter((folder) => folder.length > 1)
@@ -84,7 +93,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
       const whole = `(?<![\\w-])${escaped(word)}(?![\\w-])`
       return [new RegExp(whole, 'gi'), '<private>']
     })
-  // Words last, because a path without its user's name would no longer be recognized.
+  // Scrub words last, because a path without its user's name would no longer be recognized.
   const scrub = (text: string, all: readonly Pattern[]): string => {
     let result = ''
     let at = 0
@@ -101,10 +110,13 @@ export function scrubber({ folders, words }: Privates): Scrubber {
   }
 }
 
-/** Fields with a fixed form: scrubbing them could only break references to them. */
+/** Fields with a fixed format. Scrubbing could only break references to them. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
-/** The prose of a task; its other strings are names and expressions, which refer to each other. */
+/**
+ * Prose fields of a task. Other strings of a task are names and expressions that refer to each
+ * other.
+ */
 const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])
 
 function scrubTask(value: unknown, key: string, scrub: (text: string) => string): unknown {
@@ -125,41 +137,40 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
   if (key === 'task') return scrubTask(value, key, scrub)
-  // Message keys and metric ids come from this program.
+  // Message keys and metric ids belong to this program.
   if ('metric' in value && Object.keys(value).length === 1) return value
   if ('values' in value && 'key' in value && isMessageKey(value.key))
     return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),
-      // Ids of ladders, rungs and headers are public names; the session's own id is free text.
+      // Ids of ladders, rungs and headers are public names. The session's own id is arbitrary text.
       name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
     ]),
   )
 }
 
-/** Scrubs a statement. */
 export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
   scrubValue(statement, '', scrub) as Statement
 
-/** Returns the folder's name alone, since the command is run from the folder's parent. */
+/** Returns only the folder's name, because the command is run from the folder's parent. */
 const scrubFolder = (folder: string, scrub: (text: string) => string): string =>
   `./${scrub(folder.split(/[\\/]/).findLast((name) => name !== '') ?? '')}`
 
-/** Scrubs a session, which stays valid by the schema. */
+/** Scrubs a session. The result is still valid by the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
   const { published, folder } = session.ladder
   const { host: _ofItsNetwork, ...rest } = scrubbed
   return {
     ...rest,
-    // The user's name for a machine is private too.
+    // The user's name for a machine is private.
     ...(can(session.target).elsewhere ? { target: { ...session.target, name: 'MACHINE' } } : {}),
     id: scrub(session.id),
     ladder: {
       ...scrubbed.ladder,
       ...(folder === undefined ? {} : { folder: scrubFolder(folder, scrub) }),
-      // Keys are rung ids.
+      // The keys are rung ids.
       ...(published && scrubbed.ladder.published
         ? {
             published: {

@@ -1,4 +1,4 @@
-/** A report on one session as a document for print. */
+/** Formats a report on one session as a document for print. */
 import { inEnglish } from '../../domain/text/english'
 import type { ReportSection } from '../../domain/report/frozen-report'
 import { chartsOf, printChart, type ReportChart } from './charts'
@@ -32,7 +32,7 @@ function summaryBody({ summary }: ReportModel): string {
 const wide = { width: 672, labelWidth: 220 }
 const half = { width: 324, labelWidth: 110 }
 
-/** Whether a chart has half the width. Counter bars are placed two across without changing the order. */
+/** Whether a chart has half the page width. Two counter charts share a row, and the order stays. */
 const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
 
 function chartBody(model: ReportModel): string {

@@ -1,4 +1,4 @@
-/** The tables of a report: columns, rows and order. Cell formatting is up to each format. */
+/** Builds the tables of a report: columns, rows and order. Each format formats the cells. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import { message } from '../../domain/messages/message'
@@ -19,11 +19,11 @@ import {
 
 export interface Cell {
   text: string
-  /** Formatted as code. */
+  /** Whether the text is formatted as code. */
   code?: true
-  /** Appended to the text, unescaped. */
+  /** Mark appended to the text without escaping. */
   mark?: string
-  /** 1-based index into the notes below the tables. */
+  /** 1-based index of a note below the tables. */
   note?: number
 }
 
@@ -65,7 +65,10 @@ const predictedCells = ({ predicted }: LadderRow['rung']): Cell[] => [
   plain(predicted ? inEnglish(message(`limiter.${predicted.limiter}`)) : dash),
 ]
 
-/** Returns the ladder's table. Without times, as in an emulated run, it shows counted metrics. */
+/**
+ * Returns the ladder's table. Without times, as in an emulated run, the table shows counted
+ * metrics.
+ */
 export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
   const headings = ['Time', '±', 'Throughput ○', 'Reference beside', 'To reference ○', 'Step ○']
@@ -107,7 +110,10 @@ export function ladderTable({ rows, counted }: ReportModel): Table {
   }
 }
 
-/** Returns the table of bursts and sustained launches; null if the session has only single launches. */
+/**
+ * Returns the table of bursts and sustained launches, or null if the session has only single
+ * launches.
+ */
 export function waysTable({ rows }: ReportModel): Table | null {
   const { burst, sustained } = rows[0] ?? {}
   if (!burst && !sustained) return null
@@ -128,7 +134,7 @@ export function waysTable({ rows }: ReportModel): Table | null {
   }
 }
 
-/** Returns the counter tables, balanced in width so that no table has a single column. */
+/** Returns the counter tables. Their widths are balanced so that no table has only one column. */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>
     isAbsent ? [] : [{ label, index }],
@@ -147,7 +153,10 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
   })
 }
 
-/** Returns the author's published figures, each above ours if both are for the same problem. */
+/**
+ * Returns the author's published figures. If both are for the same problem, our figure is below
+ * each published figure.
+ */
 export const publishedTable = ({
   columns,
   hasOurs,
@@ -172,7 +181,7 @@ const metricText = (metric: MetricValue | null): string =>
 
 const factor = (ratio: number | null): string => (ratio === null ? dash : formatRatio(ratio))
 
-/** Returns how each counter changed from one rung to the next. */
+/** Returns the change of each counter from one rung to the next. */
 export const stepTable = ({ from, to }: ReportStep, deltas: readonly MetricDelta[]): Table => ({
   columns: [
     words('Counter'),
@@ -200,7 +209,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** Returns the cells about a rung's time in two sessions, after its id. */
+/** Returns the cells with a rung's time in two sessions, without the id. */
 export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
@@ -221,7 +230,7 @@ export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Returns the counters that changed; the CSV has the others. */
+/** Returns the counters that changed. The CSV also has the other counters. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

@@ -1,4 +1,6 @@
-/** Compiles the rungs of a plan. Each is available to the next stage as soon as it is built. */
+/**
+ * Compiles the rungs of a plan. Each rung is available to the next stage as soon as it is built.
+ */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -11,15 +13,15 @@ import type { RungBuild } from './finding'
 import type { Progress } from './progress'
 import type { Device } from '../../domain/gpu/device'
 
-/** What a kind of run builds, and for which GPU. */
+/** The rungs that a kind of run builds, and the GPU that they are built for. */
 export interface BuildWay {
-  /** The GPU that rungs are built for. */
+  /** GPU that rungs are built for. */
   readonly gpu: Pick<Device, 'name' | 'computeCapability'>
-  /** The GPU that the rungs run on; null if nothing runs on one. */
+  /** GPU that the rungs run on, or null if nothing runs on a GPU. */
   readonly device: Device | null
-  /** nvcc's flags for an architecture, as in `sm_90a` without the prefix. */
+  /** Returns nvcc's flags for an architecture: `sm_90a` without the prefix `sm_`. */
   readonly flags: (sm: string) => readonly string[]
-  /** The rungs of the plan, and the others built with them. */
+  /** The plan's rungs, and other rungs built together with them. */
   readonly rungs: readonly PlannedRung[]
 }
 
@@ -27,8 +29,8 @@ export interface Builds {
   /** Builds by rung id, in compile order. */
   readonly each: ReadonlyMap<string, Promise<RungBuild>>
   /**
-   * Returns all builds in the order of the way's rungs. Throws an input error if requested parameters are impossible
-   * for every rung.
+   * Returns all builds in the order of the way's rungs. Throws an input error if the requested
+   * parameters are impossible for every rung.
    */
   all(): Promise<ReadonlyMap<string, RungBuild>>
 }
@@ -40,7 +42,8 @@ export function buildRungs(
   progress: Progress,
 ): Builds {
   const step = progress.stage('build', way.rungs.length)
-  // Long sources first: they usually take longest, and would otherwise delay the end.
+  // Compile long sources first. Long sources usually take longest and would otherwise delay the
+  // end.
   const longestFirst = [...way.rungs].sort((one, other) => other.source.length - one.source.length)
   const builds = startInParallel(longestFirst, async (planned) => {
     if (compiler.signal.aborted) return { planned, outcome: null, unsupported: null }
@@ -52,7 +55,7 @@ export function buildRungs(
     return build
   })
   const each = new Map(longestFirst.map(({ rung }, index) => [rung.id, builds[index]!]))
-  // A failure reaches whoever awaits the build; prevent an unhandled rejection if nobody does.
+  // Callers that await a build get its failure. If no caller does, prevent an unhandled rejection.
   for (const one of builds) one.catch(() => undefined)
   return {
     each,

@@ -1,4 +1,7 @@
-/** An emulated rung's deep profile, its launches, and the metrics that do not depend on time. */
+/**
+ * Collects an emulated rung's deep profile, its launches, and the metrics that do not depend on
+ * time.
+ */
 import { message } from '../../domain/messages/message'
 import { sourceName } from '../../adapters/disk/build-cache'
 import type { Counts } from '../../domain/emulator/warp'
@@ -15,14 +18,14 @@ import type { Launched } from '../../adapters/tools/launch-probe'
 export interface CountedRung {
   deep: DeepProfile
   launches: Launch[]
-  /** The launch that executes the most instructions, which represents the rung. */
+  /** The launch with the most instructions, which represents the rung. */
   longest: Launch
   metrics: Record<string, MetricValue>
 }
 
 export const notEmulated = message('emulation.notEmulated')
 
-/** Returns the counted rung. `counts` are per launch; `launched` may be from another problem. */
+/** Returns the counted rung. `counts` are per launch. `launched` may be from another problem. */
 export function countedRung(
   { id, places, job, launched: own }: ReadyRung,
   { kernels }: BuildOutcome,

@@ -1,6 +1,6 @@
 /**
- * Runs rungs on the emulated GPU. The probe reports what each rung launches, its buffers are filled as the runner
- * fills them, and a thread of the pool executes its machine code.
+ * Runs rungs on the emulated GPU. The probe reports each rung's launches. The rung's buffers are
+ * filled as by the runner, and a thread of the pool executes its machine code.
  */
 import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -33,7 +33,7 @@ import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/t
 export interface EmulationSettings {
   toolbox: Toolbox
   pool: EmulatorPool
-  /** The path of the probe; see cuda-kernels/probe. */
+  /** Path of the probe, built from cuda-kernels/probe. */
   probe: string
   task: Task
   taskFolder: string | null
@@ -42,13 +42,16 @@ export interface EmulationSettings {
   signal: AbortSignal
 }
 
-/** Memory of the emulated GPU, limited by 32-bit addresses. */
+/** Memory of the emulated GPU in bytes, limited by 32-bit addresses. */
 const memoryBytes = 2 ** 32 - 2 ** 16
 
-/** Instruction limit of one block; code that exceeds it counts as endless. */
+/** Instruction limit of one block. Code that exceeds it counts as endless. */
 const blockLimit = 2e7
 
-/** Throws if the run was cancelled: otherwise a stopped tool would count as failed. */
+/**
+ * Throws an error if the run was canceled. Without this check, a stopped tool would count as
+ * failed.
+ */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
 }
@@ -57,15 +60,18 @@ export interface ReadyRung {
   id: string
   own: Case
   launched: Launched
-  /** Places in launch order. */
+  /** Source places of the launches, in launch order. */
   places: LaunchPlaces[]
-  /** Places of the launches that prepare the rung. */
+  /** Source places of the launches that prepare the rung. */
   preparedPlaces: LaunchPlaces[]
   job: EmulationJob
   buffers: readonly FilledBuffer[]
 }
 
-/** The buffers of a case, or why the emulated GPU cannot hold them and the rung's own memory. */
+/**
+ * Returns the buffers of a case, or the reason that they and the rung's own memory do not fit the
+ * emulated GPU.
+ */
 export type Filled = (
   own: Case,
   rung: string,
@@ -74,8 +80,8 @@ export type Filled = (
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
 /**
- * Returns why the emulated GPU cannot hold the buffers of a case and `besides` more bytes; null if it can. Checked
- * before the buffers are filled.
+ * Returns the reason that the buffers of a case and `besides` more bytes do not fit the emulated
+ * GPU, or null if they fit. Called before the buffers are filled.
  */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
   const needed = besides + bufferBytes(task, own)
@@ -141,7 +147,7 @@ export const jobOf = (
 const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
   kernels.length > 0 || memory.length > 0
 
-/** Unreadable machine code affects only its own rung. */
+/** Returns a result for unreadable machine code, which affects only its own rung. */
 function unreadable(error: unknown): NotLaunched {
   if (error instanceof KernelLadderError && error.kind === 'input')
     return { reason: error.statement, fault: 'failed' }
@@ -193,7 +199,7 @@ export async function readyRung(
   const ownBytes = launched.allocations.reduce((sum, bytes) => sum + bytes, launched.workspaceBytes)
   const buffers = await fills(own, rung.id, ownBytes)
   if ('key' in buffers) return { reason: buffers, fault: 'failed' }
-  // A submission's results must not depend on its earlier inputs.
+  // The results of a submission must not depend on its earlier inputs.
   const earlier =
     rung.id === toolbox.describedOnly && buffers.length > 0
       ? await fills(own, rung.id, launched.workspaceBytes, bench.seed + 1)
@@ -213,7 +219,7 @@ export async function readyRung(
   }
 }
 
-/** Returns why the GPU would refuse one of these launches. */
+/** Returns the reason that the GPU would refuse one of these launches. */
 function refusedBy(
   gpu: BuildGpu,
   places: readonly LaunchPlaces[],
@@ -235,7 +241,10 @@ function refusedBy(
   return undefined
 }
 
-/** Returns why a block or a grid does not have the shape that the kernel was compiled for. */
+/**
+ * Returns the reason that the shape of a block or a grid differs from the shape that the kernel was
+ * compiled for.
+ */
 export function shapeFault(
   { kernel, name, grid, block }: LaunchPlaces,
   clusterBlocks: number,
@@ -274,7 +283,10 @@ export function placesOf(
   )
 }
 
-/** Estimates the rung's warp instructions from a few blocks of each launch; `Infinity` if those do not end. */
+/**
+ * Estimates the rung's warp instructions from a few blocks per launch. The result is `Infinity` if
+ * they do not end.
+ */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
   if (stop) return stop.kind === 'too-long' ? Infinity : 0
@@ -286,8 +298,8 @@ export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung):
 }
 
 /**
- * Returns the instruction limit: other blocks can take longer than the sampled one, but an endless launch must be
- * stopped.
+ * Returns the instruction limit. Other blocks can take longer than the sampled block, but an
+ * endless launch must be stopped.
  */
 const limitFor = (estimated: number): number =>
   Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit
@@ -296,9 +308,9 @@ interface Execution {
   /** Expected number of warp instructions. */
   estimated: number
   checks?: boolean
-  /** The most threads that may share its blocks. */
+  /** Maximum number of threads that may share the rung's blocks. */
   threads?: number
-  /** Called with the number of executed warp instructions. */
+  /** Called with the number of warp instructions executed so far. */
   onProgress?: (instructions: number) => void
 }
 
@@ -320,13 +332,13 @@ export async function execute(
   )
 }
 
-/** Returns the places of all launches, in the order of `Stop.launch`. */
+/** Returns the source places of all launches in the order of `Stop.launch`. */
 export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[] => [
   ...places,
   ...preparedPlaces,
 ]
 
-/** Returns the faults of a rung's execution; both are empty if it ran well. */
+/** Returns the faults of a rung's execution. The lists are empty if the execution succeeded. */
 export function faultsOf(
   answer: EmulationAnswer,
   ready: ReadyRung,

@@ -1,6 +1,6 @@
 /**
- * The expected results of a rung on the emulated GPU. They come from a trusted rung, or from the task's reference,
- * computed on the host or on the emulated GPU.
+ * Computes the expected results of a rung on the emulated GPU. The results are from a trusted rung
+ * or from the task's reference. The reference runs on the host or on the emulated GPU.
  */
 import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import {
@@ -22,13 +22,16 @@ import { computeArrays, unusable } from './reference-arrays'
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
   scales: ReadonlyMap<string, Uint8Array>
-  /** 0 for each element that is not compared. */
+  /** Masks by buffer, with 0 for each element that is not compared. */
   masks: ReadonlyMap<string, Uint8Array>
-  /** What computed the results. */
+  /** Origin of the expected results. */
   from: Statement
 }
 
-/** Returns the results of the library's reference. Throws if it is unusable or the run is cancelled. */
+/**
+ * Returns the results of the library's reference. Throws an error if the reference is unusable or
+ * the run is canceled.
+ */
 export async function expectedOf(
   bench: EmulationSettings,
   library: string,
@@ -53,7 +56,7 @@ export async function expectedOf(
   return expectation
 }
 
-/** Throws if a mask excludes every element, since nothing would be checked. */
+/** Throws an error if a mask excludes every element, because nothing would be checked. */
 function requireCounting({ masks }: Expectation): void {
   for (const [name, mask] of masks)
     if (mask.every((counts) => counts === 0))
@@ -79,7 +82,7 @@ function requireNumbers(
   }
 }
 
-/** Returns the results of a trusted rung that has run. */
+/** Returns the results of a trusted rung that ran. */
 export const trustedExpectation = (
   task: Task,
   { id, buffers }: ReadyRung,
@@ -110,7 +113,7 @@ function ruleOf(task: Task, own: Case, name: string): CheckRule | null {
       }
 }
 
-/** Compares a rung's results with the expected ones. */
+/** Compares a rung's results with the expected results. */
 export function verified(
   task: Task,
   { own, buffers }: ReadyRung,
@@ -139,7 +142,7 @@ export function verified(
   return verify(checked, { outOfBounds: [], changedInputs })
 }
 
-/** Returns expectations by case, each computed once. */
+/** Returns expected results by case. Each case is computed only once. */
 export function sharedExpectations(
   compute: (own: Case) => Promise<Expectation>,
 ): (own: Case) => Promise<Expectation> {

@@ -1,17 +1,15 @@
-/** The GPUs of the table that can be emulated. */
+/** Selects the GPUs of the table that can be emulated. */
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/targets/kinds'
 import type { Session } from '../../domain/session/session'
 
-// The GPUs that can be emulated.
-
 /** Whether the emulator executes the architecture's machine code. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
   Number(computeCapability) <= 9
 
-/** Returns the GPU of that name; throws if it cannot be emulated. */
+/** Returns the GPU with the given name. Throws an error if it cannot be emulated. */
 export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
   const word = name ?? defaultEmulatedGpu
   const gpu = buildGpu(word)
@@ -29,7 +27,7 @@ export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu 
   return { name: word, gpu }
 }
 
-/** Returns the session's GPU, or one of the same compute capability that can be emulated. */
+/** Returns the session's GPU, or a GPU of the same compute capability that can be emulated. */
 export function gpuLike(device: Session['device']): BuildGpu {
   const alike = gpus.filter(
     ({ computeCapability }) =>

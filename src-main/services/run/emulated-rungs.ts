@@ -25,16 +25,21 @@ import { millions, type EmulationTools, type PreparedRungs } from './prepared-ru
 import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 
-/** How often a long rung reports its progress. */
+/** Milliseconds between progress reports of a long rung. */
 const progressMs = 10_000
 
-/** Limit of warp instructions; a further problem that takes more is skipped. */
+/**
+ * Maximum number of warp instructions for a further problem. A problem that takes more is skipped.
+ */
 const mostFurther = 5e7
 
-/** A problem other than the emulated one. Its launches count only if some rungs are also right there. */
+/**
+ * A problem other than the emulated problem. Its launches count only for rungs whose results are
+ * right there.
+ */
 export interface LaunchesAt {
   problem: Problem
-  /** Rung ids. */
+  /** Ids of the rungs whose launches count only after verification. */
   verified: readonly string[]
 }
 
@@ -43,7 +48,10 @@ interface ToEmulate {
   built: ReadonlyMap<string, RungBuild>
   prepared: PreparedRungs
   tools: EmulationTools
-  /** The problem that launches, occupancy and waves come from; null for the plan's own problem. */
+  /**
+   * The problem whose launches, occupancy and waves are reported, or null for the plan's own
+   * problem.
+   */
   launchesAt: LaunchesAt | null
 }
 
@@ -79,7 +87,7 @@ export class EmulatedRungs {
       this.progress.found(rung.id, found.get(rung.id)!)
       step()
     }).catch((error: unknown) => {
-      // Results finished before a cancellation are kept.
+      // Keep results that were finished before a cancellation.
       if (!(error instanceof KernelLadderError && error.kind === 'cancelled')) throw error
     })
     if (from)
@@ -116,7 +124,10 @@ export class EmulatedRungs {
     return trustedExpectation(plan.task, ready, answer)
   }
 
-  /** Executes a rung at the run's own problem and stores its counts. `estimated` is its expected cost. */
+  /**
+   * Executes a rung at the run's problem and stores its counts. `estimated` is the expected number
+   * of instructions.
+   */
   private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
     const { measured, answer } = await this.execute(rung, expected, estimated)
     for (const line of printedLines(rung.id, answer, allPlaces(rung))) this.progress.note(line)
@@ -134,7 +145,7 @@ export class EmulatedRungs {
   }
 
   private async execute(rung: ReadyRung, expected: Expectation, estimated: number) {
-    // With fewer rungs than threads, several threads share the blocks of a rung.
+    // If there are fewer rungs than threads, several threads share the blocks of a rung.
     const threads = Math.floor(availableParallelism() / this.of.prepared.ready.size)
     const onProgress = this.progressOf(rung.id, estimated)
     const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
@@ -150,7 +161,7 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Returns the first wrong verification of all runs. */
+  /** Returns the first wrong verification over all runs. */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),
@@ -158,7 +169,7 @@ export class EmulatedRungs {
     return all.find(({ passed }) => !passed) ?? all[0]!
   }
 
-  /** Reports a rung's progress every ten seconds. */
+  /** Returns a function that reports a rung's progress every ten seconds. */
   private progressOf(rung: string, estimated: number): (instructions: number) => void {
     let reportedAt = performance.now()
     return (instructions) => {
@@ -173,7 +184,7 @@ export class EmulatedRungs {
     }
   }
 
-  /** Returns the rung's launches at the requested problem, or why they do not count. */
+  /** Returns the rung's launches at the requested problem, or the reason that they do not count. */
   private async launchesOf(rung: ReadyRung): Promise<ReadyRung['launched'] | AnyMessage> {
     const { built, launchesAt, plan, prepared } = this.of
     if (!launchesAt) return rung.launched
@@ -212,7 +223,7 @@ export class EmulatedRungs {
     }
   }
 
-  /** Verifies a rung at the plan's further problems. */
+  /** Verifies a rung at the further problems of the plan. */
   private async elsewhere(rung: ReadyRung): Promise<Pick<Finding, 'alsoVerified' | 'elsewhere'>> {
     const { alsoVerify } = this.of.plan
     const build = this.of.built.get(rung.id)
@@ -238,7 +249,10 @@ export class EmulatedRungs {
     }
   }
 
-  /** Verifies a rung at a problem. Returns null if that would take too long, which the session reports. */
+  /**
+   * Verifies a rung at a problem. Returns null if verification would take too long. The session
+   * reports skipped problems.
+   */
   private async at({ planned, outcome }: RungBuild, problem: Problem): Promise<VerifiedAt | null> {
     const { plan, prepared } = this.of
     const ready = await readyRung(this.bench, prepared.fills, planned.rung, outcome!, problem)

@@ -1,6 +1,6 @@
 /**
- * A run on the emulated GPU. Rungs are built, the total cost is announced, and the rungs are executed. Their results
- * are checked and their counts stored per instruction. Nothing is timed.
+ * Runs rungs on the emulated GPU. Rungs are built, the total cost is announced, and the rungs are
+ * executed. Results are checked and counts are stored per instruction. No rung is timed.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
@@ -23,11 +23,12 @@ import type { OpenWay } from './way'
 export interface EmulationSettings {
   seed: number
   /**
-   * The problem whose launches, occupancy and waves are reported; the plan's own by default. Host code knows the
-   * size, so launches of the rungs in `verified` count only if they are right there.
+   * The problem whose launches, occupancy and waves are reported (default: the plan's problem).
+   * Host code knows the size, so launches of the rungs in `verified` count only if their results
+   * are right there.
    */
   launchesAt?: LaunchesAt | null
-  /** The problem that the plan's was derived from by halving its sizes. */
+  /** The problem from which the plan's problem was derived by halving its sizes. */
   shrunkFrom?: Problem | null
 }
 
@@ -60,7 +61,10 @@ export const emulatedWay =
     }
   }
 
-/** Returns warnings about limits of the emulator here: shipped builds, or another architecture's rules. */
+/**
+ * Returns warnings about limits of the emulator: the use of shipped builds, or the rules of another
+ * architecture.
+ */
 export const emulatorWarnings = (
   { onlyShipped, version }: Pick<Compiler, 'onlyShipped' | 'version'>,
   gpu: BuildGpu,
@@ -98,7 +102,7 @@ async function examine(
       ...{ toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },
       ...{ gpu, seed, signal },
     }
-    // Both are built in parallel with the first rungs.
+    // The probe and the reference are built in parallel with the first rungs.
     const tools = openTools(bench.launchProbe(), bench.probedReference(plan, gpu), emulation)
     const prepared = new PreparedRungs(plan, tools, emulation)
     await inParallel([...builds.each.values()], async (build) => prepared.add(await build))

@@ -1,17 +1,17 @@
-/** The initial buffers of cases, each case filled once. */
+/** Fills the initial buffers of cases. Each case is filled only once. */
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/fill-case'
 import type { Case } from '../../domain/task/problem'
 import { tooMuchMemory, type EmulationSettings, type Filled } from './emulate'
 import { computeArrays } from './reference-arrays'
 
-/** Computes inputs from others. */
+/** Tools that compute inputs from other inputs. */
 interface InputTools {
   bench: EmulationSettings
-  /** The task's reference, built; null if no input is computed. */
+  /** Path of the task's built reference, or null if no input is computed. */
   library: string | null
 }
 
-/** Returns the fills. `tools` is awaited only for a task that computes inputs. */
+/** Returns the fills. `tools` is awaited only if the task computes inputs. */
 export function sharedFills(
   { task, taskFolder, seed: usual }: Omit<EmulationSettings, 'probe'>,
   tools: () => Promise<InputTools> | InputTools,

@@ -1,4 +1,7 @@
-/** The values passed between the stages of a run. A rung that a stage did not reach is absent from its map. */
+/**
+ * Types of the values passed between the stages of a run. If a stage did not reach a rung, the rung
+ * is missing from the stage's map.
+ */
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'
@@ -10,40 +13,44 @@ import type { RungResult, Session, VerifiedAt } from '../../domain/session/sessi
 import type { BuildOutcome } from '../bench/compiler'
 import type { Measured } from './measured'
 
-/** How one rung was built. */
+/** The build result of one rung. */
 export interface RungBuild {
   planned: PlannedRung
-  /** null if the GPU cannot run it, or the run was cancelled first. */
+  /**
+   * Result of the compiler, or null if the GPU cannot run the rung or the run was canceled first.
+   */
   outcome: BuildOutcome | null
-  /** Why the GPU cannot run it. */
+  /** Reason that the GPU cannot run the rung. */
   unsupported: Statement | null
 }
 
-/** A run's findings about one built rung. */
+/** Results of a run for one built rung. */
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
-  /** The final status if the rung was wrong or failed at one of those problems. */
+  /** Final status if the rung was wrong or failed at one of the other problems. */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
-  /** Its counters; absent if it has none. */
+  /** Counters of the rung. Absent if it has none. */
   metrics?: Record<string, MetricValue>
-  /** The timing model's prediction, or why there is none. */
+  /** Prediction of the timing model. */
   predicted?: PredictedTime
   notPredicted?: Statement
-  /** Why the rung has no counters, if its status does not explain that. */
+  /** Reason that the rung has no counters, if its status does not explain that. */
   uncounted?: Statement
 }
 
-/** A run's findings about its rungs, by id, and about the machine. */
+/** Results of a run for its rungs by id, and for the machine. */
 export interface Findings {
   rungs: ReadonlyMap<string, Finding>
   warnings: readonly Statement[]
   /** Deep profiles by rung, stored next to session.json. */
   deep: DeepProfiles
-  /** This machine could not provide the requested counters, or lost its GPU during the run. */
+  /**
+   * Set if this machine could not provide the requested counters, or lost its GPU during the run.
+   */
   missing: ErrorShape | null
   ceilings?: Ceilings
-  /** How counters were collected; absent if none were. */
+  /** Settings used to collect counters. Absent if no counters were collected. */
   ncu?: {
     version: string | null
     settings: Pick<Session['settings'], 'clockControl' | 'cacheControl' | 'profileSkipped'>

@@ -1,6 +1,6 @@
 /**
- * Counters of a rung while it is edited: built and emulated at a size that takes about a second. There is no session
- * and no reference, so the results are not verified.
+ * Emulates a rung while it is edited and returns its counters. The size is chosen to take about a
+ * second. There is no session and no reference, so the results are not verified.
  */
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
@@ -38,15 +38,15 @@ import { type CountedRung, countedRung } from './counted-rung'
 
 interface Look {
   build: BuildOutcome
-  /** The problem at which the rung was emulated. */
+  /** Problem at which the rung was emulated. */
   problem: Problem
-  /** Null if the rung did not build or finish; `reason` explains why. */
+  /** Counters of the rung. Null if the rung did not build or finish; `reason` explains why. */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
   reason: Statement | null
   predicted: PredictedTime | null
 }
 
-/** Counts one rung of a plan; throws when cancelled. */
+/** Emulates one rung of a plan. Throws an error if canceled. */
 async function lookAt(...given: Parameters<typeof look>): Promise<Look> {
   const [{ signal }] = given
   const found = await look(...given)
@@ -107,8 +107,8 @@ async function look(
 }
 
 /**
- * Returns the size for predicting times while the user types. It is larger than for counters, since few blocks are
- * simulated.
+ * Returns the problem for predicting times while the user types. This problem is larger than the
+ * problem for counters, because only a few blocks are simulated.
  */
 const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
 
@@ -134,7 +134,7 @@ async function predictedHere(
   return 'predicted' in time ? time.predicted : null
 }
 
-/** Returns the launches at the plan's own problem, whose waves and occupancy matter. */
+/** Returns the launches at the plan's own problem, because its waves and occupancy matter. */
 async function launchedAt(
   bench: EmulationSettings,
   { launched, id }: ReadyRung,
@@ -164,13 +164,16 @@ export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
 interface Counting {
   catalog: Catalog
   gpu: BuildGpu
-  /** Plan of the edited rung alone. */
+  /** Plan of the edited rung only. */
   plan: RunPlan
-  /** Plan of the original rung alone. */
+  /** Plan of the original rung only. */
   original: RunPlan
 }
 
-/** Creates the counting. A later call cancels the current one, because its counts are outdated. */
+/**
+ * Creates the function that counts. A new call cancels the current call, because its counts are
+ * outdated.
+ */
 export function createCounting(setup: Setup) {
   const { machine } = setup
   const folders = gpuFolders(setup)
@@ -190,7 +193,7 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // One screen has few originals, and only the latest version of a saved file is requested.
+    // A screen has few originals, and only the latest version of a saved file is requested.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {
@@ -204,7 +207,10 @@ export function createCounting(setup: Setup) {
       profile: counted?.deep ?? null,
     }
   }
-  /** Call it as soon as a request arrives: the reads before the answer take varying time. */
+  /**
+   * Call this function as soon as a request arrives, because the reads before the answer take
+   * varying time.
+   */
   return () => {
     looking?.abort()
     const { signal } = (looking = new AbortController())

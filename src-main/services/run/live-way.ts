@@ -1,4 +1,7 @@
-/** A run on a GPU, or its replay: rungs are verified and timed, and their counters collected. */
+/**
+ * Runs rungs on a GPU or replays such a run. Rungs are verified and timed, and their counters are
+ * collected.
+ */
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -64,14 +67,14 @@ export const liveWay =
     }
   }
 
-/** Returns the reference and the trusted rung, followed by the requested rungs. */
+/** Returns the reference and the trusted rung followed by the requested rungs. */
 const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRung[] =>
   [
     ...new Set([reference, trusted].filter((rung) => rung !== null && !rungs.includes(rung))),
     ...rungs,
   ] as PlannedRung[]
 
-/** Returns metrics derived from launches in place of some missing counters. */
+/** Returns metrics derived from launches, which replace some missing counters. */
 const withoutCounters =
   ({ profile }: RunPlan, device: Device): MetricsWithoutCounters =>
   ({ status }, finding) => {
@@ -95,7 +98,7 @@ interface OnGpu {
   reportPath: string | null
 }
 
-/** Verifies, times and profiles the builds, during this run's turn on the GPU. */
+/** Verifies, times and profiles the builds while this run has exclusive use of the GPU. */
 async function examineOnGpu(
   { runner, plan, gpu, settings, reportPath }: OnGpu,
   built: ReadonlyMap<string, RungBuild>,
@@ -174,7 +177,7 @@ const profileWarnings = ({
     : []),
 ]
 
-/** Returns warnings about the reference: without its time there are no ratios. */
+/** Returns warnings about the reference, because there are no ratios without its time. */
 function referenceWarnings(
   { reference }: RunPlan,
   built: ReadonlyMap<string, RungBuild>,

@@ -1,7 +1,9 @@
 /**
- * Verifies and times rungs in the runner, and supervises it. If a rung hangs or crashes, the runner is restarted with
- * the remaining rungs. If that is impossible, for example because the GPU is gone, the remaining rungs are skipped
- * and the other results are kept.
+ * Verifies and times rungs in the runner and supervises it.
+ *
+ * If a rung hangs or crashes, the runner is restarted with the remaining rungs. If that is
+ * impossible, for example because the GPU is gone, the remaining rungs are skipped. Results of
+ * other rungs are kept.
  */
 import { type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import { message } from '../../domain/messages/message'
@@ -11,13 +13,13 @@ import { attempt } from './runner-attempt'
 import type { TaskRunner, Measurement, MeasureEvent, MeasureRequest } from './measurement'
 
 export interface MeasureOutcome {
-  /** Results by rung; rungs that were not reached before a cancellation are absent. */
+  /** Results by rung. Rungs that were not reached before a cancellation are absent. */
   rungs: Map<string, Measured>
-  /** Why the runner could not continue, if some rungs had finished before. */
+  /** Reason that the runner could not continue, if at least one rung had finished. */
   halted: ErrorShape | null
 }
 
-/** Measures the rungs. `tell` throws to end the measurement. */
+/** Measures the rungs. An exception from `tell` ends the measurement. */
 export async function measure(
   runner: TaskRunner,
   what: Measurement,
@@ -50,7 +52,7 @@ export async function measure(
     }
     return { rungs: done, halted: null }
   } catch (error) {
-    // Before the first rung has finished, there is nothing to keep.
+    // Before the first rung finishes, there are no results to keep.
     if (done.size === 0) throw error
     const halted = toErrorShape(error)
     const reason = message('records.runnerLost', { why: halted.message })
@@ -60,7 +62,7 @@ export async function measure(
   }
 }
 
-/** Returns the trusted rung if it failed, since nothing can be verified then. */
+/** Returns the trusted rung if it failed, because no other rung can be verified then. */
 function failedTrust(
   expected: Expected | null,
   done: ReadonlyMap<string, Measured>,

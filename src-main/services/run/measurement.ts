@@ -1,4 +1,4 @@
-/** The input of a measurement, and the events that it reports. */
+/** The input of a measurement, and the events that the measurement reports. */
 import type { BuiltRung, Expected, RunnerStage } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { Problem } from '../../domain/task/problem'
@@ -7,51 +7,51 @@ import type { Ceilings } from '../../domain/gpu/ceilings'
 import type { Measured } from './measured'
 import type { CacheState } from '../../domain/session/session'
 
-/** The runner, ready for a task: the settings that all its measurements share. */
+/** Settings shared by all measurements of a task. */
 export interface TaskRunner {
   toolbox: Toolbox
-  /** The path of the runner. */
+  /** Path of the runner. */
   runner: string
   task: Task
-  /** The folder of the files that fill buffers; null in a replay. */
+  /** Folder of the files that fill buffers, or null in a replay. */
   taskFolder: string | null
-  /** null in a replay, which verifies nothing. */
+  /** Expected results, or null in a replay, which verifies nothing. */
   expected: Expected | null
   seed: number
-  /** The requested L2 contents; in a replay of an older recording, the recorded contents. */
+  /** Requested L2 contents. In a replay of an older recording, the recorded contents. */
   cacheState: CacheState
   /** Milliseconds without an event from the runner after which a rung counts as hung. */
   idleMs: number
   signal: AbortSignal
 }
 
-/** What to measure. */
+/** Rungs and options of one measurement. */
 export interface Measurement {
   problem: Problem
-  /** In measuring order. */
+  /** Rungs in measuring order. */
   rungs: readonly BuiltRung[]
-  /** One of `rungs`. */
+  /** Id of the reference, which is one of `rungs`. */
   reference: string | null
-  /** Key prefix of the raw output; `runner/measure` by default. */
+  /** Key prefix of the raw output (default: `runner/measure`). */
   key?: `runner/${string}`
-  /** Maximum sampling time per rung; the runner's default unless given. */
+  /** Maximum sampling time per rung (default: the runner's limit). */
   maxSeconds?: number
-  /** Time bursts and sustained launches too. */
+  /** Whether to also time bursts and sustained launches. */
   bursts?: boolean
   sustained?: boolean
 }
 
 export type MeasureEvent =
   | { type: 'start'; rung: string; stage: RunnerStage }
-  /** The rung's result is right. */
+  /** The result of the rung is right. */
   | { type: 'verified'; rung: string }
   | { type: 'measured'; rung: string; measured: Measured }
-  /** The GPU's ceilings, measured once before the first rung. */
+  /** Ceilings of the GPU, measured once before the first rung. */
   | { type: 'ceilings'; ceilings: Ceilings }
-  /** An event was ignored, because the runner could not have sent it during this rung. */
+  /** An event was ignored, because the runner cannot send it during this rung. */
   | { type: 'out-of-turn'; rung: string }
 
-/** What one attempt needs from the whole measurement. */
+/** Parameters of one attempt within the whole measurement. */
 export interface MeasureRequest extends TaskRunner, Measurement {
   tell: (event: MeasureEvent) => void
 }

@@ -1,4 +1,7 @@
-/** Turns a request into a plan of what to build and run, or explains why that is impossible. */
+/**
+ * Converts a request to a plan of the rungs to build and run. If that is impossible, throws an
+ * error with the reason.
+ */
 import { message } from '../../domain/messages/message'
 import type { Catalog } from '../../adapters/catalog/catalog'
 import type { RunRequest } from '../../contract/index'
@@ -9,7 +12,7 @@ import { findLadder, entryId, resolveRung, taskOf, resolved, selectRungs } from 
 import { requireProblem } from '../../domain/task/problem-faults'
 import { problemAt } from '../../domain/task/problem-request'
 
-/** A run request, independent of its target. */
+/** A run request without its target. */
 export type PlanRequest = Omit<RunRequest, 'target'>
 
 export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
@@ -30,7 +33,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
     ),
   ]
 
-  /** Returns a rung that is included whether requested or not. */
+  /** Returns a rung that the plan includes even if it was not requested. */
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null

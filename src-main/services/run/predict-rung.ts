@@ -1,4 +1,7 @@
-/** The timing model's result for one rung, and its counters at a size that is too large to emulate completely. */
+/**
+ * Predicts one rung with the timing model. If a size is too large to emulate completely, estimates
+ * its counters.
+ */
 import { message, type Statement } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import type { EmulationAnswer } from '../../domain/emulation/job'
@@ -16,7 +19,7 @@ const refused: Readonly<Record<Refusal, (detail: string) => Statement>> = {
   halted: (detail) => message('prediction.halted', { detail }),
 }
 
-/** Returns the predicted time. `problem` is set if it differs from the session's. */
+/** Returns the predicted time. `problem` is set if it differs from the session's problem. */
 export function predictedTime(
   answer: PredictionAnswer,
   problem: Problem | null,
@@ -43,7 +46,10 @@ const times = (counts: Counts, factor: number): Counts =>
     ]),
   ) as unknown as Counts
 
-/** Estimates the counts of each launch from a few of its blocks; null if those do not finish. */
+/**
+ * Estimates the counts of each launch from a few of its blocks. Returns null if they do not
+ * finish.
+ */
 export async function sampledCounts(
   { pool }: EmulationSettings,
   { job }: ReadyRung,

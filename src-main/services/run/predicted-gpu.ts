@@ -1,4 +1,4 @@
-/** The GPUs with predicted times: those that can be emulated and have a parameter file. */
+/** Finds the GPUs with predicted times. Such a GPU can be emulated and has a parameter file. */
 import { createHash } from 'node:crypto'
 import { findGpu, listGpus, type GpuFolders } from '../../adapters/disk/gpu-files'
 import { inputError, missingError } from '../../domain/errors'
@@ -10,11 +10,14 @@ import type { PredictionSource } from '../../domain/session/predicted'
 import { emulatedGpu } from './emulated-gpu'
 
 export interface ParameterSet extends PredictionGpu {
-  /** SHA-256 of the file as it would be written, hex. */
+  /** SHA-256 of the parameter file's text in hex. */
   hash: string
 }
 
-/** Reads the parameters of a GPU by its id; null without a file. Throws an input error if the file is faulty. */
+/**
+ * Reads the parameters of a GPU by its id. Returns null without a file. Throws an input error if
+ * the file is faulty.
+ */
 export async function readParameters(
   folders: GpuFolders,
   id: string,
@@ -35,7 +38,10 @@ export interface PredictedGpu {
   parameters: ParameterSet
 }
 
-/** Returns the GPU. Throws if it is unknown or has no usable parameter file. */
+/**
+ * Returns the GPU with its parameters. Throws an error if it is unknown or has no usable parameter
+ * file.
+ */
 export async function predictedGpu(
   folders: GpuFolders,
   asked: string | null,

@@ -1,4 +1,4 @@
-/** Predicts prepared rungs, and combines the model's results with those of their emulation. */
+/** Predicts prepared rungs and combines the model's results with the emulation's results. */
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -21,7 +21,7 @@ import { wrongness } from './wrongness'
 interface ToPredict {
   plan: RunPlan
   on: PredictedGpu
-  /** The problem at which results are checked, and the one whose time is predicted. */
+  /** Problem at which results are checked. `predictAt` is the problem of the predicted time. */
   checkAt: Problem
   predictAt: Problem
   tools: Promise<EmulationTools>
@@ -30,16 +30,16 @@ interface ToPredict {
 
 interface Predicted {
   answer: PredictionAnswer
-  /** Counters at the predicted size, if the emulator counted at a smaller one. */
+  /** Counters at the predicted size, or null if the emulator counted at that size. */
   sampled: CountedRung | null
 }
 
 export class PredictedRungs {
   private readonly found = new Map<string, Predicted>()
   private readonly fills
-  /** Whether counters are for the session's problem. */
+  /** Whether the counters are for the session's problem. */
   private readonly areExact: boolean
-  /** Whether the prediction is for another problem than the session's. */
+  /** Whether the predicted problem differs from the session's problem. */
   private readonly isOther: boolean
 
   constructor(private readonly of: ToPredict) {
@@ -49,7 +49,7 @@ export class PredictedRungs {
     this.fills = sharedFills(emulation, () => tools)
   }
 
-  /** Predicts a rung that was built. Does nothing once the run is cancelled. */
+  /** Predicts a built rung. Does nothing after the run is canceled. */
   async add({ planned, outcome }: RungBuild): Promise<void> {
     const { plan, on, predictAt, tools, emulation } = this.of
     if (!outcome?.artifact || !plan.rungs.includes(planned)) return
@@ -60,7 +60,7 @@ export class PredictedRungs {
       const { values, validated } = on.parameters
       const answer = await bench.pool.predict(ready.job, {
         ...{ values, validated },
-        // A lab asks for the time alone.
+        // A lab needs only the time.
         removes: !this.isOther,
       })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)
@@ -72,7 +72,7 @@ export class PredictedRungs {
     }
   }
 
-  /** Combines the emulation's findings with the prediction, including both deep profiles. */
+  /** Combines the emulation's results with the prediction, including both deep profiles. */
   join(
     id: string,
     emulated: Finding,
@@ -98,7 +98,7 @@ export class PredictedRungs {
     }
   }
 
-  /** Removes a verification at a smaller size, which does not apply to the planned problem. */
+  /** Removes a verification at a smaller size, because it does not apply to the planned problem. */
   private atPlanned(emulated: Finding): Finding {
     const { plan, checkAt } = this.of
     const { verify, trouble, alsoVerified = [] } = emulated
@@ -131,7 +131,10 @@ export class PredictedRungs {
     }
   }
 
-  /** Returns the metrics. For another problem than the session's, only rates, with that problem. */
+  /**
+   * Returns the metrics. If the problem differs from the session's, returns only rates and names
+   * the problem.
+   */
   private metricsOf(launches: Parameters<typeof predictedMetrics>[0]): Record<string, MetricValue> {
     const all = predictedMetrics(launches)
     if (!this.isOther) return all

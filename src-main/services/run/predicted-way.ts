@@ -1,6 +1,6 @@
 /**
- * A run without a GPU that has times. Rungs are built, checked on the emulated GPU at a size that takes seconds, and
- * predicted at the requested size by the timing model.
+ * Predicts times without a GPU. Rungs are built and checked on the emulated GPU at a size that
+ * takes seconds. The timing model then predicts the time at the requested size.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -25,9 +25,9 @@ import type { OpenWay } from './way'
 
 export interface PredictionSettings {
   seed: number
-  /** The problem at which results are checked. Counters are exact if it is the plan's own. */
+  /** Problem at which results are checked. Counters are exact if it is the plan's problem. */
   checkAt: Problem
-  /** The problem whose time is predicted; the plan's own by default. */
+  /** Problem whose time is predicted (default: the plan's problem). */
   predictAt?: Problem
   launchesAt?: LaunchesAt | null
 }

@@ -1,6 +1,6 @@
 /**
- * Rungs ready to be emulated: the launches of each and, from one block per launch, its expected warp instructions. A
- * rung is prepared while the next ones are compiled.
+ * Prepares rungs for emulation. The preparation finds each rung's launches and estimates its warp
+ * instructions from one block per launch. A rung is prepared while the next rungs are compiled.
  */
 import { availableParallelism } from 'node:os'
 import { inputError, missingError } from '../../domain/errors'
@@ -22,22 +22,25 @@ import { sharedFills } from './filled-cases'
 import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
-/** Rungs that take more, about ten minutes on one thread, are rejected. */
+/**
+ * Maximum number of instructions, about ten minutes on one thread. Rungs that take more are
+ * rejected.
+ */
 const mostInstructions = 4e9
 
-/** Speed of one thread, as in docs/evidence/emulation.md; used only for the announcement. */
+/** Speed of one thread, as in docs/evidence/emulation.md. Used only for the announced duration. */
 const instructionsPerSecond = 8e6
 
 export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
 
-/** What rungs are prepared with and verified against. */
+/** Tools for preparing rungs and verifying their results. */
 export interface EmulationTools {
   bench: EmulationSettings
-  /** The built reference of the task; null if a rung is trusted. */
+  /** Path of the task's built reference, or null if a rung is trusted instead. */
   library: string | null
 }
 
-/** Opens the tools. Throws if the probe or the reference cannot be built. */
+/** Opens the tools. Throws an error if the probe or the reference cannot be built. */
 export async function openTools(
   probe: ReturnType<typeof buildLaunchProbe>,
   library: Promise<string | null>,
@@ -50,11 +53,11 @@ export async function openTools(
 
 export class PreparedRungs {
   readonly ready = new Map<string, ReadyRung>()
-  /** Warp instructions by rung; `Infinity` for one that does not end. */
+  /** Warp instructions by rung. `Infinity` for a rung that does not end. */
   readonly estimates = new Map<string, number>()
   readonly fills
 
-  /** Findings of rungs without known launches. */
+  /** Results of rungs whose launches are unknown. */
   readonly unlaunched = new Map<string, Finding>()
 
   constructor(
@@ -62,12 +65,13 @@ export class PreparedRungs {
     readonly tools: Promise<EmulationTools>,
     private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
-    // A failure reaches whoever awaits the tools; prevent an unhandled rejection if nobody does.
+    // Callers that await the tools get a failure. If no caller does, prevent an unhandled
+    // rejection.
     tools.catch(() => {})
     this.fills = sharedFills(bench, () => tools)
   }
 
-  /** Prepares a built rung. Does nothing once the run is cancelled. */
+  /** Prepares a built rung. Does nothing after the run is canceled. */
   async add(build: RungBuild): Promise<void> {
     if (!build.outcome?.artifact) return
     try {
@@ -88,7 +92,7 @@ export class PreparedRungs {
     this.estimates.set(rung.id, await estimate(bench, one))
   }
 
-  /** Announces the total cost; throws if it is too high. */
+  /** Announces the total cost. Throws an error if the cost is too high. */
   announce(tell: (notice: Statement) => void): void {
     for (const [rung, instructions] of this.estimates) {
       if (!Number.isFinite(instructions) || instructions <= mostInstructions) continue
@@ -125,7 +129,7 @@ export class PreparedRungs {
   }
 }
 
-/** Throws for a problem whose buffers do not fit, before anything is built for it. */
+/** Throws an error if a problem's buffers do not fit. Called before anything is built. */
 export function requireFitting({
   task,
   problem,

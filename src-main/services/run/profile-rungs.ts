@@ -1,4 +1,6 @@
-/** The profiling stage of a run: its estimated cost, the rungs it leaves out, and its actual cost. */
+/**
+ * Profiles rungs as a stage of a run: estimates the cost, skips rungs, and reports the actual cost.
+ */
 import { builtRung } from '../../adapters/tools/runner'
 import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
 import { toErrorShape } from '../../domain/errors'
@@ -16,19 +18,19 @@ interface ProfileStage {
   plan: RunPlan
   device: Device
   settings: Pick<RunSettings, 'idleSeconds' | 'busyWaitsMs'>
-  /** Where to save ncu's report; null discards it. */
+  /** Path for ncu's report, or null to discard the report. */
   reportPath: string | null
 }
 
 interface ProfiledRungs {
   outcome: ProfileOutcome
-  /** Rungs skipped on request or because they would have taken too long. */
+  /** Rungs skipped on request or because they would take too long. */
   skipped: ReadonlySet<string>
 }
 
 /**
- * Profiles the rungs. Returns null if no counters were requested, or the run was cancelled before. Never throws, so
- * that measurements are kept.
+ * Profiles the rungs. Returns null if no counters were requested or the run was canceled before.
+ * Never throws, so that measurements are kept.
  */
 export async function profileRungs(
   { runner, plan, device, settings, reportPath }: ProfileStage,
@@ -59,7 +61,7 @@ export async function profileRungs(
   const skipped = new Set(cost.rungs.filter((rung) => rung.skipped).map(({ id }) => id))
   for (const { id } of timed) if (skipped.has(id)) progress.rung(id, 'profile', 'skipped')
   const rungs = timed.filter(({ id }) => !skipped.has(id))
-  // A replay costs nothing.
+  // A replay has no cost.
   const { replays } = runner.toolbox
   if (!replays) progress.emit({ type: 'profile-plan', plan: cost })
   const step = progress.stage('profile', rungs.length)
@@ -112,7 +114,10 @@ const actualCost = (
   })),
 })
 
-/** ncu prints nothing between rungs, so a slow rung with many passes is not a hang. */
+/**
+ * Returns the time limit without events. ncu prints nothing between rungs, so a slow rung with many
+ * passes is not a hang.
+ */
 function idleMs({ idleSeconds }: Pick<RunSettings, 'idleSeconds'>, { rungs }: ProfilePlan): number {
   const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))
   return 1000 * Math.max(2 * idleSeconds, 5 * slowest)

@@ -1,4 +1,7 @@
-/** Collects counters: one ncu process over one runner for all rungs, profiling only the launches marked by the runner. */
+/**
+ * Collects counters. One ncu process and one runner profile all rungs, but only launches that the
+ * runner marks.
+ */
 import { setTimeout } from 'node:timers/promises'
 import {
   requestedMetrics,
@@ -20,12 +23,12 @@ import type { Problem } from '../../domain/task/problem'
 import { remedies } from '../bench/tools'
 import type { TaskRunner } from './measurement'
 
-/** What to collect, with one runner. */
+/** Settings for collecting counters with one runner. */
 interface Profiling {
   problem: Problem
   level: CollectingLevel
   rungs: readonly BuiltRung[]
-  /** Where to save ncu's report; null discards it. */
+  /** Path for ncu's report, or null to discard the report. */
   reportPath: string | null
   /** Milliseconds without an event after which ncu counts as hung. */
   idleMs: number
@@ -36,23 +39,23 @@ interface Profiling {
 export type ProfileEvent =
   | { type: 'start'; rung: string }
   | { type: 'profiled'; rung: string }
-  /** Another tool is using the counters. */
+  /** Another tool is using the counters, so ncu waits. */
   | { type: 'busy'; waitMs: number }
-  /** ncu runs again without metrics that it does not know. */
+  /** ncu runs again without metrics that it reported as unknown. */
   | { type: 'unknown'; metrics: readonly string[] }
 
 export interface ProfileOutcome {
   ncuVersion: string | null
   profiles: Map<string, RungProfile>
-  /** By rung; empty below the deep level. */
+  /** Deep profiles by rung. Empty below the deep level. */
   deep: DeepProfiles
-  /** Why some deep profiles are missing. */
+  /** Reasons that some deep profiles are missing. */
   deepTroubles: Statement[]
-  /** Metrics that this ncu does not know, by its names; the rest was collected without them. */
+  /** Metrics unknown to this ncu, by ncu's names. The other metrics were collected without them. */
   unknownMetrics: string[]
-  /** Wall time of ncu; null if it did not finish. */
+  /** Wall time of ncu in seconds, or null if ncu did not finish. */
   seconds: number | null
-  /** Why counters are missing, if they are, and the remedy. */
+  /** Reason that counters are missing, and the remedy, or null if none are missing. */
   trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
 }
 
@@ -107,7 +110,8 @@ export async function profile(
   const without = new Set<string>()
   const collect = () => collectKnown({ ...call, without }, toolbox, tell)
   let answer = await collect()
-  // DCGM samples periodically, so the counters are often free a moment later. A replay has only the last attempt.
+  // DCGM samples periodically, so the counters are often free a moment later. A replay contains
+  // only the last attempt.
   const waits = toolbox.replays ? [] : what.busyWaitsMs
   let tries = 1
   for (const waitMs of waits) {
@@ -141,8 +145,8 @@ export async function profile(
 }
 
 /**
- * Runs ncu, and again without metrics that it does not know, because one unknown name prevents all profiling. Each
- * round drops at least one requested name, so this terminates.
+ * Runs ncu, and runs it again without unknown metrics, because one unknown name prevents all
+ * profiling. Each round drops at least one requested name, so the loop terminates.
  */
 async function collectKnown(
   call: NcuCall & { without: Set<string> },
@@ -165,7 +169,7 @@ const unfinished = ({ outcome, signal }: ProcessResult, idleMs: number): Stateme
     ? message('tools.ncuIdle', { seconds: Math.round(idleMs / 1000) })
     : message('tools.ncuUnfinished', { signal: signal ?? outcome })
 
-/** Every metric of the level as unavailable, for a common reason. */
+/** Marks every metric of the level as unavailable for the same reason. */
 export const allUnavailable = (
   level: ProfileLevel,
   reason: Statement,

@@ -1,4 +1,7 @@
-/** Reports the progress of a run. It is the run's only mutable object, and nothing saved is read from it. */
+/**
+ * Reports the progress of a run. This is the run's only mutable object, and no saved data is read
+ * from it.
+ */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -16,7 +19,10 @@ export class Progress {
     private readonly withoutCounters: MetricsWithoutCounters,
   ) {}
 
-  /** Counts how many of `total` are done, from 0; returns the function that adds one. */
+  /**
+   * Starts counting completed items of a stage, from 0 to `total`. Returns a function that adds
+   * one.
+   */
   stage(stage: Extract<RunEvent, { type: 'stage' }>['stage'], total: number): () => void {
     let done = 0
     const tell = (): void => this.emit({ type: 'stage', stage, done, total })
@@ -51,7 +57,7 @@ export class Progress {
     this.publish(build, null)
   }
 
-  /** Publishes a built rung's result so far. Rungs that were not requested are not shown. */
+  /** Publishes a built rung's result so far. Skips rungs that were not requested. */
   found(rung: string, finding: Finding): void {
     const build = this.builds.get(rung)
     if (build) this.publish(build, finding)

@@ -1,4 +1,7 @@
-/** Computes a function of a task's reference without a GPU: on this machine, or on the emulated GPU. */
+/**
+ * Computes a function of a task's reference without a GPU, either on this machine or on the
+ * emulated GPU.
+ */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -23,10 +26,10 @@ export const unusable = (why: Statement): KernelLadderError =>
   new KernelLadderError('failed', message('emulation.referenceUnusable', { why }))
 
 interface ReferenceArray {
-  /** A name such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
+  /** Name of the array, such as `in:a`, `out:c`, `scale:c` or `mask:c`. */
   what: string
   bytes: number
-  /** null for an array that the function writes. */
+  /** Contents of the array, or null if the function writes it. */
   contents: Uint8Array | null
 }
 
@@ -57,13 +60,13 @@ function arraysOf(
 }
 
 interface ComputedArrays {
-  /** The arrays that the stage writes, by name. */
+  /** Arrays written by the stage, by name. */
   arrays: ReadonlyMap<string, Uint8Array>
-  /** Whether the emulated GPU computed them. */
+  /** Whether the emulated GPU computed the arrays. */
   emulated: boolean
 }
 
-/** Computes the arrays. Throws if the reference is unusable or the run is cancelled. */
+/** Computes the arrays. Throws an error if the reference is unusable or the run is canceled. */
 export async function computeArrays(
   bench: EmulationSettings,
   library: string,

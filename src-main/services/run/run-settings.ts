@@ -1,17 +1,17 @@
-/** Settings of a measurement on a GPU, besides its plan. */
+/** Settings of a measurement on a GPU in addition to its plan. */
 import type { CacheState } from '../../domain/session/session'
 
 export interface RunSettings {
   seed: number
-  /** The L2 contents when a launch is timed. */
+  /** L2 contents when a launch is timed. */
   cacheState: CacheState
-  /** A rung counts as hung after this long without an event. */
+  /** Seconds without an event after which a rung counts as hung. */
   idleSeconds: number
   /** Delays between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]
-  /** false: if another run is using the GPU, throw instead of waiting. */
+  /** If false, throw an error instead of waiting for another run's GPU. */
   waitForGpu: boolean
-  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
   gpu?: number
 }
 

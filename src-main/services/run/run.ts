@@ -1,4 +1,7 @@
-/** A run of any kind, from its plan to the session: builds the rungs, examines them, and assembles the findings. */
+/**
+ * Runs a plan of any kind and returns the session: builds the rungs, examines them, and assembles
+ * the results.
+ */
 import type { RunEvent } from '../../contract/index'
 import { nvccRelease } from '../../adapters/tools/nvcc'
 import type { ErrorShape } from '../../domain/errors'
@@ -32,7 +35,9 @@ export interface RunOutcome {
   session: Session
   /** Deep profiles by rung, stored next to session.json. */
   deep: DeepProfiles
-  /** This machine could not provide the requested counters, or lost its GPU during the run. */
+  /**
+   * Set if this machine could not provide the requested counters, or lost its GPU during the run.
+   */
   missing: ErrorShape | null
 }
 
@@ -77,7 +82,7 @@ interface Parts {
   findings: Findings
 }
 
-/** Assembles the session. Pure. */
+/** Assembles the session. This function is pure. */
 function assemble(
   { plan, identity, way, built, findings }: Parts,
   {

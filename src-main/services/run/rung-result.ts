@@ -1,4 +1,7 @@
-/** A rung's result in a session, from the facts known at any point of a run. Pure. */
+/**
+ * Computes a rung's result in a session from the facts known at any point of a run. The functions
+ * are pure.
+ */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { settingsWords } from '../../domain/ladder/build-settings'
 import { message } from '../../domain/messages/message'
@@ -11,13 +14,13 @@ import { wrongness } from './wrongness'
 
 type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
 
-/** The metrics of a rung that has no counters, each with the reason. */
+/** Returns the metrics of a rung without counters, each with the reason. */
 export type MetricsWithoutCounters = (
   status: RungStatusReason,
   finding: Finding | null,
 ) => Record<string, MetricValue>
 
-/** Returns a rung's description in a session, before it is built. */
+/** Returns the description of a rung in a session before the rung is built. */
 const described = ({ rung, source }: PlannedRung) => ({
   id: rung.id,
   title: rung.title,
@@ -58,7 +61,7 @@ export function rungResult(
   }
 }
 
-/** Returns `ok` unless something failed, and `not-run` before it was measured. */
+/** Returns `ok` unless a step failed. Returns `not-run` before the rung was measured. */
 function statusOf(
   { outcome, unsupported }: RungBuild,
   finding: Finding | null,

@@ -1,4 +1,4 @@
-/** One runner process over the rungs that have no result yet. */
+/** Runs one runner process over the rungs that have no result yet. */
 import { measureArgs, runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { message, type Statement } from '../../domain/messages/message'
@@ -9,13 +9,18 @@ import { throwIfHopeless, causeOf, tail, type At, type Attempt } from './runner-
 import { toLaunch, toVerify, toTiming, toBurst, toSustained } from './runner-results'
 import type { MeasureRequest } from './measurement'
 
-/** Enough for a median; the GPU rests before each burst. */
+/**
+ * Number of bursts per rung. This number is enough for a median. The GPU rests before each burst.
+ */
 const burstsOfRung = 3
 
-/** With one second of warm-up this makes three, after which clocks and temperature have settled. */
+/**
+ * Seconds of sustained launches. With one second of warm-up, the total is three seconds. Clocks and
+ * temperature have settled by then.
+ */
 const sustainedSeconds = 2
 
-/** Runs one runner process over the open rungs. Throws for errors that a restart cannot fix. */
+/** Runs one runner process over the unfinished rungs. Throws an error that a restart cannot fix. */
 export async function attempt(
   request: MeasureRequest,
   number: number,
@@ -26,7 +31,7 @@ export async function attempt(
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
-  // The reference and the trusted rung are loaded in each attempt, even if their own results are known.
+  // Each attempt loads the reference and the trusted rung, even if their own results are known.
   const { expected } = request
   const trusted = expected !== null && 'rung' in expected ? expected.rung : null
   const loaded = request.rungs.filter(
@@ -45,7 +50,10 @@ export async function attempt(
     })
   const ceilings = number === 1 && request.key === undefined
 
-  /** Whether an event can be genuine. A rung's code shares the runner's process and may forge events. */
+  /**
+   * Whether an event can be genuine. A rung's code runs in the runner's process and may forge
+   * events.
+   */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
       case 'start':
@@ -67,7 +75,7 @@ export async function attempt(
       case 'unsupported':
         return at?.rung === event.rung
       case 'failed':
-        // The reference is launched alternately with the rung being timed.
+        // The runner launches the reference alternately with the timed rung.
         return at?.rung === event.rung || (at !== null && event.rung === reference?.id)
       case 'ceilings':
         return ceilings && at === null
@@ -129,7 +137,7 @@ export async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // This event follows the rung's timing, so that a failure in it never costs the timing.
+        // This event follows the rung's timing, so a failure during it never discards the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
@@ -184,7 +192,10 @@ export async function attempt(
     )
 }
 
-/** Runs the runner once. `onEvent` receives the runner's position and returns whether the event counts. */
+/**
+ * Runs the runner once. `onEvent` receives the runner's position and returns whether the event
+ * counts.
+ */
 async function runOnce(
   toolbox: Toolbox,
   call: Parameters<typeof runRunner>[1],

@@ -1,21 +1,27 @@
-/** Explains why a runner process ended early, and whether a restart can help. */
+/** Explains why a runner process ended early and whether a restart can help. */
 import type { ProcessResult } from '../../adapters/tools/process'
 import type { RunnerEvent, RunnerStage } from '../../adapters/tools/runner'
 import { message, together, type Statement } from '../../domain/messages/message'
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { MeasureRequest } from './measurement'
 
-/** The runner's position: its last `start`; no rung while it computes the reference. */
+/**
+ * Position of the runner, from its last `start` event. It has no rung while the runner computes the
+ * reference.
+ */
 export type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
 export interface Attempt {
   result: ProcessResult
-  /** The runner's position when it ended. */
+  /** Position of the runner when it ended. */
   at: At
   error: Extract<RunnerEvent, { event: 'error' }> | null
 }
 
-/** Throws for failures that a restart cannot fix. `begun`: a rung had already been measured on this GPU. */
+/**
+ * Throws errors that a restart cannot fix. `begun` is true if a rung had already been measured on
+ * this GPU.
+ */
 export function throwIfHopeless(
   { result, at, error }: Attempt,
   begun: boolean,

@@ -29,7 +29,7 @@ type SustainedEvent = Extract<RunnerEvent, { event: 'sustained' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
-/** Converts a verification. Older runners name no buffer and have a single output. */
+/** Converts a verification. Events of older runners name no buffer and have a single output. */
 export function toVerify(event: VerifyEvent, task: Task): Verify {
   const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
   const { outOfBoundsBuffers, firstMismatch, ...rest } = verify
@@ -58,7 +58,7 @@ export function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
-    // Runners of older recordings lack these fields.
+    // Runners in older recordings lack these fields.
     ...(event.late === undefined ? {} : { late: event.late }),
     ...(event.includesHost === undefined ? {} : { includesHost: event.includesHost }),
     ...(event.emptyMs === undefined ? {} : { emptyMs: event.emptyMs }),
@@ -89,7 +89,7 @@ export function toBurst(
   }
 }
 
-/** Converts a sustained timing. `beside`: the reference's, which is timed first. */
+/** Converts a sustained timing. `beside` is the timing of the reference, which is timed first. */
 export function toSustained(
   event: SustainedEvent,
   beside: SustainedTiming | null,

@@ -1,7 +1,7 @@
 /**
- * Static analysis without a GPU. Rungs are built for a GPU of the built-in table. A replacement of the CUDA runtime
- * records their launches, from which occupancy and waves are derived. Nothing is run, verified or timed, and the
- * session states that.
+ * Analyzes rungs without a GPU. Rungs are built for a GPU of the built-in table. A replacement of
+ * the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
+ * Nothing is run, verified or timed, and the session states that.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -39,7 +39,7 @@ import {
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
-/** Instruction limit; a longer rung is not shown by instruction, since no screen could. */
+/** Instruction limit of a rung's instruction view. No screen could show a longer rung. */
 const mostInstructions = 200_000
 
 export const staticWay =
@@ -70,7 +70,10 @@ interface Examination {
   probe: Probe
 }
 
-/** Opens the probe. The reference is not used here, but it is checked early, before a GPU is needed. */
+/**
+ * Opens the probe. The reference is not needed here, but errors in it are reported early, before
+ * the user needs a GPU.
+ */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)
   const library =
@@ -118,7 +121,10 @@ async function examine(
   return { rungs, warnings, deep, missing: null }
 }
 
-/** Returns the finding. Nothing runs, but a rung that would not launch on the GPU gets its final status. */
+/**
+ * Returns the result of a rung. No rung runs here, but a rung that would not launch on the GPU gets
+ * its final status.
+ */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,
   timing: null,
@@ -135,7 +141,7 @@ function statusOf(found: Launches, gpu: BuildGpu): NonNullable<Finding['trouble'
   return { status: 'not-run', reason: message('records.builtNotRun', { gpu: gpu.name }) }
 }
 
-/** Returns the instructions of the launched kernels; null if they are unavailable. */
+/** Returns the instructions of the launched kernels, or null if they are unavailable. */
 async function codeOf(
   toolbox: Toolbox,
   rung: string,
@@ -188,7 +194,8 @@ async function launchesOf(
         dynamicSharedBytes,
         barriers: compiled.barriers,
         carveOutBytes: null,
-        // A kernel can have a compile-time cluster size, which the launch does not show.
+        // A kernel can have a compile-time cluster size, which the recorded launch does not
+        // contain.
         clusterBlocks:
           clusterBlocks === 0 && source.includes('__cluster_dims__') ? null : clusterBlocks,
       },

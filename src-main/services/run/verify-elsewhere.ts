@@ -1,4 +1,7 @@
-/** Verifies rungs at problems other than the timed one: a tile that fits 4096 may not fit 1023. */
+/**
+ * Verifies rungs at problems other than the timed problem. For example, a tile that fits 4096 may
+ * not fit 1023.
+ */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { builtRung } from '../../adapters/tools/runner'
 import { toErrorShape, type ErrorShape } from '../../domain/errors'
@@ -14,19 +17,22 @@ import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 import type { Measurement, TaskRunner } from './measurement'
 
-/** The runner times whatever it verifies; this is the shortest time. */
+/** The shortest measurement. The runner always times the code that it verifies. */
 const maxSeconds = 0.02
 
-/** Number of parallel processes. Rungs in Python spend seconds on imports and compilation, and little on the GPU. */
+/**
+ * Maximum number of parallel processes. Rungs in Python spend seconds on imports and compilation,
+ * and little time on the GPU.
+ */
 const mostAbreast = 4
 
 interface VerifiedElsewhere {
   rungs: ReadonlyMap<string, Finding>
-  /** Why the runner could not continue. */
+  /** Reason that the runner could not continue. */
   halted: ErrorShape | null
 }
 
-/** Adds `alsoVerified` to the planned rungs that were built, and the status that follows from it. */
+/** Adds `alsoVerified` and the resulting status to the planned rungs that were built. */
 export async function verifyElsewhere(
   runner: TaskRunner,
   plan: RunPlan,
@@ -103,7 +109,10 @@ const notReached: Measured = {
   trouble: { status: 'not-run', reason: message('records.notReached') },
 }
 
-/** Applies the further verifications: a rung that is wrong anywhere has no time and is not profiled. */
+/**
+ * Applies the further verifications. A rung with wrong results at any problem has no time and is
+ * not profiled.
+ */
 const withElsewhere = (
   measured: Measured,
   alsoVerified: VerifiedAt[] | undefined,
@@ -135,7 +144,10 @@ function verdictAt(
   }
 }
 
-/** Measures; a problem that the runner cannot start is reported for each rung and costs no timing. */
+/**
+ * Measures rungs at a problem. If the runner cannot start it, the reason is reported for each rung
+ * and no timing is lost.
+ */
 async function measureOrSay(
   runner: TaskRunner,
   what: Measurement,
@@ -150,7 +162,8 @@ async function measureOrSay(
     const trouble = { status: 'not-run', reason: shape.message } as const
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
-      // A larger problem may exceed the memory although the run's own did not; the next one may fit.
+      // A larger problem may exceed the memory even if the run's own problem fits. The next problem
+      // may fit.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

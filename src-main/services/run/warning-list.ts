@@ -1,4 +1,4 @@
-/** Distinct warnings of a run, reported as they occur. */
+/** Collects the distinct warnings of a run and reports each when it occurs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../../domain/messages/message'
 

@@ -1,6 +1,6 @@
 /**
- * Reruns a ladder folder on every save, for the CLI and the UI. It polls instead of using file system events, because
- * editors save in many ways, and a network mount may come and go.
+ * Reruns a ladder folder on every save, for the CLI and the UI. The watch polls the folder, because
+ * file system events depend on how an editor saves. A network mount may also appear and disappear.
  */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -23,33 +23,39 @@ type WatchPhase = 'waiting' | 'running' | 'gone' | 'faulty' | 'failed'
 
 export interface WatchNews {
   phase: WatchPhase
-  /** Why the state is `faulty` or `failed`. */
+  /** Reason that the state is `faulty` or `failed`. */
   error: ErrorShape | null
   /** Number of rounds so far. */
   rounds: number
-  /** In ladder order; rungs that ran in the last round are fresh. */
+  /** Rungs in ladder order. Rungs that ran in the last round are fresh. */
   rungs: readonly WatchedRung[]
 }
 
 interface WatchOptions {
-  /** Absolute path. */
+  /** Absolute path of the folder. */
   folder: string
   shipped: Catalog
-  /** Rungs to run; all if absent. */
+  /** Rungs to run (default: all). */
   rungs?: readonly string[] | undefined
   /**
-   * Runs these rungs and the reference; null if nothing finished. A rejection is reported and does not end the watch.
+   * Runs the given rungs and the reference. Returns null if nothing finished. A rejection is
+   * reported and does not end the watch.
    */
   run: (rungs: string[]) => Promise<Session | null>
   onNews: (news: WatchNews) => void
   signal: AbortSignal
-  /** Polling interval in milliseconds; a save counts as complete once two polls see the same state. */
+  /**
+   * Polling interval in milliseconds. A save counts as complete if two polls see the same state.
+   */
   everyMs?: number
 }
 
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
-/** Returns a key per rung of everything that its result depends on. A changed key means the rung must run again. */
+/**
+ * Returns a key per rung that covers all inputs of its result. If the key changes, the rung must
+ * run again.
+ */
 async function rungKeys({
   folder,
   ladder,
@@ -83,8 +89,8 @@ async function rungKeys({
 }
 
 /**
- * Returns the rungs to run again, in ladder order, including those pending from an earlier round. The reference runs
- * with any other rung.
+ * Returns the rungs to run again, in ladder order. Includes rungs pending from an earlier round.
+ * The reference runs together with any other rung.
  */
 function changedRungs(
   before: ReadonlyMap<string, string>,
@@ -101,7 +107,7 @@ function changedRungs(
   )
 }
 
-/** Watches until the signal aborts. */
+/** Watches the folder until the signal aborts. */
 export async function watchFolder({
   folder,
   shipped,
@@ -112,9 +118,9 @@ export async function watchFolder({
   everyMs = 400,
 }: WatchOptions): Promise<void> {
   let watched = nothingWatched
-  /** Keys of the last run. */
+  /** Keys of the rungs in the last run. */
   let done = new Map<string, string>()
-  /** Rungs of a round that was cancelled or failed before it ran them. */
+  /** Rungs of a round that was canceled or failed before they ran. */
   let owed = new Set<string>()
   let rounds = 0
   let lastText = ''
@@ -125,7 +131,7 @@ export async function watchFolder({
     lastText = text
     onNews(news)
   }
-  /** After a failed run, its error is shown until the next save. */
+  /** Error of a failed run, which is shown until the next save. */
   let failure: ErrorShape | null = null
   let seen = ''
   while (!signal.aborted) {
@@ -137,7 +143,7 @@ export async function watchFolder({
     const whole = look === seen
     seen = look
     if ('kind' in own || keys === null) {
-      // An editor may remove the file briefly while it replaces it.
+      // An editor may remove the file briefly while replacing it.
       if (whole && (await ladderFileIn(folder)) === null) tell('gone')
       else if (whole && 'kind' in own) tell('faulty', own)
     } else {
@@ -164,9 +170,9 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        // Results of a stopped round are reported without waiting.
+        // Report the results of a stopped round without waiting.
         tell(failure ? 'failed' : signal.aborted ? 'running' : 'waiting', failure)
-        // The folder was saved meanwhile: check again at once.
+        // The folder was saved in the meantime, so check again immediately.
         seen = ''
         continue
       } else if (whole) tell(failure ? 'failed' : 'waiting', failure)

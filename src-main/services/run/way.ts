@@ -1,4 +1,4 @@
-/** A kind of run: the GPU that its rungs are built for, and how they are examined. */
+/** A kind of run: the GPU that its rungs are built for, and the function that examines them. */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
@@ -15,16 +15,16 @@ export interface Way extends BuildWay {
   readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
-  /** Examines the builds. On cancellation, returns what was found so far. */
+  /** Examines the builds. On cancellation, returns the results so far. */
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 
-/** What a way needs in order to open. */
+/** Parameters for opening a way. */
 interface Opening {
   bench: Bench
   plan: RunPlan
   emit: (event: RunEvent) => void
 }
 
-/** Throws `missing` if the machine lacks something. */
+/** Opens a way. Throws `missing` if the machine lacks a requirement. */
 export type OpenWay = (opening: Opening) => Promise<Way>

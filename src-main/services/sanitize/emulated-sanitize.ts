@@ -1,6 +1,6 @@
 /**
- * Memory and race checks without a GPU. Each rung runs once on the emulated GPU, which checks every access. Findings
- * have the form of compute-sanitizer's.
+ * Checks memory accesses and races without a GPU. Each rung runs once on the emulated GPU, which
+ * checks every access. Findings have the same form as compute-sanitizer's findings.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -36,7 +36,7 @@ import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
-/** Chooses the one block of each launch to run; races between blocks are not found then. */
+/** Selects the only block to run of each launch. Races between blocks are then not found. */
 export type BlockChoice = (job: EmulationJob) => number
 
 export async function sanitizeEmulated(

@@ -1,4 +1,4 @@
-/** The current compute-sanitizer job, for a polling UI. */
+/** Runs the current compute-sanitizer job for a UI that polls it. */
 import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
 import { toErrorShape } from '../../domain/errors'
@@ -16,7 +16,7 @@ export interface SanitizeOptions {
   signal: AbortSignal
   secondsARung?: number
   waitForGpu?: boolean
-  /** Index from 0 among the visible GPUs; CUDA's first if absent. */
+  /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
   gpu?: number
 }
 
@@ -41,7 +41,7 @@ interface SanitizeJob {
   start(request: SanitizeRequest): void
   current(): SanitizeState
   cancel(): void
-  /** Cancels and waits for the process tree to end. */
+  /** Cancels the job and waits for the process tree to end. */
   close(): Promise<void>
 }
 

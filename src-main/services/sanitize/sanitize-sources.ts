@@ -1,4 +1,4 @@
-/** Maps a finding from the compiled path to the catalog, and adds its source lines. */
+/** Converts a finding's compiled path to its path in the catalog, and adds source lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,
@@ -9,7 +9,7 @@ import type {
 /** Source text by path relative to the catalog. */
 export type SourceTexts = ReadonlyMap<string, string>
 
-/** Lines shown before and after the line of a finding. */
+/** Number of lines shown before and after the line of a finding. */
 const around = 2
 
 function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcerpt | null {
@@ -21,7 +21,10 @@ function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcer
   return { from, lines: lines.slice(from - 1, line + around) }
 }
 
-/** Converts `/home/…/build/3f…/src/gemm/05_tile.cu` to `gemm/05_tile.cu`. Other files keep only their name. */
+/**
+ * Converts `/home/…/build/3f…/src/gemm/05_tile.cu` to `gemm/05_tile.cu`. For other files, keeps
+ * only the file name.
+ */
 function relative(texts: SourceTexts, place: SourcePlace): SourcePlace {
   if (place.file === null) return place
   const path = place.file.replaceAll('\\', '/')

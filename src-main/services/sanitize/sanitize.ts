@@ -1,7 +1,9 @@
 /**
- * Runs compute-sanitizer on rungs. A tool first checks all rungs in one process. Unless that is clean, each rung then
- * gets its own process, so that findings are attributed to their rung and a corrupted CUDA context does not affect
- * others. The runner launches each rung once, untimed.
+ * Runs compute-sanitizer on rungs.
+ *
+ * A tool first checks all rungs in one process. If that process reports anything, each rung gets a
+ * separate process. Findings then belong to a single rung, and a corrupted CUDA context does not
+ * affect other rungs. The runner launches each rung once, untimed.
  */
 import type { Bench, SharedSources } from '../bench/bench'
 import {
@@ -48,11 +50,11 @@ export interface SanitizeEnvironment {
   onProgress: (progress: SanitizeProgress) => void
   /** Time limit of a compute-sanitizer process, in seconds per rung. */
   secondsARung?: number
-  /** false: if another run is using the GPU, throw instead of waiting. */
+  /** If false, throw an error instead of waiting for another run's GPU. */
   waitForGpu?: boolean
 }
 
-/** Seed of the buffers' contents. */
+/** Random seed for the contents of buffers. */
 export const seed = 7
 
 export async function sanitize(
@@ -146,7 +148,10 @@ export async function sanitize(
   }
 }
 
-/** Returns the rungs to check, without the ladder's reference unless it is named. Throws if none is left. */
+/**
+ * Returns the rungs to check. Skips the ladder's reference unless the request names it. Throws an
+ * error if no rung remains.
+ */
 export function planSanitize(
   catalog: Catalog,
   request: SanitizeRequest,
@@ -167,7 +172,7 @@ export function planSanitize(
   return { plan, rungs }
 }
 
-/** Returns the requested sizes, or the task's small ragged ones. */
+/** Returns the requested sizes, or the task's small sizes that leave partial tiles. */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(catalog, findLadder(catalog, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
@@ -209,10 +214,10 @@ interface CheckerSetup {
   task: Task
   problem: SanitizeReport['problem']
   taskFolder: string | null
-  /** The reference that computes inputs, if any are computed. */
+  /** The reference that computes inputs, or null if no inputs are computed. */
   expected: Expected | null
   texts: SourceTexts
-  /** Total number of checks, for progress. */
+  /** Total number of checks, used for progress. */
   total: number
 }
 
@@ -225,7 +230,8 @@ class Checker {
   ) {}
 
   /**
-   * Checks the rungs and returns a verdict for each. Rungs that were not reached before a cancellation are absent.
+   * Checks the rungs and returns a verdict for each. Rungs that were not reached before a
+   * cancellation are absent.
    */
   async check(
     tool: SanitizerTool,
@@ -310,7 +316,7 @@ class Checker {
     }
   }
 
-  /** Returns why there is no verdict, or only a partial one. */
+  /** Returns the reason that there is no verdict or only a partial verdict. */
   private troubleOf(
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
@@ -349,14 +355,15 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
   xml?.complete === true &&
   xml.records.length === 0
 
-/** Throws for failures that do not concern a rung. */
+/** Throws an error for a failure that does not concern a rung. */
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
       message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
-  // If the runner finished, it had no error; a rung must have printed such an event.
+  // If the runner finished, it had no error. In that case, a rung must have printed the error
+  // event.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return

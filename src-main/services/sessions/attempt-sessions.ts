@@ -1,4 +1,4 @@
-/** The sessions behind the attempts at a lab. */
+/** Finds the sessions of the attempts at a lab. */
 import { join } from 'node:path'
 import type { Setup, Folders } from '../../adapters/machine/machine'
 import { pathExists } from '../../adapters/disk/disk'
@@ -9,10 +9,10 @@ import { recordedRef, recordingOf } from '../../domain/session/session-ref'
 import { recordedLabs } from '../../adapters/labs/recorded-attempts'
 import { attemptsDir } from '../../adapters/labs/progress'
 
-/** Prefix of a shipped outcome's ref, as the name of a recording. */
+/** Prefix in the ref of a shipped outcome. The rest is the name of a recording. */
 const recordedMark = 'lab.'
 
-/** Returns the session behind an attempt as a SessionRef; null if nothing was measured. */
+/** Returns the session of an attempt as a SessionRef, or null if nothing was measured. */
 export async function attemptSession(
   folders: Folders,
   key: string,
@@ -26,7 +26,7 @@ export async function attemptSession(
     : null
 }
 
-/** Returns the folder for a ref from `attemptSession`; null for any other ref. */
+/** Returns the folder for a ref from `attemptSession`, or null for any other ref. */
 export function labSessionFolder(
   { assets, machine: { folders } }: Setup,
   ref: string,

@@ -11,16 +11,16 @@ import { readRecording, type ListedRecording } from './recordings'
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
-/** The size that plain `recorded` means if a ladder was recorded at several. */
+/** Size used by plain `recorded` if a ladder was recorded at several sizes. */
 const usualSize = 4096
 
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>
   Object.values(summary.problem?.sizes ?? {}).every((size) => size === usualSize)
 
-/** Returns the recording for a request, whose ladder, size and parameters must match. */
+/** Returns the recording for a request. Its ladder, size and parameters must match the request. */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
-  /** The recording's name; null for any match. */
+  /** Name of the recording, or null to accept any match. */
   name: string | null,
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
@@ -33,7 +33,7 @@ export async function chooseRecording(
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
-  // Prefer the requested level, else accept any.
+  // Prefer the requested level, but accept any level.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),
@@ -50,7 +50,7 @@ export async function chooseRecording(
   const isChosen = request.size !== undefined || request.at !== undefined
   const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
   if (!sizes) return ofLadder.find(hasUsualSize) ?? first
-  // Unspecified sizes can be any; the usual size comes first.
+  // Unspecified sizes match any size. The usual size comes first.
   const ofSizes = ofLadder.filter(({ summary: { problem } }) =>
     Object.entries(sizes).every(([name, size]) => problem?.sizes[name] === size),
   )

@@ -1,4 +1,7 @@
-/** The history of a ladder. Every live session of the store is a point for each rung that it timed. */
+/**
+ * Reads the history of a ladder. Every live session in the store is a point for each rung that it
+ * timed.
+ */
 import { currentId } from '../../domain/ladder/former-ids'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
@@ -28,15 +31,15 @@ async function describe(name: string, folder: string): Promise<Described<Found>>
 }
 
 interface HistoryRequest {
-  /** The ladder's id. */
+  /** Id of the ladder. */
   ladder: string
   rungs?: readonly string[]
-  /** Only sessions of these sizes. */
+  /** Sizes to include. */
   sizes?: Sizes
   leastPercent: number
 }
 
-/** The default limit below which a change is not listed. */
+/** Default limit in percent below which a change is not listed. */
 export const usualPercent = 1
 
 interface FoundPoints {
@@ -59,7 +62,10 @@ async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
   }
 }
 
-/** Returns the ladders that have a history, and the history of one: the given id, or the one timed last. */
+/**
+ * Returns the ladders that have a history, and the history of one ladder. The default is the ladder
+ * timed last.
+ */
 export async function findHistory(
   places: SessionPlaces,
   ladder: string | null,
@@ -77,7 +83,7 @@ export async function findHistory(
   return { ladders, history: { ladder: id, leastPercent: usualPercent, series, unreadable } }
 }
 
-/** Reads a ladder's history. Throws if none of the requested data exists. */
+/** Reads a ladder's history. Throws an error if none of the requested data exists. */
 export async function readHistory(
   places: SessionPlaces,
   request: HistoryRequest,

@@ -38,7 +38,7 @@ async function describeFolder(name: string, folder: string): Promise<Described<S
   }
 }
 
-/** Returns the sessions of the store, newest first. Unreadable folders come with the reason. */
+/** Returns the store's sessions, newest first. Unreadable folders are listed with the reason. */
 export async function listOwn(
   places: SessionPlaces,
   onMany?: (count: number) => void,
@@ -57,7 +57,7 @@ export async function listOwn(
     .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0))
 }
 
-/** Returns the mounted session and those of the store, then the recordings. */
+/** Returns the mounted session, the store's sessions, and then the recordings. */
 export async function listAll(
   places: SessionPlaces,
   onMany?: (count: number) => void,

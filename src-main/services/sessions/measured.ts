@@ -1,4 +1,7 @@
-/** The recorded measurements of a ladder's rungs, compared with the current rungs. */
+/**
+ * Reads the recorded measurements of a ladder's rungs and compares the recorded rungs with the
+ * current rungs.
+ */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -18,7 +21,7 @@ import { listRecordings, readRecording } from './recordings'
 import { resolveLadder } from '../catalog/resolve'
 import { keptAnswer } from '../../adapters/disk/cached-answer'
 
-/** The recordings' files, and the cache of values derived from them. */
+/** Files of the recordings, and the cache of values derived from them. */
 interface MeasuredSetup {
   assets: Pick<Setup['assets'], 'recordingsDir'>
   machine: { folders: Pick<Setup['machine']['folders'], 'cache'> }
@@ -26,7 +29,10 @@ interface MeasuredSetup {
 
 const read = new Map<string, Promise<MeasuredRecording[]>>()
 
-/** Returns the complete recordings of one ladder, read once, since nothing writes them while the program runs. */
+/**
+ * Returns the complete recordings of one ladder. The recordings are read only once, because they do
+ * not change while the program runs.
+ */
 function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]> {
   const key = JSON.stringify([root, ladder])
   const known = read.get(key)
@@ -34,7 +40,7 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   const reading = listRecordings(root).then(async (listed) => {
     const ofLadder = listed.filter(({ summary }) => summary.ladder.id === ladder)
     const found = await Promise.all(
-      // A damaged recording contributes nothing; opening it reports the damage.
+      // Skip damaged recordings. Opening one reports the damage.
       ofLadder.map(async (one) => {
         const recording = await readRecording(one).catch(() => null)
         if (!recording) return []
@@ -49,7 +55,10 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
   return reading
 }
 
-/** Returns the ladder. Null if it is missing or has an unusable rung, which a run would report. */
+/**
+ * Returns the ladder, or null if it is missing or has an unusable rung. A run would report the
+ * error.
+ */
 function ladderOf(catalog: Catalog, id: string): Ladder | null {
   const file = catalog.ladders.find((ladder) => ladder.id === id)
   try {
@@ -61,13 +70,16 @@ function ladderOf(catalog: Catalog, id: string): Ladder | null {
 
 interface Today {
   rungs: ReadonlyMap<string, RungToday>
-  /** Hash of all texts. */
+  /** Hash over all texts. */
   hash: string
 }
 
 const todays = new WeakMap<Catalog, Today>()
 
-/** Returns a library's current rungs, cached because a list asks for every ladder of one library. */
+/**
+ * Returns a library's current rungs. The rungs are cached, because a list requests every ladder of
+ * the same library.
+ */
 function today(catalog: Catalog): Today {
   const known = todays.get(catalog)
   if (known) return known
@@ -83,7 +95,8 @@ function today(catalog: Catalog): Today {
 }
 
 /**
- * Returns names, dates and sizes of the files in the recordings folder, which nothing writes while the program runs.
+ * Returns names, dates and sizes of the files in the recordings folder. The files do not change
+ * while the program runs.
  */
 async function stampOf(root: string): Promise<string[]> {
   const names = (await readdir(root).catch(() => [])).sort()
@@ -96,20 +109,23 @@ async function stampOf(root: string): Promise<string[]> {
 }
 
 /**
- * Written by `npm run kernels -- same recordings`: hashes of recorded code, and of current code with the same machine
- * code.
+ * File written by `npm run kernels -- same recordings`. The file maps hashes of recorded code to
+ * hashes of current code with the same machine code.
  */
 const sameCodeFile = 'same-code.json'
 const SameCode = z.record(z.string(), z.array(z.string()))
 
-/** Returns whether recorded and current code are known to compile to the same machine code. */
+/**
+ * Returns a function that tests whether recorded and current code are known to compile to the same
+ * machine code.
+ */
 export async function readSameCode(root: string): Promise<(then: string, now: string) => boolean> {
   const text = await readFile(join(root, sameCodeFile), 'utf8').catch(() => '{}')
   const same = SameCode.parse(JSON.parse(text))
   return (then, now) => same[sha256(then)]?.includes(sha256(now)) ?? false
 }
 
-/** Returns measurements by rung id; rungs without a recording are omitted. */
+/** Returns measurements by rung id. Rungs without a recording are omitted. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
   catalog: Catalog,

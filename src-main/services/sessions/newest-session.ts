@@ -1,11 +1,14 @@
-/** The session that is used if none is named. */
+/** Finds the session that is used if the user names none. */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { defaultRecordingRef } from './open-session'
 import { listOwn } from './list-sessions'
 import type { SessionPlaces } from './session-places'
 
-/** Returns the newest readable session of the store. If there is none, throws an error that suggests a recording. */
+/**
+ * Returns the newest readable session in the store. If the store has none, throws an error that
+ * suggests a recording.
+ */
 export async function newestOwn(
   places: SessionPlaces,
   onMany?: (count: number) => void,

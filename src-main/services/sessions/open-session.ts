@@ -22,14 +22,14 @@ import { listAll } from './list-sessions'
 
 export interface OpenedSession {
   session: Session
-  /** Source text by rung id. */
+  /** Source texts by rung id. */
   sources: Record<string, string>
   folder: string
-  /** A rung's deep profile; null if there is none. */
+  /** Returns a rung's deep profile, or null if there is none. */
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Adds missing parts of a session's folder to its warnings. */
+/** Adds a warning to a session for each missing part of its folder. */
 const withFaults = (session: Session, faults: readonly Statement[]): Session =>
   faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
 
@@ -64,7 +64,7 @@ async function openFolder(folder: string): Promise<OpenedSession> {
   }
 }
 
-/** Returns the folder that a ref refers to. Refs contain no path separators. */
+/** Returns the folder of a ref. Refs contain no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
@@ -95,10 +95,10 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   return replayed ? openRecording(replayed) : openFolder(folder)
 }
 
-/** The target notation for any recording. */
+/** Target notation for an arbitrary recording. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
 
-/** Whether a name on the command line is that of a session, readable or not. */
+/** Whether a name on the command line is the name of a session, readable or not. */
 export const namesSession = async (places: SessionPlaces, name: string): Promise<boolean> =>
   name === anyRecording ||
   recordingOf(name) !== null ||
@@ -106,7 +106,10 @@ export const namesSession = async (places: SessionPlaces, name: string): Promise
   (SessionRef.safeParse(name).success && (await pathExists(join(storeOf(places), name)))) ||
   (await pathExists(resolve(name, sessionFile)))
 
-/** Opens a session as named on the command line: a folder, a ref, or `recorded` for the default one. */
+/**
+ * Opens a session named on the command line: a folder, a ref, or `recorded` for the default
+ * recording.
+ */
 export async function openNamed(places: SessionPlaces, name: string): Promise<OpenedSession> {
   if (name === anyRecording) return openSession(places, await defaultRecordingRef(places))
   if (recordingOf(name) !== null) return openSession(places, name)

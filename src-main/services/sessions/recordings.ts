@@ -1,8 +1,9 @@
 /**
- * The index of shipped recordings, so that no session is parsed before it is opened.
+ * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` contains what lists show and what requests are matched against. `npm run recordings` derives it from
- * the sessions. If it is damaged or lacks a recording, the session is read instead.
+ * `index.json` contains the data that lists show and that requests are matched against. `npm run
+ * recordings` derives it from the sessions. If the index is damaged or lacks a recording, the
+ * session is read instead.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +20,7 @@ import { sharedSessions, sharingSessions } from '../../adapters/disk/shared-sess
 
 export const recordingIndexFile = 'index.json'
 
-/** A recording's index entry. */
+/** Index entry of a recording. */
 const RecordingSummary = SessionSummary.omit({
   ref: true,
   kind: true,
@@ -45,14 +46,14 @@ export interface Recording {
   name: string
   folder: string
   session: Session
-  /** The session's task. */
+  /** Task of the session. */
   task: Task
   problem: Problem
 }
 
 /**
- * Converts a session to a recording. Null for a session without a run to replay: an import or a program's profile,
- * which is shown as stored.
+ * Converts a session to a recording. Returns null for a session without a run to replay. An import
+ * and a program's profile are such sessions and are shown as stored.
  */
 export function asRecording(name: string, folder: string, session: Session): Recording | null {
   const { problem } = session
@@ -79,7 +80,7 @@ async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
   }
 }
 
-/** Returns the recordings that share files, and the separate folders. */
+/** Returns the recordings that share files, and the recordings in separate folders. */
 async function placesIn(root: string): Promise<{ name: string; folder: string }[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -100,7 +101,7 @@ async function readKept({
   return session.program ? session : (await readRecording({ name, folder })).session
 }
 
-/** Returns the GPU of most recordings, which a request without a name refers to. */
+/** Returns the GPU with the most recordings. A request without a name refers to it. */
 function usualGpu(recordings: readonly ListedRecording[]): string | null {
   const counts = new Map<string | null, number>()
   for (const { summary } of recordings)
@@ -108,7 +109,10 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0] ?? null
 }
 
-/** Lists the readable recordings, the newest of the usual GPU first. A folder without a session is skipped. */
+/**
+ * Lists the readable recordings. The newest of the usual GPU is first. Folders without a session
+ * are skipped.
+ */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
   const found = await Promise.all(
@@ -125,31 +129,38 @@ async function list(root: string): Promise<ListedRecording[]> {
   const recordings = all.sort(
     (a, b) => isUsual(b) - isUsual(a) || b.summary.createdAt.localeCompare(a.summary.createdAt),
   )
-  // Deep recordings come last, so that a request without a level does not get the heaviest.
+  // Deep recordings come last, so that a request without a level does not select the largest
+  // recording.
   const isDeep = ({ summary }: ListedRecording): boolean => summary.profile === 'deep'
   return [...recordings.filter((one) => !isDeep(one)), ...recordings.filter(isDeep)]
 }
 
 const listed = new Map<string, Promise<readonly ListedRecording[]>>()
 
-/** Returns the recordings in a folder, listed once, since nothing writes them while the program runs. */
+/**
+ * Returns the recordings in a folder. Recordings are listed only once, because they do not change
+ * while the program runs.
+ */
 export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
   const known = listed.get(root)
   if (known) return known
   const found = list(root)
   listed.set(root, found)
-  // Do not cache a failure: the disk may be readable next time.
+  // Do not cache a failure, because the disk may be readable next time.
   found.catch(() => listed.delete(root))
   return found
 }
 
-/** Reads every recording of a run in full, for overviews of all of them. */
+/** Reads the complete recording of every run, for overviews. */
 export const readRecordings = async (root: string): Promise<Recording[]> => {
   const ofRuns = (await listRecordings(root)).filter(({ summary }) => summary.problem !== null)
   return Promise.all(ofRuns.map(readRecording))
 }
 
-/** Returns the correct index.json for the recordings in a folder; throws if one cannot be read. */
+/**
+ * Returns an up-to-date index.json for the recordings in a folder. Throws an error if a recording
+ * cannot be read.
+ */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
   const recordings: RecordingIndex['recordings'] = {}
   for (const place of await placesIn(root))

@@ -1,4 +1,4 @@
-/** Replays a recording: repeats the run behind its session with recorded tool output. */
+/** Replays a recording: repeats the run of its session with recorded tool output. */
 import type { RunEvent, RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -16,7 +16,7 @@ import { recordedRef } from '../../domain/session/session-ref'
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import type { Recording } from './recordings'
 
-/** Checks everything except the size, by which the recording was chosen. */
+/** Checks all parts of the request except the size, which selected the recording. */
 function checkChoice({ name, task, problem }: Recording, request: Choice): void {
   const { scalars, options } = chosen(task, request)
   const recorded = { ...problem.scalars, ...problem.options }
@@ -93,7 +93,8 @@ export async function replay(
     task,
     headers: new Map(),
     problem,
-    // Replay all rungs, because the tools ran on all at once; unwanted ones are dropped below.
+    // Replay all rungs, because the tools ran once for all rungs. Rungs that were not requested are
+    // dropped below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     trusted: null,

@@ -1,16 +1,16 @@
-/** The places that contain sessions: the store, recordings, and mounted folders. */
+/** Finds the folders that contain sessions: the store, recordings, and mounted folders. */
 import { basename } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 
 export interface SessionPlaces extends Setup {
-  /** A session folder given on the command line, reachable by its folder name. */
+  /** A session folder given on the command line. Its ref is the folder's name. */
   mounted?: string
 }
 
 /** Returns the folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
-/** Returns the ref of a folder given on the command line, whose name can be anything. */
+/** Returns the ref of a folder given on the command line. The folder's name is arbitrary. */
 export function mountedRef(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

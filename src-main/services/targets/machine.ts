@@ -1,4 +1,7 @@
-/** Runs rungs on a machine of machines.yaml: sends the ladder there, and copies the session back. */
+/**
+ * Runs rungs on a machine of machines.yaml. The ladder is sent to the machine and the session is
+ * copied back.
+ */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -42,7 +45,7 @@ export const runMachine: Runner = async (name, request, options) => {
   const machine = await openMachine(options.machine.folders, target.name)
   if (request.draft !== undefined) throw inputError(message('machines.noDraft'))
   const { catalog, id, own } = await openTrustedLadder(options, request.ladder)
-  // Rejects a faulty request before anything is sent.
+  // Reject an invalid request before sending anything.
   planRun(catalog, { ...request, ladder: id })
   const remote = remoteOptions(target, options)
   options.emit({ type: 'stage', stage: 'prepare', done: 0, total: 0 })
@@ -66,7 +69,10 @@ export const runMachine: Runner = async (name, request, options) => {
 
 type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
 
-/** Follows a run that was started there earlier, and copies its session back. Throws if there is no such run. */
+/**
+ * Follows an earlier run on the machine and copies its session back. Throws an error if there is no
+ * such run.
+ */
 export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
   const machine = await openMachine(options.machine.folders, name)
   const { facts, jobs } = await findRuns(machine, options.signal)
@@ -86,7 +92,7 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
   return finish(machine, ended, job.own, options)
 }
 
-/** Forwards a remote job's lines as events of a run on this target. */
+/** Returns options that forward a remote job's lines as events of a run on this target. */
 const remoteOptions = (
   target: Target & { name: string },
   { signal, emit }: Pick<Ending, 'signal' | 'emit'>,
@@ -103,8 +109,8 @@ const remoteOptions = (
 })
 
 /**
- * Copies back the session that a remote run has saved, except ncu's report, which is fetched on request. `own` is the
- * local ladder folder.
+ * Copies back the session that a remote run saved. ncu's report stays there until it is requested.
+ * `own` is the local ladder folder.
  */
 async function finish(
   { name, shell }: NamedMachine,
@@ -138,7 +144,7 @@ async function finish(
   return { ...fetched, missing: end.missing }
 }
 
-/** Writes the files of a session into the store, or to the requested place. */
+/** Writes the files of a session to the store or to the requested folder. */
 async function bringHome(
   id: string,
   kept: KeptReport | null,

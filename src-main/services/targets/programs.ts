@@ -1,4 +1,7 @@
-/** Runs a ladder of programs on this machine. Its session is saved like that of every run. */
+/**
+ * Runs a ladder of programs on this machine. The session is saved in the same way as that of any
+ * run.
+ */
 import { Bench } from '../bench/bench'
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -20,7 +23,7 @@ import {
 import { toolboxOn } from '../bench/visible-gpu'
 import { requireTrustedFolder } from '../folders/folder-trust'
 
-/** Throws for options that only a ladder with a task supports. */
+/** Throws an error for options that only a ladder with a task supports. */
 function refuseOthers(
   { target, size, at, params, draft }: RunRequest,
   { commits, settings }: StartRunOptions,
@@ -39,7 +42,7 @@ function refuseOthers(
   if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
 }
 
-/** Queries the GPU as every run does. Programs that need none run without it. */
+/** Queries the GPU. Programs that need no GPU run without one. */
 async function gpuOf(
   { assets, machine, signal }: StartRunOptions,
   toolbox: Toolbox,

@@ -1,4 +1,4 @@
-/** Predicts rungs on a GPU of the built-in table that has a parameter file. */
+/** Predicts rungs for a GPU of the built-in table that has a parameter file. */
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import type { RunPlan } from '../../domain/run/plan'
 import type { Catalog } from '../../adapters/catalog/catalog'
@@ -27,7 +27,7 @@ export async function predictPlan(
 }
 
 export const runPredicted: Runner = async (name, request, options) => {
-  // Fail early for a GPU that cannot be predicted.
+  // Fail early if times cannot be predicted for this GPU.
   await predictedGpu(gpuFolders(options), name)
   const { catalog, request: own } = await catalogFor(options, request)
   const plan = planRun(catalog, { ...own, profile: 'deep' })

@@ -1,4 +1,4 @@
-/** Replays a recording, and saves the result if an output folder is given. */
+/** Replays a recording and saves the session if an output folder is given. */
 import { draftNew, misplaced, type Runner } from './saved-run'
 import { diskError } from '../../adapters/disk/disk'
 import { copySources } from '../../adapters/sessions/session-sources'

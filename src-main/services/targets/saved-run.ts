@@ -1,4 +1,6 @@
-/** A run whose session is saved: in the requested place, or elsewhere if the disk fails. */
+/**
+ * Saves the session of a run in the requested folder, or in a different folder if the disk fails.
+ */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -24,10 +26,10 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
-  /** Where to save instead of the store; must not exist. */
+  /** Output folder instead of the store. Must not exist. */
   out?: string
   appVersion: string
-  /** Run the commits of one rung instead of the ladder. */
+  /** Commits of one rung to run instead of the ladder. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -36,28 +38,32 @@ export interface StartRunOptions extends Setup {
 
 export interface FinishedRun {
   session: Session
-  /** The session's folder; null if nothing finished, so nothing was saved. */
+  /** Folder of the session, or null if no rung finished, because no session was saved then. */
   folder: string | null
-  /** Something missing on this machine prevented part of the request. */
+  /** Set if a missing requirement on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
-   * Set if the session could not be saved in the requested place. It is then in `folder` or, if that is null, only in
-   * `session`.
+   * Set if the session could not be saved in the requested folder. The session is then in `folder`.
+   * If `folder` is null, it is only in `session`.
    */
   unsaved: ErrorShape | null
 }
 
 /**
- * Executes a request for one kind of target. Throws if it cannot be started; later failures are in the result.
+ * Executes a request for one kind of target. Throws an error if it cannot start. Later failures are
+ * in the result.
  */
 export type Runner = (
-  /** The name in the target; null if there is none. */
+  /** Name in the target, or null if it has none. */
   name: string | null,
   request: RunRequest,
   options: StartRunOptions,
 ) => Promise<FinishedRun>
 
-/** Returns an id like `gemm-fp32-4096-20261121-030507`, which sorts by ladder and time and is a valid SessionRef. */
+/**
+ * Returns an id such as `gemm-fp32-4096-20261121-030507`. Ids sort by ladder and time and are valid
+ * SessionRefs.
+ */
 export function sessionId(ladder: string, size: string, createdAt: string): string {
   const [date, time] = createdAt.split('T')
   const stamp = `${date!.replaceAll('-', '')}-${time!.slice(0, 8).replaceAll(':', '')}`
@@ -65,8 +71,8 @@ export function sessionId(ladder: string, size: string, createdAt: string): stri
 }
 
 /**
- * Creates the draft of a session in a folder given by the user. The folder must be new, which is checked before
- * anything runs.
+ * Creates the draft of a session in a folder given by the user. The folder must not exist. The
+ * check happens before anything runs.
  */
 export async function draftNew(out: string): Promise<SessionDraft> {
   await refuseTaken(out)
@@ -94,8 +100,8 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
   })
 
 /**
- * Saves a session. If the disk fails, tries the store and then the temporary folder, because measurements cannot be
- * repeated.
+ * Saves a session. If the disk fails, tries the store and then the temporary folder, because the
+ * measurements would be lost otherwise.
  */
 export async function saveSomewhere(
   { session, deep, draft, recorder, id }: Measured,
@@ -141,11 +147,11 @@ interface SavedRun {
   catalog: Catalog
   plan: RunPlan
   target: Target
-  /** Returns how to examine the builds; `reportPath` is where to save ncu's report. */
+  /** Returns the way to examine the builds. `reportPath` is the path for ncu's report. */
   way: (reportPath: string) => OpenWay
 }
 
-/** Executes a plan on this machine and saves its results. */
+/** Executes a plan on this machine and saves the results. */
 export async function savedRun(
   { catalog, plan, target, way }: SavedRun,
   options: StartRunOptions,

@@ -1,4 +1,4 @@
-/** Starts a run on whatever target its request names. */
+/** Starts a run on the target named in its request. */
 import type { RunRequest } from '../../contract/index'
 import { type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
 import { inputError } from '../../domain/errors'

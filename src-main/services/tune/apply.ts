@@ -1,4 +1,4 @@
-/** Writes the winner of a sweep into a ladder folder, as a variant after its rung. */
+/** Adds the winner of a sweep to a ladder folder, as a variant after its rung. */
 import { addVariant, allowValues, type LadderFolder } from '../../adapters/catalog/ladder-folder'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -7,13 +7,16 @@ import type { PlannedRung } from '../../domain/run/plan'
 import { pointKey } from '../../domain/tune/search-space'
 import { readFolderFile, saveFolderFile } from '../../adapters/catalog/folder-file'
 
-/** Throws unless the ladder is the user's own; shipped ladders are not edited. Called before the sweep. */
+/**
+ * Returns the user's ladder folder. Throws an error for a shipped ladder, because shipped ladders
+ * are not edited. Called before the sweep.
+ */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {
   if (own) return own
   throw inputError(message('tunings.ownFolder', { ladder }), message('tunings.runWithout'))
 }
 
-/** Returns an unused id: `05_tile-tuned`, or with a number if that is taken. */
+/** Returns an unused id: `05_tile-tuned`, with a number if that id is taken. */
 function freeId(own: LadderFolder, rung: string): string {
   const taken = new Set(own.ladder.rungs.map(({ id, as }) => as ?? id))
   for (let number = 1; ; number += 1) {
@@ -31,8 +34,8 @@ async function edit(folder: string, name: string, change: (text: string) => stri
 }
 
 /**
- * Adds the variant and returns its id. Throws without writing anything if the rung does not declare a value's
- * parameter.
+ * Adds the variant and returns its id. Throws an error and writes nothing if the rung does not
+ * declare a parameter.
  */
 export async function applyWinner(
   own: LadderFolder,

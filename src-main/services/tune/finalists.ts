@@ -1,5 +1,6 @@
 /**
- * The best points of a sweep and the rung's own values, verified at every size of the ladder and timed alternately.
+ * Verifies the finalists at every size of the ladder and times them alternately. Finalists are the
+ * best points of a sweep and the rung's own values.
  */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
@@ -17,28 +18,31 @@ import type { T4Row } from '../../domain/tune/t4'
 import { pointKey, type Point } from '../../domain/tune/search-space'
 import { measureOn, type MeasureSettings, type Worker } from './workers'
 
-/** Enough to probably contain the true best point, given the noise of single times. */
+/**
+ * Number of finalists. With five finalists, the true best point is probably among them despite the
+ * noise of single times.
+ */
 const finalistCount = 5
-/** Number of processes. Each times all finalists alternately with the rung's own values. */
+/** Number of processes. Each process times all finalists alternately with the rung's own values. */
 const rounds = 8
 const secondsAPair = 0.1
-/** The runner times whatever it verifies; this is the shortest time. */
+/** The shortest measurement. The runner always times the code that it verifies. */
 const verifySeconds = 0.02
 
 interface FinalsRequest {
   setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
-  /** Points with a time, best first. */
+  /** Points with a time, best point first. */
   rows: readonly T4Row[]
-  /** Returns null if the point cannot be built. */
+  /** Builds a point. Returns null if that is impossible. */
   build: (params: Point) => Promise<BuiltRung | null>
   onNote: (text: string) => void
 }
 
 interface Finals {
   baseline: Finalist | null
-  /** Best first. */
+  /** Finalists, best first. */
   finalists: Finalist[]
 }
 
@@ -68,7 +72,8 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
   const { toolbox, device, pciBusId } = worker
   const scratch = await toolbox.scratch()
   try {
-    // Each build gets its own name, since the linker would take the same file for the same library.
+    // Each build needs its own file name, because the linker treats the same file as the same
+    // library.
     const against = own ?? timed[0]!.built
     const [old, copy] = await Promise.all(
       ['own', 'copy'].map((name) => copyBuilt(against.artifact, join(scratch.path, name))),
@@ -141,7 +146,10 @@ const without = (params: Point, reason: Statement): Finalist => ({
   ...{ medianMs: null, ratio: null, rounds: 0, reason },
 })
 
-/** Returns why a point that is right at the sweep's problem is unusable: it is wrong at another of the ladder. */
+/**
+ * Returns the reason that a point is unusable although its results are right at the sweep's
+ * problem. The point's results are wrong at another problem of the ladder.
+ */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,
   best: readonly Entry[],

@@ -1,4 +1,6 @@
-/** Implements the contract's `tunings.*` calls: finished sweeps, and their winners as variants. */
+/**
+ * Implements the `tunings.*` calls of the contract: finished sweeps, and their winners as variants.
+ */
 import { keepTuning, readTuning, tuningIds } from '../../adapters/disk/tuning-store'
 import type { Setup } from '../../adapters/machine/machine'
 import type { CallInput } from '../../contract'
@@ -26,7 +28,10 @@ export function keepReport(
 export const tuningCalls = (setup: Setup) => {
   const { tunes } = setup.machine.folders
   return {
-    /** Newest first. An unreadable sweep is omitted; opening it by address reports the reason. */
+    /**
+     * Lists sweeps, newest first. Unreadable sweeps are omitted. Opening one by its address reports
+     * the reason.
+     */
     'tunings.list': async () => {
       const found: ListedTuning[] = []
       for (const id of await tuningIds(tunes)) {

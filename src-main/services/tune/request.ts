@@ -1,4 +1,4 @@
-/** The request for a sweep, and the search space that follows from it and the rung. */
+/** Parses the request for a sweep and computes the search space from the request and the rung. */
 import { mentionsMacro, parseRule, rulesOf } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import {
@@ -24,39 +24,41 @@ export interface TuneRequest {
   rung: string
   size?: number
   at?: At
-  /** Values by parameter or macro; the rung's parameters with their allowed values if empty. */
+  /** Values by parameter or macro. If empty, the rung's parameters with their allowed values. */
   axes: readonly Axis[]
-  /** Conditions over the parameters, as C++ expressions. */
+  /** Conditions on the parameters as C++ expressions. */
   rules: readonly string[]
-  /** Depends on the size of the space if absent. */
+  /** Search strategy. If absent, it depends on the size of the space. */
   strategy?: StrategyName
   seed: number
   budget: { points: number | null; seconds: number | null }
-  /** Sampling time per point. */
+  /** Sampling time per point in seconds. */
   secondsAPoint: number
-  /** GPUs by index among the visible ones; `all` for all of them, CUDA's first if absent. */
+  /** GPUs by index among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
-  /** Try only one of several parts of the points, without finals. A sweep over all points runs the finals. */
+  /**
+   * The part of the points to try, without finals. A later sweep over all points runs the finals.
+   */
   part?: { number: number; of: number }
-  /** Try every point again instead of continuing. */
+  /** Whether to try every point again instead of continuing. */
   fresh: boolean
-  /** Returns points to try before anything else. */
+  /** Returns the points to try first. */
   first: (names: readonly string[]) => readonly Point[]
 }
 
 interface TuneSpace {
   space: Space
   combinations: number
-  /** Number of allowed points; null if there are too many to count. */
+  /** Number of allowed points, or null if there are too many to count. */
   allowed: number | null
   strategy: StrategyName
   budget: TuneRequest['budget']
 }
 
-/** Point limit of a search without another limit. */
+/** Maximum number of points in a search without another limit. */
 const usualPoints = 300
-/** Limit of points to list; listing more would take too long. */
+/** Maximum number of points to list. Listing more would take too long. */
 const mostListed = 100_000
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -93,7 +95,10 @@ function requireAllowed(space: Space, allowed: number | null): void {
   )
 }
 
-/** Assigns points to parts by a hash of their values, so that neighbors fall into different parts. */
+/**
+ * Assigns points to parts by a hash of their values. Neighboring points usually belong to different
+ * parts.
+ */
 const partRule = (
   axes: readonly Axis[],
   { number, of }: NonNullable<TuneRequest['part']>,
@@ -110,7 +115,7 @@ const partRule = (
   },
 })
 
-/** Returns the search space. Throws if it is empty or too large. */
+/** Returns the search space. Throws an error if it is empty or too large. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
   const varied = new Set(axes.map(({ name }) => name))
@@ -137,7 +142,7 @@ export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneReques
     ],
   }
   const allowed = countAllowed(space)
-  // A part of few points may be empty although others are not.
+  // A part of a small space may be empty even if other parts are not.
   if (!request.part) requireAllowed(space, allowed)
   const strategy = request.strategy ?? usualStrategy(space, allowed)
   const all = combinations(space)

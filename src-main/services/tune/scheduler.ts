@@ -1,7 +1,8 @@
 /**
- * Keeps workers busy. Points are proposed, built ahead by several builders, and measured by one worker per GPU. A
- * worker takes a batch but leaves points for the others. The queue is bounded, so memory does not grow with the
- * number of points. The scheduler uses no clock and no disk.
+ * Keeps the workers of a sweep busy. Several builders build proposed points ahead of time. One
+ * worker per GPU measures them. A worker takes a batch but leaves points for the others. The queue
+ * is bounded, so memory does not grow with the number of points. The scheduler uses no clock and no
+ * disk.
  */
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
@@ -13,33 +14,39 @@ interface Ready<Built> {
 
 export interface SweepRequest<Built, Outcome> {
   strategy: Strategy
-  /** Returns the outcome from an earlier sweep; undefined if the point has to be tried. */
+  /** Returns the outcome from an earlier sweep, or undefined if the point has to be tried. */
   known: (point: Point) => Outcome | undefined
-  /** Builds a point. Returns what a worker can measure, or the outcome if there is nothing to measure. */
+  /**
+   * Builds a point. Returns a build for a worker to measure, or the outcome if there is nothing to
+   * measure.
+   */
   build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
   /**
-   * Measures these points and reports each. Points that it did not report are measured by another worker. If it
-   * throws, this worker is not used again.
+   * Measures the points and reports each. Another worker measures the points that were not
+   * reported. A worker is not used again after it throws.
    */
   measure: (
     worker: number,
     batch: readonly Ready<Built>[],
     report: (point: Point, outcome: Outcome) => void,
   ) => Promise<void>
-  /** Returns the time of an outcome in milliseconds; null if it has none. */
+  /** Returns the time of an outcome in milliseconds, or null if it has no time. */
   timeOf: (outcome: Outcome) => number | null
-  /** Called once per point, in the order in which they finish. */
+  /** Called once per point when it finishes. */
   onOutcome: (point: Point, outcome: Outcome, known: boolean) => void
   workers: number
   builders: number
-  /** The most points that a worker measures per batch. */
+  /** Maximum number of points that a worker measures per batch. */
   batch: number
-  /** Whether to try no further point, given how many were proposed. */
+  /** Whether to try no further points, given the number of proposed points. */
   isOver: (proposed: number) => boolean
   signal: AbortSignal
 }
 
-/** A point that two workers failed to report fails instead of being retried forever. */
+/**
+ * Maximum number of attempts per point. A point that two workers failed to report fails instead of
+ * being retried forever.
+ */
 const maxAttempts = 2
 
 const asError = (error: unknown): Error =>
@@ -65,7 +72,7 @@ export async function sweep<Built, Outcome>(
       strategy.tell(point, request.timeOf(outcome))
     }
 
-    /** Proposes points until enough are queued. */
+    /** Proposes points until the queue is long enough. */
     const propose = (): void => {
       while (
         building < request.builders &&
@@ -118,7 +125,8 @@ export async function sweep<Built, Outcome>(
         for (const one of open.values()) {
           const tried = (attempts.get(one.point) ?? 0) + (gone === null ? 1 : 0)
           attempts.set(one.point, tried)
-          // Requeue at the end: a point that crashes the GPU must not block the others.
+          // Requeue the point at the end, because a point that crashes the GPU must not block the
+          // others.
           if (tried < maxAttempts) ready.push(one)
           else finish(one.point, lost(one.point, 'its worker ended without measuring it'))
         }

@@ -1,7 +1,8 @@
 /**
- * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or more GPUs.
- * Finished points are saved, so the same command resumes a stopped sweep. The best points and the rung's own values
- * are then timed again alternately, because the minimum of many noisy times is biased low.
+ * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or
+ * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. The best
+ * points and the rung's own values are then timed again alternately. This is needed because the
+ * minimum of many noisy times is biased low.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -42,7 +43,7 @@ export interface TuneOptions {
 
 interface TuneProgress {
   done: number
-  /** null if the total is unknown. */
+  /** Total number of points, or null if unknown. */
   total: number | null
   bestMs: number | null
   known: boolean
@@ -50,19 +51,20 @@ interface TuneProgress {
 
 export interface Tuned {
   report: TuneReport
-  /** Rows with the times and samples of each point, for T4. */
+  /** Rows with the times and samples of each point, for T4 export. */
   rows: T4Row[]
 }
 
 const seed = 1
 /**
- * The most points that a worker takes at once. Between batches a process starts, opens the GPU and computes the
- * reference again. On an H200 that took 1.5 s versus .06 s per point (GEMM of 4096, 0.05 s of samples).
+ * Maximum number of points in a worker's batch. Between batches, a new process starts, opens the
+ * GPU and computes the reference again. On an H200, that took 1.5 s, compared with .06 s per point
+ * (GEMM of 4096, 0.05 s of samples).
  */
 const batch = 32
 const journalVersion = 1
 
-/** Returns the rung with these values. Its id is unique in the sweep. */
+/** Returns the rung with the values of a point. The id is unique in the sweep. */
 const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): PlannedRung => ({
   rung: { ...rung, id, params: { ...rung.params, ...point } },
   source,
@@ -70,7 +72,7 @@ const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): Planne
 
 type TunedRung = Pick<TuneRequest, 'ladder' | 'rung' | 'size' | 'at'>
 
-/** Returns the ladder, and the plan of the one rung to tune. */
+/** Returns the ladder, and the plan of the rung to tune. */
 async function planOf(setup: Setup, request: TunedRung) {
   const { catalog, id: ladder } = await openTrustedLadder(setup, request.ladder)
   const plan = planRun(catalog, {
@@ -84,7 +86,7 @@ async function planOf(setup: Setup, request: TunedRung) {
   return { library: catalog, ladder, plan }
 }
 
-/** Returns the rung with its own values. */
+/** Returns the rung with its own parameter values. */
 export const plannedRung = async (setup: Setup, request: TunedRung): Promise<PlannedRung> =>
   (await planOf(setup, request)).plan.rungs[0]!
 
@@ -124,7 +126,7 @@ export async function tune(
     'before',
   )
 
-  // Everything that a time depends on. Other sources, GPUs or problems have another journal.
+  // Inputs that a time depends on. Other sources, GPUs or problems have a separate journal.
   const identity = {
     journal: journalVersion,
     ladder,
@@ -311,7 +313,7 @@ export async function tune(
   }
 }
 
-/** Returns the measurements of a sweep in parts. Each task has its own journal. */
+/** Returns the measurements of a sweep in parts. Each part has a separate journal. */
 async function partRows(
   folder: string,
   file: string,
@@ -324,7 +326,7 @@ async function partRows(
   return (await Promise.all(names.map((name) => journalRows(journalOf(name))))).flat()
 }
 
-/** Drops the fields that only the journal and T4 use. */
+/** Drops the fields needed only by the journal and T4. */
 const shown = ({ at: _at, samplesMs: _samples, ...row }: T4Row): TuneRow => row
 
 const smallest = (...values: (number | null)[]): number | null => {
@@ -352,7 +354,10 @@ type BuiltPoint =
   | { rung: BuiltRung; seconds: number | null }
   | { status: 'not-built' | 'unsupported'; reason: Statement | null }
 
-/** Returns a function that builds points. Each gets its own id, which the runner's events use. */
+/**
+ * Returns a function that builds points. Each point gets a unique id, which the runner's events
+ * use.
+ */
 function builder(
   compiler: Compiler,
   plan: RunPlan,

@@ -1,4 +1,7 @@
-/** The workers of a sweep, one per GPU. They verify and time points while no other run uses the GPU. */
+/**
+ * Manages the workers of a sweep, one per GPU. Workers verify and time points while no other run
+ * uses the GPU.
+ */
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Bench } from '../bench/bench'
 import type { Machine } from '../../adapters/machine/machine'
@@ -19,21 +22,21 @@ import type { T4Row } from '../../domain/tune/t4'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox
-  /** The GPU's index for nvidia-smi. */
+  /** Index of the GPU for nvidia-smi. */
   gpu: number
   measured: number
   busySeconds: number
 }
 
-/** Returns how many GPUs programs on this machine can see. */
+/** Returns the number of GPUs visible to programs on this machine. */
 function visibleCount(machine: Machine, driver: NvidiaSmi): number {
   const listed = machine.variable('CUDA_VISIBLE_DEVICES')
   return listed === null ? driver.gpus.length : listed.split(',').filter(Boolean).length
 }
 
 /**
- * Opens the workers. Throws if a GPU is missing, named twice, or of another kind than the others, since times would
- * not be comparable.
+ * Opens the workers. Throws an error if a GPU is missing, named twice, or of a different model,
+ * because times would not be comparable.
  */
 export async function openWorkers(
   machine: Machine,
@@ -69,7 +72,10 @@ export interface MeasureSettings {
   plan: RunPlan
   runner: string
   expected: Expected | null
-  /** The rung that points are checked against; measured with each batch but not reported. */
+  /**
+   * The rung that points are checked against. The trusted rung is measured with each batch but not
+   * reported.
+   */
   trusted: BuiltRung | null
   secondsAPoint: number
   cacheState: CacheState
@@ -105,7 +111,10 @@ function resultOf({ verify, timing, trouble }: Measured, plan: RunPlan): PointRe
   return { status: 'ok', medianMs, spread, samples, samplesMs, reason: null }
 }
 
-/** Verifies and times rungs on one GPU. Throws if the GPU fails, after reporting the finished rungs. */
+/**
+ * Verifies and times rungs on one GPU. If the GPU fails, reports the finished rungs and then throws
+ * an error.
+ */
 export async function measureOn(
   worker: Worker,
   rungs: readonly BuiltRung[],

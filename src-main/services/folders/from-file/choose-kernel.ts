@@ -1,4 +1,7 @@
-/** Chooses the kernel of a file that a ladder is made for, and the launch that the proposal is based on. */
+/**
+ * Chooses the kernel of a file that a ladder is made for, and the launch that the proposal is based
+ * on.
+ */
 import { inputError } from '../../../domain/errors'
 import type { Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -18,28 +21,28 @@ export interface NamedKernel {
 }
 
 interface ChooseCall {
-  /** The file name for messages. */
+  /** File name for messages. */
   file: string
-  /** The value of --kernel. */
+  /** Value of --kernel. */
   wanted: string | undefined
-  /** Kernels compiled from the file itself, not from libraries. */
+  /** Kernels compiled from the file itself. Kernels of libraries are omitted. */
   compiled: readonly NamedKernel[]
   /** Functions of the file and its headers. */
   kernels: readonly SourceFunction[]
   launches: readonly RecordedLaunch[]
-  /** Why main() did not end by itself; null if it did, or if there is none. */
+  /** Reason that main() was stopped, or null if main() ended by itself or does not exist. */
   stopped: Statement | null
 }
 
 export interface ChosenKernel extends NamedKernel {
   source: SourceFunction
-  /** The kernel's first launch; null if no launch was recorded. */
+  /** First launch of the kernel, or null if no launch was recorded. */
   launch: RecordedLaunch | null
-  /** The number of different launches of the kernel. */
+  /** Number of different launches of the kernel. */
   launches: number
 }
 
-/** The error for a kernel without an array: a result must be in an array. */
+/** Returns the error for a kernel without an array. Results must be in an array. */
 export const noArray = (file: string, kernel: string) =>
   inputError(
     `${file}: ${kernel} has no array among its parameters, so a ladder could not check what it computes.`,
@@ -49,7 +52,10 @@ const plain = (text: string): string => text.replace(/\s+/g, '')
 
 const listed = (names: Iterable<string>): string => [...new Set(names)].join(', ')
 
-/** Chooses the kernel. Throws if there is none, or if there are several and none is named. */
+/**
+ * Returns the chosen kernel. Throws an error if the file has no kernel, or several kernels and none
+ * is named.
+ */
 export function chooseKernel({
   file,
   wanted,
@@ -113,7 +119,10 @@ interface TypedParameter {
   kind: Supported
 }
 
-/** Returns the kernel's parameters with types. Throws for a parameter that a ladder cannot pass. */
+/**
+ * Returns the kernel's parameters with their types. Throws an error for a parameter that a ladder
+ * cannot pass.
+ */
 export function typedParameters(
   file: string,
   { kernel, signature, source }: ChosenKernel,
@@ -148,7 +157,7 @@ function numberAt(view: DataView, offset: number, kind: Supported): number {
   return signed ? view.getInt8(offset) : view.getUint8(offset)
 }
 
-/** Returns the launch as the program made it. */
+/** Returns the launch recorded from the program. */
 export function recordedLaunch(
   file: string,
   chosen: ChosenKernel,
@@ -185,7 +194,7 @@ export function recordedLaunch(
   return { parameters, grid, block, dynamicSharedBytes, wasRecorded: true }
 }
 
-/** Returns a launch with placeholder numbers, for a kernel whose own launch was not recorded. */
+/** Returns a launch with placeholder numbers, for a kernel without a recorded launch. */
 export function inventedLaunch(file: string, chosen: ChosenKernel): KernelLaunch {
   const typed = typedParameters(file, chosen)
   const integers = typed.filter(({ kind }) => kind.kind === 'integer' && kind.bytes > 1).length

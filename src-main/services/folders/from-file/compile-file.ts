@@ -1,6 +1,6 @@
 /**
- * Compiles a user's .cu file unchanged: its host code as a library, its machine code, and the list of included
- * headers.
+ * Compiles a user's .cu file unchanged. The result has its host code as a library, its machine
+ * code, and the included headers.
  */
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path'
@@ -16,16 +16,19 @@ import { message } from '../../../domain/messages/message'
 import type { MachineCode } from '../../../domain/sass/machine-code'
 
 export interface CompiledFile {
-  /** Absolute path. */
+  /** Absolute path of the file. */
   file: string
   library: string
-  /** The target architecture, as in `sm_90a` without the prefix. */
+  /** Target architecture: `sm_90a` without the prefix `sm_`. */
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
-  /** Toolkit libraries whose headers the file includes, as after `-l`. */
+  /** Toolkit libraries whose headers the file includes, named as for `-l`. */
   libraries: string[]
-  /** Included files with absolute paths, without compiler and system headers. The file itself is first. */
+  /**
+   * Absolute paths of the file and its included files, without compiler and system headers. The
+   * file itself is first.
+   */
   sources: string[]
 }
 
@@ -40,12 +43,18 @@ const prerequisites = (rule: string): string[] =>
     .map((path) => path.replaceAll('\\ ', ' '))
     .filter((path) => path !== '')
 
-/** Whether a header belongs to a compiler or the system, and so exists wherever the ladder is built. */
+/**
+ * Whether a header belongs to a compiler or the system. Such headers exist on every machine that
+ * can build the ladder.
+ */
 const isInstalled = (path: string, nvcc: string): boolean =>
   path.startsWith(`${dirname(dirname(nvcc))}/`) ||
   /^\/(?:usr\/(?:lib|include|local\/cuda|local\/include)|opt\/cuda|nix\/store)/.test(path)
 
-/** Returns the toolkit libraries named like an included header, as `cufft` for `cufft.h`. */
+/**
+ * Returns the toolkit libraries whose name matches an included header, such as `cufft` for
+ * `cufft.h`.
+ */
 async function toolkitLibraries(headers: readonly string[], nvcc: string): Promise<string[]> {
   const toolkit = dirname(dirname(await realpath(nvcc)))
   const places = ['lib64', 'lib64/stubs', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib']
@@ -59,13 +68,16 @@ async function toolkitLibraries(headers: readonly string[], nvcc: string): Promi
 
 const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
 
-/** Returns a name that looks like a macro defined by the file's own build. */
+/** Returns an undefined name that is probably a macro defined by the file's own build. */
 const undefinedMacro = (diagnostics: readonly Diagnostic[]): string | undefined =>
   diagnostics.flatMap(
     ({ message: text }) => /^identifier "([A-Z][A-Z0-9_]+)" is undefined/.exec(text)?.[1] ?? [],
   )[0]
 
-/** @throws an input error with nvcc's first message if the file does not compile */
+/**
+ * Compiles the file.
+ * @throws an input error with nvcc's first message if the file does not compile
+ */
 export async function compileFile(
   compiler: Compiler,
   file: string,

@@ -1,4 +1,7 @@
-/** Compile options of a user's .cu file, from the request and from the nearest compile_commands.json. */
+/**
+ * Collects the compile options of a user's .cu file from the request and the nearest
+ * compile_commands.json.
+ */
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
@@ -7,9 +10,11 @@ import { inputError } from '../../../domain/errors'
 import { BuildSettings, macroOf, mergedSettings } from '../../../domain/ladder/build-settings'
 
 export interface CompileOptions {
-  /** Include directories are absolute. */
+  /** Build settings with absolute include directories. */
   settings: BuildSettings
-  /** The compile_commands.json that some settings come from; null if none names the file. */
+  /**
+   * The compile_commands.json that some settings come from. Null if no such file names the source.
+   */
   from: string | null
 }
 
@@ -24,7 +29,7 @@ function definesOf(words: readonly string[]): Record<string, string> {
   return defines
 }
 
-/** Returns the compile options; those of the request come first. `file` is absolute. */
+/** Returns the compile options. Options of the request are first. `file` is absolute. */
 export async function compileOptions(
   file: string,
   { include, define }: { include: readonly string[]; define: readonly string[] },

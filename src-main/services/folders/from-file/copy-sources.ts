@@ -1,10 +1,10 @@
-/** Copies a file and its headers into a ladder folder so that its includes still resolve. */
+/** Copies a file and its headers into a ladder folder. The includes still resolve there. */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError } from '../../../domain/errors'
 
-/** The subfolder for copies of a file and the headers it includes by relative paths. */
+/** Subfolder for copies of a file and of headers that it includes by relative paths. */
 export const originalFolder = 'original'
 
 const mostHeaders = 150
@@ -12,13 +12,13 @@ const mostBytes = 2 ** 20
 
 interface Copy {
   from: string
-  /** Relative to the folder. */
+  /** Path relative to the folder. */
   to: string
 }
 
 const isBelow = (path: string, folder: string): boolean => path.startsWith(folder + sep)
 
-/** Returns the deepest folder that contains all paths. */
+/** Returns the deepest folder that contains all of the paths. */
 function commonFolder(paths: readonly string[]): string {
   let folder = dirname(paths[0]!)
   while (!paths.every((path) => isBelow(path, folder)) && folder !== dirname(folder))
@@ -27,7 +27,8 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 /**
- * Returns a header name for a file. A .cu file becomes a header, since each .cu file of a ladder folder is a rung.
+ * Returns a header name for a file. A .cu file must become a header, because each .cu file of a
+ * ladder folder is a rung.
  */
 const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
@@ -45,12 +46,15 @@ export function placesOf(sources: readonly string[], folders: readonly string[])
     return { from, to: found ?? join(originalFolder, relative(root, from)) }
   })
   const [file, ...headers] = copies as [Copy, ...Copy[]]
-  // A .cu file may include a .cuh header of the same name.
+  // A .cu file may include a .cuh header with the same base name.
   const taken = headers.some(({ to }) => to === asHeader(file.to))
   return [{ ...file, to: taken ? `${file.to}.cuh` : asHeader(file.to) }, ...headers]
 }
 
-/** Returns the include directories of large libraries, which are referenced instead of copied. */
+/**
+ * Returns the include directories of large libraries. Their headers are referenced instead of
+ * copied.
+ */
 export function largeFolders(sources: readonly string[], includes: readonly string[]): string[] {
   if (sources.length <= mostHeaders) return []
   const headers = sources.slice(1)

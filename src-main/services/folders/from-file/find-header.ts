@@ -3,7 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { pathExists } from '../../../adapters/disk/disk'
 
-/** Searches a source tree from its root, or from this many folders above the file. */
+/**
+ * The search starts at the root of the source tree, but at most this many folders above the file.
+ */
 const mostAbove = 3
 const mostFolders = 5000
 
@@ -16,10 +18,13 @@ async function rootOf(folder: string): Promise<string> {
   return root
 }
 
-/** Returns the nearby include directory that contains `header`, absolute; null if there is none. */
+/**
+ * Returns the absolute path of the nearby include directory that contains `header`, or null if
+ * there is none.
+ */
 export async function findHeader(file: string, header: string): Promise<string | null> {
   const folders = [await rootOf(dirname(file))]
-  // Breadth first, to find the folder nearest to the root.
+  // Search breadth first to find the folder nearest to the root.
   for (let at = 0; at < folders.length && at < mostFolders; at++) {
     const folder = folders[at]!
     if (await pathExists(join(folder, header))) return folder
@@ -31,7 +36,7 @@ export async function findHeader(file: string, header: string): Promise<string |
   return null
 }
 
-/** Returns a folder as a user would write it: relative to the current folder if it is near. */
+/** Formats a folder for a command line. Nearby folders are relative to the current folder. */
 export const asOption = (folder: string): string => {
   const near = relative(process.cwd(), folder)
   return near === '' ? '.' : near.startsWith('../../..') ? folder : near

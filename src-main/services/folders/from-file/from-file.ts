@@ -51,11 +51,11 @@ import { fitsAt, referenceFault, tryLadder, type Tried } from './try-ladder'
 export interface FromFileRequest {
   file: string
   kernel?: string
-  /** Include folders. */
+  /** Include directories. */
   include: readonly string[]
-  /** Macros, `NAME` or `NAME=VALUE`. */
+  /** Macros in the form `NAME` or `NAME=VALUE`. */
   define: readonly string[]
-  /** Arguments of the file's main(). */
+  /** Command-line arguments for the file's main(). */
   args: readonly string[]
 }
 
@@ -66,20 +66,23 @@ export interface FromFile {
   proposal: Proposal
   launcher: Origin['launcher']
   reference: string | null
-  /** A CPU function that has the kernel's parameters but computes something else, and the difference. */
+  /** A CPU function with the kernel's parameters but a different result, and the difference. */
   refusedReference: { name: string; why: Statement } | null
-  /** The number of different launches of the kernel; 0 if none was recorded. */
+  /** Number of different launches of the kernel. Zero if none was recorded. */
   launches: number
-  /** Null if the file has no main(). */
+  /** The recorded run of main(), or null if the file has no main(). */
   main: RecordedMain | null
   tried: Tried
-  /** Whether the rung launches what the program launched, at the recorded sizes; null if that is unknown. */
+  /**
+   * Whether the rung's launches equal the program's launches at the recorded sizes, or null if
+   * unknown.
+   */
   isSameLaunch: boolean | null
-  /** Long variables that the program sets and the rung does not. */
+  /** Variables of type long that the program sets and the rung does not. */
   unset: string[]
 }
 
-/** Time limit of main(). Launches before the limit count. */
+/** Time limit of main() in seconds. Launches before the limit count. */
 const mainSeconds = 20
 
 const mostFileBytes = 2 ** 20
@@ -96,9 +99,9 @@ async function sourceText(file: string): Promise<string> {
 }
 
 interface Recorder {
-  /** The path of kl-program. */
+  /** Path of kl-program. */
   recorder: string
-  /** Words that describe the GPU and the kernels. */
+  /** Arguments that describe the GPU and the kernels. */
   words: string[]
 }
 
@@ -121,7 +124,9 @@ async function openRecorder(
   }
 }
 
-/** Whether code uses instructions that only an architecture-specific target such as sm_90a has. */
+/**
+ * Whether the code uses instructions that require an architecture-specific target such as sm_90a.
+ */
 const isArchitectureSpecific = (text: string): boolean => /\bwgmma\b|\bsetmaxnreg\b/.test(text)
 
 interface Draft {
@@ -137,7 +142,7 @@ async function write(folder: string, { proposal, origin, reference }: Draft): Pr
     await writeFile(join(folder, 'reference.cu'), referenceText(proposal, origin, reference))
 }
 
-/** Replaces the directions guessed from types with those observed in the machine code. */
+/** Replaces the directions guessed from types with the directions observed in the machine code. */
 function directed(proposal: Proposal, { observed }: Tried): Proposal {
   if (!observed || observed.stop) return proposal
   const seen = new Map(observed.buffers.map((buffer) => [buffer.name, buffer]))
@@ -181,7 +186,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Determines by trials which equal values are different sizes. Undecided sizes are marked. */
+/** Finds out by trial runs which of the equal values are different sizes. Marks undecided sizes. */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
@@ -202,7 +207,7 @@ async function settleSizes(
   return found
 }
 
-/** All facts about the file, collected before any file is written. */
+/** Facts about the file that are collected before any file is written. */
 interface Learnt {
   settings: BuildSettings
   compiled: CompiledFile
@@ -222,7 +227,7 @@ async function learn(
   const shown = shownPath(file)
   const runs = hasMain(sourceFunctions(text))
   const compiler = await bench.compiler()
-  // Started early: each build takes seconds, and both are needed.
+  // Start both builds early, because each takes seconds and both are needed.
   for (const build of [bench.programRecorder, bench.launchProbe]) build().catch(() => undefined)
   const { settings, from } = await compileOptions(file, request)
   if (from !== null) tell(`Compiling it as ${from} says.`)
@@ -266,8 +271,8 @@ async function learn(
 }
 
 /**
- * Replaces the start of a path with an environment variable that names it, such as CUTLASS_PATH, because other
- * machines have it elsewhere.
+ * Replaces the start of a path with a matching environment variable such as CUTLASS_PATH, because
+ * the library's location differs between machines.
  */
 function portable(directory: string): string {
   const named = Object.entries(process.env).flatMap(([name, value = '']) =>
@@ -281,7 +286,7 @@ function portable(directory: string): string {
   return longest ? `$${longest.name}${directory.slice(longest.value.length)}` : directory
 }
 
-/** Copies the original file and its headers, and writes the ladder's files around them. */
+/** Copies the original file and its headers, then writes the ladder's files. */
 async function writeFirst(
   folder: string,
   id: string,
@@ -316,7 +321,10 @@ async function writeFirst(
   return draft
 }
 
-/** Determines by a run the directions, whether sizes may shrink, and whether the launch matches the program's. */
+/**
+ * Runs the ladder to find the directions of buffers, whether sizes may shrink, and whether the
+ * launch matches the program's launch.
+ */
 async function refine(
   bench: Bench,
   folder: string,
@@ -410,7 +418,7 @@ export async function initFromFile(
       ),
     }
   } catch (error) {
-    // The folder was new or empty.
+    // The folder was new or empty before this call.
     if (await pathExists(path))
       for (const name of await readdir(path))
         await rm(join(path, name), { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /**
- * Finds functions of a file that a ladder can call unchanged: the kernel's launcher, and a CPU function that computes
- * the same result.
+ * Finds functions of a file that a ladder can call unchanged. They are the kernel's launcher and a
+ * CPU function that computes the same result.
  */
 import type { Proposal } from '../../../domain/proposal/proposal'
 import { parameterKind } from '../../../domain/proposal/signature'
@@ -8,16 +8,20 @@ import type { Origin, ReferenceArgument } from '../../../domain/proposal/write'
 import type { SourceFunction } from '../../../domain/proposal/source'
 import type { ChosenKernel } from './choose-kernel'
 
-/** Strips casts, `const` and brackets from an expression: `(float*)x` becomes `x`. */
+/** Strips casts, `const` and parentheses from an expression: `(float*)x` becomes `x`. */
 const bare = (expression: string): string =>
   expression.replace(/^\s*(?:\([\w\s:*&]+\*?\)\s*)+(?=\w)/, '').trim()
 
-/** Functions that allocate or copy memory belong to programs. */
+/**
+ * Matches functions that allocate or copy memory. Such functions belong to a program and are not
+ * launchers.
+ */
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * Returns the function that launches the kernel and takes only what the kernel gets; null if there is none. Its
- * arguments are C++ expressions over the launch struct.
+ * Returns the function that launches the kernel and takes only values that the kernel receives.
+ * Returns null if there is no such function. The arguments of its call are C++ expressions over the
+ * launch struct.
  */
 export function ownLauncher(
   functions: readonly SourceFunction[],
@@ -52,11 +56,16 @@ export function ownLauncher(
 
 const cpuName = /cpu|host|ref|gold|verify|serial|sequential/i
 
-/** Strips prefixes: host and device copies of the same array are often named h_x and d_x. */
+/**
+ * Strips prefixes, because host and device copies of the same array are often named h_x and d_x.
+ */
 const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
-/** Whether a caller can treat two types alike: pointers to the same elements, or numbers of one kind. */
+/**
+ * Whether a caller can treat two types alike: pointers to the same element type, or numbers of the
+ * same kind.
+ */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]
   if (one.kind === 'pointer' && other.kind === 'pointer')
@@ -69,7 +78,10 @@ export interface OwnReference {
   arguments: ReferenceArgument[]
 }
 
-/** Returns a CPU function whose parameters match the kernel's by name, or by type in order; null if there is none. */
+/**
+ * Returns a CPU function whose parameters match the kernel's by name, or by type in order. Returns
+ * null if there is no such function.
+ */
 export function ownReference(
   functions: readonly SourceFunction[],
   types: readonly string[],
@@ -95,7 +107,7 @@ export function ownReference(
       const [, buffer] = /\*\)p->(\w+)$/.exec(text) ?? []
       return buffer === undefined ? { text } : { buffer }
     })
-    // The output must be assigned in the function's body.
+    // The function's body must assign the output.
     const assigned = parameters.filter((parameter) =>
       new RegExp(
         `\\b${parameter.name}\\s*\\[[^;=]*\\]\\s*[-+*/]?=(?!=)|\\*\\s*${parameter.name}\\s*[-+]?=(?!=)`,

@@ -1,4 +1,7 @@
-/** Builds the proposed rung and executes it at a small size, to observe how its machine code uses the buffers. */
+/**
+ * Builds the proposed rung and executes it at a small size. The run shows how its machine code uses
+ * the buffers.
+ */
 import type { Catalog } from '../../../adapters/catalog/catalog'
 import { emulatorPool } from '../../../adapters/emulator/pool'
 import { probeLaunches, type Launched } from '../../../adapters/tools/launch-probe'
@@ -32,23 +35,25 @@ import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
 
 export interface Tried {
-  /** The rung's launches at the ladder's own size; null if unknown. */
+  /** Launches of the rung at the ladder's own size, or null if unknown. */
   launched: Launched | null
-  /** How the rung uses its buffers at a smaller size; null if it did not run. */
+  /** The rung's accesses to its buffers at a smaller size, or null if the rung did not run. */
   observed: Observed | null
-  /** Why the rung did not build, launch or run. */
+  /** Reason that the rung did not build, launch or run. */
   trouble: Statement | null
 }
 
-/** Limit of the buffers in a small run: square matrices of 150 rows, or vectors of 20,000 elements. */
+/**
+ * Maximum buffer size in a small run: square matrices of 150 rows, or vectors of 20,000 elements.
+ */
 const mostBytes = 2 ** 18
 
-/** Limit of warp instructions per launch in a small run; a longer launch is not evaluated. */
+/** Maximum warp instructions per launch in a small run. Longer launches are not evaluated. */
 const mostInstructions = 1e7
 
 interface Prepared {
   plan: RunPlan
-  /** The path of the probe. */
+  /** Path of the probe. */
   probe: string
   build: BuildOutcome & { artifact: string }
 }
@@ -73,11 +78,11 @@ async function prepare(
   return { plan, probe: probe.artifact, build: { ...build, artifact } }
 }
 
-/** Returns the plan's problem at a small size. */
+/** Returns the plan's problem at a reduced size. */
 const smallProblem = ({ task, problem }: RunPlan): Problem =>
   shrunk(task, problem, (small) => bufferBytes(task, { flags: [], ...small }) <= mostBytes)
 
-/** Calls `work` with the rung at a problem and the emulation environment. */
+/** Calls `work` with the rung for a problem and the emulation environment. */
 async function emulated<T>(
   bench: Bench,
   { plan, probe, build }: Prepared,
@@ -99,7 +104,10 @@ async function emulated<T>(
   }
 }
 
-/** Returns why the reference does not match the rung's result at a small size; null if it matches. */
+/**
+ * Compares the reference with the rung's result at a small size. Returns the reason for a mismatch,
+ * or null if they match.
+ */
 export async function referenceFault(
   bench: Bench,
   catalog: Catalog,
@@ -163,10 +171,13 @@ export async function tryLadder(
     : { launched, ...found, trouble: null }
 }
 
-/** Limit of the buffers in a trial with unequal sizes. */
+/** Maximum buffer size in a trial with unequal sizes. */
 const mostTrialBytes = 2 ** 26
 
-/** Whether every element of a buffer was written. The buffer is filled with 0xff bytes beforehand. */
+/**
+ * Whether every element of a buffer was written. Before the run, the buffer is filled with 0xff
+ * bytes.
+ */
 function isWritten(bytes: Uint8Array, elementBytes: number): boolean {
   for (let at = 0; at < bytes.length; at += elementBytes)
     if (bytes.subarray(at, at + elementBytes).every((byte) => byte === 0xff)) return false
@@ -174,7 +185,8 @@ function isWritten(bytes: Uint8Array, elementBytes: number): boolean {
 }
 
 /**
- * Whether the rung stays within its buffers and writes its outputs completely at all of these sizes. Null if unknown.
+ * Whether the rung stays within its buffers and writes its outputs completely at all sizes, or null
+ * if unknown.
  */
 export async function fitsAt(
   bench: Bench,

@@ -1,7 +1,9 @@
 /**
- * A report as CSV. Long: one row per figure, `rung,metric,value,unit,evidence,reason`; rows without a rung contain
- * the provenance. Wide: one row per rung, with units in the column names. Figures have full precision. `timing.…`,
- * `verify.…` and `build.…` are names from the session schema.
+ * Formats a report as CSV. Figures have full precision.
+ *
+ * The long form has one row per figure, `rung,metric,value,unit,evidence,reason`. Rows without a
+ * rung contain the provenance. The wide form has one row per rung, with units in the column names.
+ * `timing.…`, `verify.…` and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -21,7 +23,7 @@ interface Field {
   unit: string
   evidence: 'measured' | 'derived' | 'predicted'
   of: (rung: RungResult) => number | null | undefined
-  /** Why the field has no value, if known. */
+  /** Reason that the field has no value, if known. */
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
@@ -37,7 +39,7 @@ const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map
 const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
-/** Whether one side was predicted and the other measured, so that they have no ratio. */
+/** Whether one side was predicted and the other measured. Such times have no ratio. */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
@@ -178,7 +180,10 @@ const ofBursts: readonly Field[] = [
   },
 ]
 
-/** Returns the fields of a session. A memory-bound task has a figure that the session schema lacks. */
+/**
+ * Returns the fields of a session. A memory-bound task has a figure that is not in the session
+ * schema.
+ */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
   const has = (holds: (timing: Timing) => unknown): boolean =>
@@ -252,7 +257,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
         ? [[id, metric, found.value, found.unit, found.evidence, reasonText(found.reason)]]
         : []
     }),
-    // An import keeps everything ncu reported, under ncu's names.
+    // An import keeps all values that ncu reported, under ncu's names.
     ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
       id,
       name,

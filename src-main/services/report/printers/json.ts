@@ -1,4 +1,6 @@
-/** A report as JSON: the session itself in its published schema, or a comparison of two. */
+/**
+ * Prints a report as JSON: the session in its published schema, or a comparison of two sessions.
+ */
 import { withText } from '../../../domain/text/english'
 import type { Printer } from './printer'
 import { visibleJson } from '../../../domain/text/hidden-characters'

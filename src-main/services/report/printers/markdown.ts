@@ -1,4 +1,4 @@
-/** A report as GitHub Markdown: tables, and collapsible source diffs. */
+/** Prints a report as GitHub Markdown with tables and collapsible source diffs. */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/english'
 import type { ReportSection } from '../../../domain/report/frozen-report'
@@ -55,7 +55,7 @@ import { originTable, printMdTable } from '../markdown-tables'
 export const list = (sentences: readonly Sentence[]): string =>
   sentences.map((sentence) => `- ${mdSentence(sentence)}`).join('\n')
 
-/** An empty line separates paragraphs. */
+/** Splits a note into paragraphs at empty lines. */
 const mdParagraphs = (note: string): string[] =>
   note
     .split(/\n\s*\n/)
@@ -131,7 +131,10 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
         ]),
       ]
 
-/** Kernels of a program or an import have no source. */
+/**
+ * Returns the table of source files. Kernels of a program or an import have no source and are
+ * omitted.
+ */
 const sourceTable = ({ session }: ReportModel): string[] => {
   const rungs = session.rungs.filter(({ file }) => file !== '')
   if (rungs.length === 0) return []
@@ -169,7 +172,10 @@ const sourceTable = ({ session }: ReportModel): string[] => {
 const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
   sections.includes(section)
 
-/** The rungs with their times, and the matrix of their counters, each with its legend below. */
+/**
+ * Returns the rungs with their times, and the matrix of their counters. A legend follows each
+ * table.
+ */
 function ladderSection(model: ReportModel): string[] {
   const { notes, absent } = model
   const hasLadder = isTold(model, 'ladder')
@@ -223,7 +229,10 @@ function publishedSection({ published }: ReportModel): string[] {
   ]
 }
 
-/** `pictures`: the folder of the charts next to the file; without it they are omitted. */
+/**
+ * Prints a session. `pictures` is the folder of the charts next to the file. Without a folder, the
+ * charts are omitted.
+ */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
   const parts = [
@@ -277,7 +286,10 @@ const diffBlock = ({ a, hunks }: ComparedRung): string[] =>
 const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
-/** `pictures`: the folder of the chart next to the file; without it the chart is omitted. */
+/**
+ * Prints a comparison. `pictures` is the folder of the chart next to the file. Without a folder,
+ * the chart is omitted.
+ */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>
     model.sections.includes(section) ? parts() : []

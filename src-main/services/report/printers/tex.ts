@@ -1,6 +1,6 @@
 /**
- * The ladder as a LaTeX booktabs table. The meaning and provenance of the figures follow it, then its counters as
- * further tables, and the causes of each step as text.
+ * Prints a ladder as a LaTeX booktabs table, followed by the meaning and provenance of the figures.
+ * Further tables list the counters. The causes of each step follow as text.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/english'
@@ -27,7 +27,10 @@ import { rungOrigins } from '../../../domain/session/rung-origins'
 import { printedCauses } from '../printed-causes'
 import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
-/** Returns the counted metrics that fit next to a rung's name; the counter tables have the rest. */
+/**
+ * Returns the counted metrics that fit next to a rung's name. The counter tables have the other
+ * metrics.
+ */
 const countedHere = ({ counted }: ReportModel): number[] =>
   counted.flatMap(({ id }, index) =>
     ['integerShare', 'controlShare', 'wavesPerSm', 'theoreticalOccupancy'].includes(id)
@@ -36,7 +39,8 @@ const countedHere = ({ counted }: ReportModel): number[] =>
   )
 
 /**
- * Returns the headings of the figures: of kernels under ncu, of rungs, or of counted metrics if nothing was timed.
+ * Returns the headings of the figures. The figures belong to kernels under ncu, to rungs, or to
+ * counted metrics if nothing was timed.
  */
 const figureHeadings = (model: ReportModel): string[] =>
   model.rows[0]?.kernel
@@ -59,7 +63,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   }
   if (counted.length > 0 && rung.status === 'ok')
     return `    ${name} & ${joined(counted.map((index) => row.counted[index]!))} \\\\`
-  // A rung without figures shows the reason in their place.
+  // A rung without figures shows the reason in its row.
   const figures = rung.timing
     ? joined([time, spread, throughput, beside, ratio, step])
     : `\\multicolumn{${counted.length || 6}}{c}{${tex(rung.status)}}`
@@ -67,7 +71,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   return `    ${name}${status} & ${figures} \\\\`
 }
 
-/** A second table, so that the first keeps its width. */
+/** Returns the published figures as a second table, so that the first table keeps its width. */
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { title, origin, conclusion, columns, rows, hasOurs } = published
@@ -80,7 +84,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
     '    \\toprule',
     `    Rung & Figure & Published${hasOurs ? ' & Here' : ''} \\\\`,
     '    \\midrule',
-    // One row per figure, because side by side they would not fit on a page.
+    // Print one row per figure, because two figures per row would not fit on a page.
     ...rows.flatMap(({ id, theirs, ours }) =>
       columns.flatMap((column, index) =>
         theirs[index] === dash
@@ -102,7 +106,10 @@ function publishedTable({ published, session }: ReportModel): string[] {
   ]
 }
 
-/** Returns bursts and sustained launches as a separate table, so that the first keeps its width. */
+/**
+ * Returns bursts and sustained launches as a separate table, so that the first table keeps its
+ * width.
+ */
 function waysTexTable(model: ReportModel): string[] {
   const ways = waysTable(model)
   if (!ways) return []
@@ -123,10 +130,10 @@ function waysTexTable(model: ReportModel): string[] {
   ]
 }
 
-/** A label that is valid in LaTeX. */
+/** Returns a valid LaTeX label. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
-/** Returns the author's paragraphs, as text before the tables. */
+/** Returns the author's paragraphs as text before the tables. */
 const noteLines = (notes: readonly string[]): string[] =>
   notes.flatMap((note) => [
     ...note
@@ -136,13 +143,16 @@ const noteLines = (notes: readonly string[]): string[] =>
       .flatMap((paragraph) => [paragraph, '']),
   ])
 
-/** The most counters that fit next to a rung's name in 165 mm of text. */
+/** Maximum number of counters that fit next to a rung's name in 165 mm of text. */
 const mostAcross = 5
 
 const cellTex = ({ text, code, mark = '', note }: Cell): string =>
   `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
 
-/** Returns every counter that some rung has, in as many tables as needed. Reasons follow the last table. */
+/**
+ * Returns every counter that at least one rung has, in as many tables as needed. Reasons follow the
+ * last table.
+ */
 function counterTexTables(model: ReportModel): string[] {
   const tables = counterTables(model, mostAcross)
   return tables.flatMap(({ columns, rows }, index) => {
@@ -177,7 +187,9 @@ function counterTexTables(model: ReportModel): string[] {
   })
 }
 
-/** Returns each step with its causes. LaTeX's own lists need no package. */
+/**
+ * Returns each step with its causes. The output uses LaTeX's built-in lists, which need no package.
+ */
 function stepLines({ steps }: ReportModel): string[] {
   if (steps.length === 0) return []
   return [
@@ -229,7 +241,7 @@ function ladderLines(model: ReportModel): string[] {
   const headings = figureHeadings(model)
   return [
     '\\begin{table}',
-    // Fits 165 mm of text.
+    // These sizes fit 165 mm of text.
     '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
     `  \\caption{${tex(model.title)}.${subject} ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
