@@ -204,7 +204,7 @@ export async function sameAsRecorded(options: {
       const flags = flagsOf(file, params)
       const files = new Map([...all, [taskHeaderFile, taskHeader(session.ladder.task!)]])
       const old = { files, file, flags }
-      if (all.get(file) !== fresh.files.get(fresh.file))
+      if (codeOf(all.get(file)!) !== codeOf(fresh.files.get(fresh.file)!))
         work.push({ recording: name, rung: id, old, fresh })
     }
   }

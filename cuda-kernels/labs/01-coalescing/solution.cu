@@ -11,13 +11,13 @@
 
 constexpr int kBlock = 32;  // a block has 32 x 32 threads and computes 32 x 32 elements of C
 
-// Index is the type of offsets into B: 32 bits if that is enough.
+// Index is the type of an offset into B: 32 bits where they are enough.
 template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  // The lanes of a warp differ only in threadIdx.x. Down the rows, they would be k elements apart in A. Along a row,
-  // they are adjacent in B and C and share one element of A.
+  // The lanes of a warp differ in threadIdx.x only. Down the rows they would be k elements apart in
+  // A; along a row they are neighbours in B and in C, and share one element of A.
   const int row = klTileRow() * kBlock + threadIdx.y;
   const int col = blockIdx.x * kBlock + threadIdx.x;
   if (row >= m || col >= n) return;

@@ -10,14 +10,14 @@
 
 constexpr int kBlock = 32;  // a block has 32 x 32 threads and computes 32 x 32 elements of C
 
-// Index is the type of offsets into B: 32 bits if that is enough.
+// Index is the type of an offset into B: 32 bits where they are enough.
 template <typename Index>
 __global__ void __launch_bounds__(kBlock * kBlock)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
   // A warp is 32 threads with the same threadIdx.y and with threadIdx.x from 0 to 31.
-  // TODO: for these 32 threads, write down the addresses of one load of A and of one load of B.
-  //       How many different 32-byte sectors does each load touch?
+  // TODO: write down, for these 32 threads, the addresses of one load of A and of one load of B.
+  //       How many different 32-byte sectors is that, for A and for B?
   const int row = klTileRow() * kBlock + threadIdx.x;
   const int col = blockIdx.x * kBlock + threadIdx.y;
   if (row >= m || col >= n) return;
@@ -27,7 +27,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   float sum = 0.0f;
   for (int i = 0; i < k; ++i) sum += aRow[i] * bCol[Index(i) * n];
 
-  // TODO: how many sectors does this store touch?
+  // TODO: and how many sectors does this store touch?
   klStore(&c[(long long)row * n + col], sum, alpha, beta);
 }
 

@@ -6,7 +6,7 @@
 
 #include "gemm_common.cuh"
 
-constexpr int kTile = 32;  // a block has 32 x 32 threads: thread (tx, ty) copies and computes one element
+constexpr int kTile = 32;  // a block has 32 x 32 threads: thread (tx, ty) copies and computes one place
 
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -20,11 +20,11 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   float sum = 0.0f;
   for (int t = 0; t < k; t += kTile) {
-    // Beyond the end of a matrix, the tile gets zeros, which add nothing.
+    // Where a matrix ends the tile gets zeros: they add nothing.
     aTile[ty][tx] = row < m && t + tx < k ? a[(long long)row * k + t + tx] : 0.0f;
     bTile[ty][tx] = t + ty < k && col < n ? b[(long long)(t + ty) * n + col] : 0.0f;
 
-    // TODO: this loop reads 32 elements of each tile. Which threads wrote them? In which warps are those threads?
+    // TODO: this loop reads 32 elements of each tile. Which threads wrote them? Which warps are those?
     for (int i = 0; i < kTile; ++i) sum += aTile[ty][i] * bTile[i][tx];
   }
 

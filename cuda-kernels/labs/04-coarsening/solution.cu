@@ -8,8 +8,8 @@
 #include "gemm_common.cuh"
 
 constexpr int kTile = 16;
-constexpr int kStride = 8;              // elements per thread: 1, 2, 4, 8 or 16
-constexpr int kRows = kTile / kStride;  // rows of threads, and distance between two elements of a thread
+constexpr int kStride = 8;              // elements of a thread: 1, 2, 4, 8 or 16
+constexpr int kRows = kTile / kStride;  // rows of threads, and rows between two elements of a thread
 
 __global__ void __launch_bounds__(kTile * kRows)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -21,8 +21,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // Beyond M and K, the tiles get zeros, which add nothing. Beyond N, the last column is read. Out-of-range results are
-  // never stored.
+  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what comes
+  // of it is never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 

@@ -9,8 +9,8 @@
 constexpr int kTile = 16;  // a block computes 16 x 16 elements of C, whatever you change below
 
 // TODO: let a thread compute several elements of one column instead of one.
-//       Which of the two operands of its FMAs can the thread then read once and keep?
-//       The block then has fewer threads, so each thread also copies several elements of the tiles.
+//       Which of the two operands of its FMAs can it then read once and keep?
+//       The block gets fewer threads, so each of them copies several elements of the tiles, too.
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -21,8 +21,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row = klTileRow() * kTile + ty;
   const int col = blockIdx.x * kTile + tx;
 
-  // Beyond M and K, the tiles get zeros, which add nothing. Beyond N, the last column is read. Out-of-range results are
-  // never stored.
+  // Beyond M and K the tiles get zeros, which add nothing; beyond N the last column, since what comes
+  // of it is never stored.
   const float* aNext = a + (long long)row * k + tx;
   const float* bNext = b + (long long)ty * n + min(col, n - 1);
 

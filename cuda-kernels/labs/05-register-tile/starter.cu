@@ -6,15 +6,15 @@
 
 #include "gemm_common.cuh"
 
-constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block and its depth
-constexpr int TM = 8;                    // rows per thread
+constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8;                    // rows of a thread
 
 constexpr int kThreads = BM / TM * BN;
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
 static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
 
-// Limits registers so threads fill the SM. With so few sums, only their number hides the latency of a tile.
+// Registers for a full SM of threads: with so few sums nothing else hides the wait for a tile.
 __global__ void __launch_bounds__(kThreads, kThreadsPerSm == 2048 ? 4 : 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -24,8 +24,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Elements that a thread copies. Neighboring threads copy from neighboring addresses. Beyond M and N, the last row or
-  // column is read instead. Out-of-range results are never stored.
+  // Which elements a thread copies: neighbouring threads take neighbouring addresses. Beyond M and N
+  // the last row or column is read in place of nothing: what comes of it is never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -34,8 +34,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Elements that a thread computes: column `col` of rows `row` to row + TM - 1.
-  // TODO 1: also give it TN columns. How many threads does a block have then? How do row and col change?
+  // Which elements a thread computes: column `col` of rows `row` to row + TM - 1.
+  // TODO 1: give it TN columns as well. How many threads is a block then? What becomes of row and col?
   const int col = threadIdx.x % BN, row = threadIdx.x / BN * TM;
   float sum[TM] = {};
 
@@ -55,7 +55,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      // TODO 2: count the reads and the multiplications here. How many reads does a tile of TM x TN need?
+      // TODO 2: count what is read here and what is multiplied. A tile of TM x TN needs how many reads?
       const float bValue = bTile[d][col];
 #pragma unroll
       for (int i = 0; i < TM; ++i) sum[i] += aTile[row + i][d] * bValue;

@@ -9,15 +9,15 @@
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns per thread
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kGroupStride = BN / (TN / 4);  // distance between two column groups of a thread
+constexpr int kGroupStride = BN / (TN / 4);  // columns from one group of four of a thread to its next
 static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
 
-// Returns four adjacent floats of a row of `length`, from index i, with zeros beyond the end. With kAligned, the row is
-// 16-byte aligned and its length is a multiple of 4, so one access loads all four.
+// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
+// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
@@ -25,7 +25,7 @@ __device__ float4 loadFour(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks per SM, so one computes while the other waits for its tiles.
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -36,22 +36,22 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. Beyond M, the last row is read instead. Beyond N, the last four columns are
-  // read if n is a multiple of 4. Out-of-range results are never stored.
+  // Which four elements a thread copies. Beyond M the last row is read in place of nothing, and beyond
+  // N the last four columns where n is a multiple of 4: what comes of it is never stored.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
   const float* aLine = a + (long long)min(row0 + aRow, m - 1) * k;
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Elements that a thread computes: eight rows, and two groups of four columns half a tile apart. Neighboring threads
-  // then read adjacent groups, which are in different banks.
+  // Which elements a thread computes: eight rows, and two groups of four columns that lie half a tile
+  // apart. So neighbouring threads read neighbouring groups, which fall into different banks.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour, bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K needs no checks
+    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
       aFour = *reinterpret_cast<const float4*>(aLine + aCol + t);
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {

@@ -6,15 +6,15 @@
 
 #include "gemm_common.cuh"
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns per thread
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
 static_assert(BM % kRowsA == 0 && BK % kRowsB == 0, "the threads must cover both tiles in whole passes");
 
-// Two blocks per SM, so one computes while the other waits for its tiles.
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
@@ -24,8 +24,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Elements that a thread copies. Neighboring threads copy from neighboring addresses. Beyond M and N, the last row or
-  // column is read instead. Out-of-range results are never stored.
+  // Which elements a thread copies: neighbouring threads take neighbouring addresses. Beyond M and N
+  // the last row or column is read in place of nothing: what comes of it is never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -34,19 +34,19 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aNext[i] = a + (long long)min(row0 + aRow + i * kRowsA, m - 1) * k + aCol;
   const float* bNext = b + (long long)bRow * n + min(col0 + bCol, n - 1);
 
-  // Elements that a thread computes: a patch of TM x TN.
+  // Which elements a thread computes: a patch of TM x TN.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * TN;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
-    // TODO 1: a thread loads one float at a time here. When may it load four with one instruction?
-    if (t + BK <= k) {  // a whole tile of K needs no checks
+    // TODO 1: a thread fetches one float at a time here. When may it fetch four with one instruction?
+    if (t + BK <= k) {  // a whole tile of K: nothing to check
 #pragma unroll
       for (int i = 0; i < BM / kRowsA; ++i) aTile[aRow + i * kRowsA][aCol] = *aNext[i];
 #pragma unroll
       for (int i = 0; i < BK / kRowsB; ++i)
         bTile[bRow + i * kRowsB][bCol] = bNext[(long long)(i * kRowsB) * n];
-    } else {  // the part of K that is left; zeros add nothing
+    } else {  // the rest of K: zeros add nothing
 #pragma unroll
       for (int i = 0; i < BM / kRowsA; ++i)
         aTile[aRow + i * kRowsA][aCol] = t + aCol < k ? *aNext[i] : 0.0f;
@@ -63,7 +63,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
 #pragma unroll
     for (int d = 0; d < BK; ++d) {
-      // TODO 2: in what order must the tiles be stored, so that a thread reads four of these at once?
+      // TODO 2: in what order must the tiles lie, so that a thread fetches four of these at once?
       float aValues[TM], bValues[TN];
 #pragma unroll
       for (int i = 0; i < TM; ++i) aValues[i] = aTile[row + i][d];
@@ -84,7 +84,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
     for (int j = 0; j < TN; ++j) {
       const int s = col0 + col + j;
-      // TODO 3: when may a thread store four?
+      // TODO 3: and store four?
       if (s < n) klStore(&c[(long long)r * n + s], sum[i][j], alpha, beta);
     }
   }

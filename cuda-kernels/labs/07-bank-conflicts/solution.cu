@@ -9,32 +9,32 @@
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block and its depth
-constexpr int TM = 8, TN = 8;              // rows and columns per thread
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;         // rows of the A tile that the block copies in one pass
 constexpr int kCopiesA = BM / kRowsA;
-constexpr int kGroupStride = BN / (TN / 4);   // distance between two column groups of a thread
+constexpr int kGroupStride = BN / (TN / 4);   // columns from one group of four of a thread to its next
 
-// Returns the position of the element in row r and column d of A's tile in shared memory, in floats. The
-// tile is transposed: a column of A is contiguous, so four of its rows are read at once. kLayout is
-//   0  plain: index = 128 d + r, bank = r % 32, the same for all eight d
-//   1  padded: 132 d + r, so the eight d are 4 banks apart and the four r fill the gaps
-//   2  swizzled: bits 2 to 4 of r are XORed with d. For a fixed r, each d then has a different group of
-//      four banks, and a group of four rows stays contiguous, in order and aligned.
+// Where the element of row r and column d of the tile of A lies in shared memory, in floats. The tile is
+// transposed: a column of A is contiguous, so that four rows of it are read at once. kLayout is
+//   0  as it comes: index = 128 d + r, bank = r % 32, the same for all eight d
+//   1  padded: 132 d + r, so the eight d lie 4 banks apart and the four r fill the gaps
+//   2  swizzled: the bits 2 to 4 of r are XORed with d. For a fixed r that is a different group of four
+//      banks for each d, and a group of four rows stays together, in order and aligned.
 constexpr int kLayout = 2;
 constexpr int kStrideA = kLayout == 1 ? BM + 4 : BM;
 constexpr int kFloatsA = BK * kStrideA;
 __device__ inline int aIndex(int d, int r) {
-  // r ^ d * 4 in two parts. If r is a thread's first row, a multiple of 8, plus a constant, the second part is a
-  // constant, and two d share the first part. Otherwise every read would need a separate address.
+  // r ^ d * 4 in two parts: where r is a thread's first row, a multiple of 8, plus a constant, the second
+  // part is a constant, and two d share the first. Else every read would need an address of its own.
   if (kLayout == 2) return d * kStrideA + ((r & ~7) ^ (d / 2 * 8)) + ((r ^ d * 4) & 7);
   return d * kStrideA + r;
 }
 
-// Returns four adjacent floats of a row of `length`, from index i, with zeros beyond the end. With kAligned, the row is
-// 16-byte aligned and its length is a multiple of 4, so one access loads all four.
+// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
+// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
@@ -42,8 +42,8 @@ __device__ float4 loadFour(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks per SM, so one computes while the other waits for its tiles. The path for odd shapes may use more
-// registers.
+// Two blocks on an SM, so that one computes while the other waits for its tiles. The path of the odd shapes
+// may take more registers than that leaves.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, kAligned ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
@@ -54,13 +54,13 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Eight lanes copy eight adjacent elements of a row of A, so a warp copies four rows at once. A thread copies four
-  // adjacent elements of B.
+  // Eight lanes copy the eight neighbours of a row of A, and a warp four rows in one go. Of B a thread
+  // copies four neighbours.
   const int aCol = threadIdx.x % 8, aRow = threadIdx.x / 8;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
 
-  // Beyond M, the last row is read instead. Beyond N, the last four columns are read if n is a multiple of 4.
-  // Out-of-range results are never stored.
+  // Beyond M the last row is read in place of nothing, and beyond N the last four columns where n is a
+  // multiple of 4: what comes of it is never stored.
   const float* aRows[kCopiesA];
 #pragma unroll
   for (int i = 0; i < kCopiesA; ++i)
@@ -68,14 +68,14 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Elements that a thread computes: eight rows, and two groups of four columns.
+  // Which elements a thread computes: eight rows, and two groups of four columns.
   const int row = threadIdx.x / (BN / TN) * TM, col = threadIdx.x % (BN / TN) * 4;
   float sum[TM][TN] = {};
 
   for (int t = 0; t < k; t += BK) {
     float aOne[kCopiesA];
     float4 bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K needs no checks
+    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
 #pragma unroll
       for (int i = 0; i < kCopiesA; ++i) aOne[i] = aRows[i][aCol + t];
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);

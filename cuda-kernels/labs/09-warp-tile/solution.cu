@@ -9,18 +9,18 @@
 
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block and its depth
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
 constexpr int WM = 64, WN = 32;            // the tile of a warp
-constexpr int TM = 8, TN = 8;              // rows and columns per thread
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kWarpsN = BN / WN;                         // warps along N
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // lanes of a warp along N and along M
+constexpr int kWarpsN = BN / WN;                         // warps side by side
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // how a warp's lanes lie over its tile
 static_assert(kLanesM * TM == WM && kThreads / 32 == BM / WM * kWarpsN, "32 lanes cover a warp's tile");
 static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
 
-// Returns four adjacent floats of a row of `length`, from index i, with zeros beyond the end. With kAligned, the row is
-// 16-byte aligned and its length is a multiple of 4, so one access loads all four.
+// Four neighbouring floats of a row of `length`, from index i on; zeros where the row has ended. With
+// kAligned the row is 16-byte aligned and its length a multiple of 4: one access fetches all four.
 template <bool kAligned>
 __device__ float4 loadFour(const float* row, int i, int length) {
   if (kAligned) return i < length ? *reinterpret_cast<const float4*>(row + i) : float4{};
@@ -28,28 +28,28 @@ __device__ float4 loadFour(const float* row, int i, int length) {
                      i + 2 < length ? row[i + 2] : 0.0f, i + 3 < length ? row[i + 3] : 0.0f);
 }
 
-// Two blocks per SM, so one computes while the other waits for its tiles.
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
 template <bool kAligned>
 __global__ void __launch_bounds__(kThreads, 2)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed, padded to avoid conflicts
+  __shared__ __align__(16) float aTile[BK][BM + 4];  // transposed, padded against conflicts
   __shared__ __align__(16) float bTile[BK][BN];
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // The four elements that a thread copies. Beyond M, the last row is read instead. Beyond N, the last four columns are
-  // read if n is a multiple of 4. Out-of-range results are never stored.
+  // Which four elements a thread copies. Beyond M the last row is read in place of nothing, and beyond
+  // N the last four columns where n is a multiple of 4: what comes of it is never stored.
   const int aCol = threadIdx.x % (BK / 4) * 4, aRow = threadIdx.x / (BK / 4);
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
   const float* aLine = a + (long long)min(row0 + aRow, m - 1) * k;
   const int bFrom = kAligned ? min(col0 + bCol, n - 4) : col0 + bCol;
   const float* bNext = b + (long long)bRow * n;
 
-  // Elements that a thread computes: two groups of four rows by two groups of four columns, one set of lanes apart, so
-  // the groups of neighboring lanes are adjacent. Lanes i and i + 1 read the same elements of B. Lanes i and i + 2 read
-  // the same elements of A. Each quarter of a warp reads few floats.
+  // Which elements a thread computes: two groups of four rows by two groups of four columns, a whole set
+  // of lanes apart, so that the groups of neighbouring lanes touch. Lanes i and i + 1 share what they
+  // read of B, lanes i and i + 2 what they read of A: so each quarter of a warp asks for few floats.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
@@ -57,7 +57,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 
   for (int t = 0; t < k; t += BK) {
     float4 aFour, bFour;
-    if (kAligned && t + BK <= k) {  // a whole tile of K needs no checks
+    if (kAligned && t + BK <= k) {  // a whole tile of K: nothing to check
       aFour = *reinterpret_cast<const float4*>(aLine + aCol + t);
       bFour = *reinterpret_cast<const float4*>(bNext + bFrom);
     } else {
@@ -95,7 +95,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-    if (r >= m) break;  // row indices only increase
+    if (r >= m) break;  // a thread's rows ascend
     float* cRow = c + (long long)r * n;
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {

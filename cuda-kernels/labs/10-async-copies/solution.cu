@@ -11,34 +11,34 @@
 #include <cuda_pipeline.h>
 #include <stdint.h>
 
-constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block and its depth
+constexpr int BM = 128, BN = 128, BK = 8;  // the tile of a block, and its depth
 constexpr int WM = 64, WN = 32;            // the tile of a warp
-constexpr int TM = 8, TN = 8;              // rows and columns per thread
+constexpr int TM = 8, TN = 8;              // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
-constexpr int kWarpsN = BN / WN;                         // warps along N
-constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // lanes of a warp along N and along M
+constexpr int kWarpsN = BN / WN;                         // warps side by side
+constexpr int kLanesN = WN / TN, kLanesM = 32 / kLanesN; // how a warp's lanes lie over its tile
 static_assert(kLanesM * TM == WM && kThreads / 32 == BM / WM * kWarpsN, "32 lanes cover a warp's tile");
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
 static_assert(kThreads * 4 == BM * BK && kThreads * 4 == BK * BN, "four floats of each tile for a thread");
 
-constexpr int kStages = 4;  // one is computed while three are being copied
+constexpr int kStages = 4;  // one is computed on while three are on their way
 
-// Two blocks per SM, so one computes while the other waits for its tiles.
-// With kWhole, m, n and k are multiples of the tile and rows are 16-byte aligned, so checks are unnecessary.
+// Two blocks on an SM, so that one computes while the other waits for its tiles.
+// With kWhole m, n and k are multiples of the tile and every row is 16-byte aligned: nothing needs a check.
 template <bool kWhole>
 __global__ void __launch_bounds__(kThreads, kWhole ? 2 : 1)
 gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const float* __restrict__ b,
         float beta, float* __restrict__ c) {
-  __shared__ __align__(16) float aTile[kStages][BK][BM + 4];  // transposed, padded to avoid conflicts
+  __shared__ __align__(16) float aTile[kStages][BK][BM + 4];  // transposed, padded against conflicts
   __shared__ __align__(16) float bTile[kStages][BK][BN];
 
   const int row0 = klTileRow() * BM, col0 = blockIdx.x * BN;
   if (row0 >= m) return;
 
-  // Elements that a thread copies. An asynchronous copy cannot transpose, so A is copied one float at a time, each to
-  // its own place. Eight lanes copy eight adjacent elements of a row of A. Beyond M, the last row is read instead.
-  // Out-of-range results are never stored.
+  // What a thread copies. An asynchronous copy moves bytes as they lie, so it cannot transpose: A goes
+  // by copies of one float, each to its own place. Eight lanes take eight neighbours of a row of A.
+  // Beyond M the last row is read in place of nothing: what comes of it is never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % (BN / 4) * 4, bRow = threadIdx.x / (BN / 4);
   const float* aLine[BM / kRowsA];
@@ -48,8 +48,8 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     aLine[i] = a + (long long)(kWhole ? r : min(r, m - 1)) * k;
   }
 
-  // Starts the copies of the tile at t. The last argument of a copy is the number of bytes that are filled with zeros
-  // instead of being read.
+  // Starts the copies of the tile at t. The last argument is how many bytes are written as zeros in
+  // place of what would be read.
   const auto copy = [&](int stage, int t) {
 #pragma unroll
     for (int i = 0; i < BM / kRowsA; ++i) {
@@ -69,9 +69,9 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
     }
   };
 
-  // Elements that a thread computes: two groups of four rows by two groups of four columns, one set of lanes apart, so
-  // the groups of neighboring lanes are adjacent. Lanes i and i + 1 read the same elements of B. Lanes i and i + 2 read
-  // the same elements of A. Each quarter of a warp reads few floats.
+  // Which elements a thread computes: two groups of four rows by two groups of four columns, a whole set
+  // of lanes apart, so that the groups of neighbouring lanes touch. Lanes i and i + 1 share what they
+  // read of B, lanes i and i + 2 what they read of A: so each quarter of a warp asks for few floats.
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = warp / kWarpsN * WM + (lane / (2 * kLanesN) * 2 + lane % 2) * 4;
   const int col = warp % kWarpsN * WN + lane / 2 % kLanesN * 4;
@@ -80,13 +80,13 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
   for (int s = 0; s < kStages - 1; ++s) {
     if (s * BK < k) copy(s, s * BK);
-    __pipeline_commit();  // empty groups count too, so the number below is right at the end of K
+    __pipeline_commit();  // an empty group counts, too: so the number below is right at the end of K
   }
 
   int stage = 0;
   for (int t = 0; t < k; t += BK) {
     __pipeline_wait_prior(kStages - 2);  // this thread's copies of the tile at t have arrived ...
-    __syncthreads();                     // ... and so have all other copies; the previous stage is no longer read
+    __syncthreads();                     // ... and so have everybody's; the stage before is read no more
 
     const int ahead = t + (kStages - 1) * BK;
     if (ahead < k) copy((stage + kStages - 1) % kStages, ahead);
@@ -114,7 +114,7 @@ gemmLab(int m, int n, int k, float alpha, const float* __restrict__ a, const flo
 #pragma unroll
   for (int i = 0; i < TM; ++i) {
     const int r = row0 + row + i / 4 * 4 * kLanesM + i % 4;
-    if (r >= m) break;  // row indices only increase
+    if (r >= m) break;  // a thread's rows ascend
     float* cRow = c + (long long)r * n;
 #pragma unroll
     for (int j = 0; j < TN; j += 4) {

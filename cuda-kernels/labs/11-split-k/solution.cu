@@ -9,14 +9,14 @@
 
 #include <algorithm>
 
-constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block and its depth
-constexpr int TM = 8, TN = 8;            // rows and columns per thread
+constexpr int BM = 64, BN = 64, BK = 8;  // the tile of a block, and its depth
+constexpr int TM = 8, TN = 8;            // rows and columns of a thread
 
 constexpr int kThreads = (BM / TM) * (BN / TN);
 constexpr int kRowsA = kThreads / BK;  // rows of the A tile that the block copies in one pass
-constexpr int kRowsB = kThreads / BN;  // rows of the B tile that the block copies in one pass
+constexpr int kRowsB = kThreads / BN;  // rows of the B tile that it copies in one pass
 
-// Computes one slice of K per blockIdx.x / tilesN. Each partial result has its own matrix, starting at c.
+// One slice of K for each blockIdx.x / tilesN; its partial result goes to its own matrix behind c.
 __global__ void __launch_bounds__(kThreads)
 gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* __restrict__ a,
         const float* __restrict__ b, float beta, float* __restrict__ c) {
@@ -26,11 +26,11 @@ gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* _
   const int row0 = klTileRow() * BM, col0 = blockIdx.x % tilesN * BN;
   if (row0 >= m) return;
 
-  // This block's slice of K, from k0 to kEnd. Slice lengths are multiples of BK, and no slice is empty.
+  // This block's slice of K: from k0 up to kEnd. A slice is a multiple of BK long, and none is empty.
   const int k0 = blockIdx.x / tilesN * kSlice, kEnd = min(k0 + kSlice, k);
   c += (long long)(blockIdx.x / tilesN) * m * n;
 
-  // Beyond M and N, the last row or column is read instead. Out-of-range results are never stored.
+  // Beyond M and N the last row or column is read in place of nothing: what comes of it is never stored.
   const int aCol = threadIdx.x % BK, aRow = threadIdx.x / BK;
   const int bCol = threadIdx.x % BN, bRow = threadIdx.x / BN;
   const float* aNext[BM / kRowsA];
@@ -83,7 +83,7 @@ gemmLab(int m, int n, int k, int kSlice, int tilesN, float alpha, const float* _
   }
 }
 
-// Computes C = alpha * (sum of the partial results) + beta * C.
+// C = alpha * (the sum of the partial results) + beta * C
 __global__ void __launch_bounds__(256)
 addParts(long long count, int slices, float alpha, const float* __restrict__ parts, float beta,
          float* __restrict__ c) {
@@ -100,7 +100,7 @@ struct Split {
   int slices, length;
 };
 
-// Returns enough slices for several blocks per SM, because a block of two warps hides little latency.
+// As many slices as it takes to give every SM a few blocks; two warps a block hide little by themselves.
 Split splitOf(const KlGemm* p) {
   constexpr int kBlocksPerSm = 4, kShortest = 32;  // a shorter slice is not worth its partial result
   int device = 0, sms = 1;
@@ -111,7 +111,7 @@ Split splitOf(const KlGemm* p) {
   const long long wanted = std::max<long long>(1, sms * kBlocksPerSm / tiles);
   const int slices = int(std::min<long long>(wanted, std::max(1, k / kShortest)));
   const int length = ceilDiv(ceilDiv(k, slices), BK) * BK;
-  return {ceilDiv(k, length), length};  // rounding up can leave the last slices empty, so they are dropped
+  return {ceilDiv(k, length), length};  // rounding up can leave the last slices empty: they are dropped
 }
 
 extern "C" const char* kl_unsupported(const KlGemm* p, int) { return klRequireF32(p); }

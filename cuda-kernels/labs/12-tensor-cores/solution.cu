@@ -9,7 +9,7 @@
 #include "tensor_common.cuh"
 
 constexpr int kTilesM = 4, kTilesN = 4;    // tiles of 16 x 16 that a warp computes
-constexpr int kWarpsM = 2, kWarpsN = 2;    // warps per block
+constexpr int kWarpsM = 2, kWarpsN = 2;    // warps of a block
 constexpr int kThreads = kWarpsM * kWarpsN * 32;
 constexpr int kWarpRows = kTilesM * kWmma, kWarpCols = kTilesN * kWmma;
 
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(kThreads)
 gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,
         float* __restrict__ c, bool aligned) {
   if constexpr (kMultiplies<T>) {
-    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that cross an edge
+    __shared__ __align__(32) float edge[kThreads / 32][kWmma * kWmma];  // for tiles that reach over an edge
 
     const int warp = threadIdx.x / 32;
     const int row = (klTileRow() * kWarpsM + warp / kWarpsN) * kWarpRows;
@@ -32,7 +32,7 @@ gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __re
 #pragma unroll
       for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::fill_fragment(sum[i][j], 0.0f);
 
-    // Four tiles of A and four of B are read for sixteen products, so each tile is used four times.
+    // Four tiles of A and four of B are read for sixteen products: each serves four times.
     const auto step = [&](int t, auto load) {
       FragmentA<T> aPart[kTilesM];
       FragmentB<T> bPart[kTilesN];
@@ -46,8 +46,8 @@ gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __re
         for (int j = 0; j < kTilesN; ++j) nvcuda::wmma::mma_sync(sum[i][j], aPart[i], bPart[j], sum[i][j]);
     };
 
-    // If all tiles of a warp are whole, the reads need no checks. The compiler can then keep all eight reads of a step
-    // in flight.
+    // Where all of a warp's tiles are whole, the reads need no checks: the compiler can have all eight
+    // of a step on their way at once.
     const bool whole = aligned && row + kWarpRows <= m && col + kWarpCols <= n;
     const int wholeSteps = whole ? k / kWmma * kWmma : 0;
     for (int t = 0; t < wholeSteps; t += kWmma)

@@ -9,10 +9,10 @@
 
 constexpr int kTile = 32;
 
-// Correct, but without tensor cores: 16-bit inputs are converted and multiplied one by one.
-// Use these from tensor_common.cuh: FragmentA<T>, FragmentB<T>, FragmentC, klLoadTile(), klStoreTile().
-// TODO 1: use one warp per 16 x 16 tile of C. What does a warp read for one mma_sync()?
-// TODO 2: use one warp for several tiles of C. What does it read now, and how often does it use each value?
+// Right, and the tensor cores never hear of it: 16-bit inputs, converted and multiplied one by one.
+// tensor_common.cuh has what you need: FragmentA<T>, FragmentB<T>, FragmentC, klLoadTile(), klStoreTile().
+// TODO 1: one warp for one 16 x 16 tile of C. What does a warp read for one mma_sync()?
+// TODO 2: several tiles of C for one warp. What does it read now, and how often does it use that?
 template <typename T>
 __global__ void __launch_bounds__(kTile * kTile)
 gemmLab(int m, int n, int k, float alpha, const T* __restrict__ a, const T* __restrict__ b, float beta,

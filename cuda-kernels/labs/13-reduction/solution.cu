@@ -7,8 +7,8 @@
 #include "kernel_ladder.h"
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 1056;  // eight per SM on the 132 SMs of an H200
-constexpr int kLoads = 8;      // loads in flight per thread
+constexpr int kBlocks = 1056;  // eight on each of the 132 SMs of an H200
+constexpr int kLoads = 8;      // in flight per thread
 
 __device__ float warpSum(float value) {
 #pragma unroll

@@ -7,9 +7,9 @@
 
 constexpr int kThreads = 256;
 
-// Sums the n elements of x into one sum per block. Each launch leaves n / kThreads sums for the next launch.
+// Sums the n elements of x into one sum per block. Each launch leaves n / kThreads sums, and another launch adds those.
 // TODO: 256 elements cost a block nine barriers, and in the last five steps one warp works while seven wait.
-//       First let each thread add many elements in a register, so the tree runs once for all of these elements.
+//       Let each thread add up many elements in a register first, so that the tree is climbed once for all of them.
 //       Then let the lanes of a warp exchange their sums without shared memory.
 __global__ void __launch_bounds__(kThreads) sum(const float* x, float* sums, long long n) {
   __shared__ float tree[kThreads];

@@ -9,7 +9,7 @@
 constexpr int kTile = 32;
 constexpr int kHeight = 8;  // a block of 32 x 8 threads copies the tile in four steps
 
-// Returns the position of column c within row r of the tile.
+// Where column c of row r of the tile lies in its row.
 __device__ inline int bankOf(int r, int c) { return (r + c) % kTile; }
 
 __global__ void __launch_bounds__(kTile * kHeight)

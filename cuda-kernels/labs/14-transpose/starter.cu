@@ -7,10 +7,10 @@
 
 constexpr int kHeight = 8;  // rows that a block of 32 x 8 threads covers at once
 
-// Computes y[col][row] = x[row][col].
-// TODO: neighboring lanes write elements that are a whole row of y apart, each in its own sector.
-//       Pass a tile of 32 x 32 through shared memory, so that warps read rows of x and write rows of y.
-//       Then count the banks that a warp uses when it writes the tile and when it reads the tile.
+// y[col][row] = x[row][col].
+// TODO: neighboring lanes write elements that lie a whole row of y apart, each in a sector of its own.
+//       Let the block carry a tile of 32 x 32 through shared memory, so that its warps read rows of x and write rows of y.
+//       Then count the banks that a warp touches on either side of that tile.
 __global__ void __launch_bounds__(32 * kHeight)
 transpose(const float* __restrict__ x, float* __restrict__ y, long long rows, long long cols) {
   const long long row = (long long)klGridRow() * kHeight + threadIdx.y, col = (long long)blockIdx.x * 32 + threadIdx.x;

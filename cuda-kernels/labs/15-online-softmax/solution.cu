@@ -11,14 +11,14 @@
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 
-// The state of a part of a row: its largest element, and the sum of exp(element - largest).
+// What is known of a part of a row: its largest element, and the sum of exp(element - largest).
 struct Seen {
   float largest = -INFINITY, sum = 0;
 
-  // Returns exp(from - to), or 0 if all elements so far are -infinity, whose difference would be NaN.
+  // Where nothing but -infinity was seen, the difference to itself would be NaN.
   __device__ static float scale(float from, float to) { return from == -INFINITY ? 0.0f : __expf(from - to); }
 
-  // One of the two elements is the maximum, whose exponential is 1. Only one exponential is computed, without a branch.
+  // Of the old and the new element one is the maximum, whose exponential is 1: one exponential is left, without a branch.
   __device__ void add(float value) {
     const bool grows = value > largest;
     const float other = scale(grows ? largest : value, grows ? value : largest);

@@ -9,7 +9,7 @@
 
 constexpr int kThreads = 256;
 
-// Combines the values of all threads of the block in a tree. Every thread gets the result.
+// Combines the values of all threads of the block in a tree; every thread gets the result.
 template <typename Of>
 __device__ float reduce(float value, Of of) {
   __shared__ float ofThread[kThreads];
@@ -24,10 +24,10 @@ __device__ float reduce(float value, Of of) {
   return value;
 }
 
-// TODO: the row is read three times, because the sum seems to need the maximum of the whole row first.
-//       It does not: a sum that started with a smaller maximum is only off by a factor. Keep a running maximum
-//       and a running sum per thread, correct the sum when the maximum grows, and read the row twice.
-//       Two such pairs can also be combined: by the lanes of a warp with shuffles, then by the warps of the block.
+// TODO: the row is read three times, because the sum needs the maximum of the whole row first.
+//       It does not: a sum that was begun with a smaller maximum is off by one factor. Keep the maximum and the sum of
+//       what a thread has seen so far, correct the sum when the maximum grows, and read the row twice.
+//       Two such pairs can be combined too: by the lanes of a warp with shuffles, then by the warps of the block.
 __global__ void __launch_bounds__(kThreads) softmax(const float* x, float* y, long long cols) {
   const float* from = x + blockIdx.x * cols;
   float* to = y + blockIdx.x * cols;

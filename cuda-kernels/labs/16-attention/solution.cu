@@ -8,14 +8,14 @@
 #include "attention_common.cuh"
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
-constexpr int kRows = kWarps * 16, kKeys = 64;  // rows of q per block, 16 per warp; keys per step
+constexpr int kRows = kWarps * 16, kKeys = 64;  // of q for a block, of k and v for a step; a warp has 16 of the rows
 constexpr int kLineBytes = kHead * 2;
 
-// Returns the position of eight elements in a tile with lines of `lineBytes`. The eight lines of a column, which
-// ldmatrix reads at once, are in different banks.
+// Where eight elements lie in a tile whose lines have `lineBytes`. Eight lines of one column, which ldmatrix reads at once,
+// lie in different banks.
 __device__ int place(int line, int eight, int lineBytes = kLineBytes) { return line * lineBytes + ((eight ^ (line & 7)) << 4); }
 
-// Copies `count` tokens of a head from `token`, with zeros beyond the last token.
+// `count` tokens of a head from `token` on; zeros beyond the last one.
 __device__ void copyTile(unsigned char* to, const KlElement* head, int count, int token, int tokens) {
   for (int i = threadIdx.x; i < count * kHead / 8; i += kThreads) {
     const int line = i / (kHead / 8), eight = i % (kHead / 8);
@@ -25,7 +25,7 @@ __device__ void copyTile(unsigned char* to, const KlElement* head, int count, in
   }
 }
 
-// Loads four 8 x 8 matrices. Lanes 0 to 7, 8 to 15, … give their lines. Lane i gets two elements of line i / 4 of each.
+// Four 8 x 8 matrices, of which lanes 0 to 7, 8 to 15, … name the lines. Lane i gets two neighbors of line i / 4 of each.
 __device__ void loadMatrices(uint32_t (&part)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -40,8 +40,8 @@ __device__ void loadMatricesTransposed(uint32_t (&part)[4], const unsigned char*
                : "memory");
 }
 
-// Computes d += a * b (16 x 16 times 16 x 8). Lane i has d[0], d[1] in line i / 4, columns i % 4 * 2 and the next, and
-// d[2], d[3] 8 lines below. a[0] and a[1] have the same lines and columns; a[2] and a[3] are 8 columns farther.
+// d += a * b, of 16 x 16 and 16 x 8 elements. Lane i has d[0], d[1] of line i / 4 and d[2], d[3] of the line 8 further down, columns
+// i % 4 * 2 and the next. Of a it has two neighbors in the same lines and columns: a[0], a[1]; and 8 columns further a[2], a[3].
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -49,7 +49,7 @@ __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Computes the scores of a warp's 16 rows and a tile of keys. score[4 * j …] belongs to keys 8 * j to 8 * j + 7.
+// Scores of a warp's 16 rows and a tile of keys: score[4 * j …] is of keys 8 * j to 8 * j + 7.
 __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q, const unsigned char* k) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -65,7 +65,7 @@ __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q
   }
 }
 
-// Computes sum += weights * v for the 16 keys from 16 * j. `a` holds their weights.
+// sum += weights * v for 16 keys from 16 * j on, whose weights are `a`.
 __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, const unsigned char* v, int j) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -77,12 +77,12 @@ __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, con
   }
 }
 
-// Shared memory of a block: q, and a tile of k and of v.
+// Of a block: q, and a tile of k and of v.
 struct Shared {
   unsigned char q[kRows * kLineBytes], k[kKeys * kLineBytes], v[kKeys * kLineBytes];
 };
 
-// Returns the largest score of a row, whose columns are in four adjacent lanes.
+// Of a row, whose columns lie with four neighboring lanes.
 __device__ float largestOfRow(float value) {
   value = fmaxf(value, __shfl_xor_sync(~0u, value, 1));
   return fmaxf(value, __shfl_xor_sync(~0u, value, 2));
@@ -100,7 +100,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
   const long long head = (long long)blockIdx.y * tokens * kHead;
   copyTile(shared.q, q + head, kRows, row0, tokens);
 
-  // A lane has parts of two rows, eight apart. Registers with the same i / 2 % 2 belong to the same row.
+  // A lane has parts of two rows, eight apart. Registers i with the same i / 2 % 2 belong to the same row.
   const int row = row0 + warpRow + lane / 4;
   float largest[2] = {-INFINITY, -INFINITY}, weights[2] = {0, 0};
   float sum[kHead / 2] = {};
@@ -137,7 +137,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
       for (int i = 0; i < kHead / 4; ++i) sum[i / 2 * 4 + half * 2 + i % 2] *= factor;
     }
 
-    // The scores of 16 keys are eight registers. Rounded in pairs, they are the left operand, in this order.
+    // The scores of 16 keys are eight registers: rounded in pairs they are the left operand, in this order.
 #pragma unroll
     for (int j = 0; j < kKeys / 16; ++j) {
       uint32_t a[4];

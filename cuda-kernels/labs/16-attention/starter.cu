@@ -7,14 +7,14 @@
 #include "attention_common.cuh"
 
 constexpr int kWarps = 4, kThreads = kWarps * 32;
-constexpr int kRows = kWarps * 16, kKeys = 64;  // rows of q per block, 16 per warp; keys per step
+constexpr int kRows = kWarps * 16, kKeys = 64;  // of q for a block, of k and v for a step; a warp has 16 of the rows
 constexpr int kLineBytes = kHead * 2;
 
-// Returns the position of eight elements in a tile with lines of `lineBytes`. The eight lines of a column, which
-// ldmatrix reads at once, are in different banks.
+// Where eight elements lie in a tile whose lines have `lineBytes`. Eight lines of one column, which ldmatrix reads at once,
+// lie in different banks.
 __device__ int place(int line, int eight, int lineBytes = kLineBytes) { return line * lineBytes + ((eight ^ (line & 7)) << 4); }
 
-// Copies `count` tokens of a head from `token`, with zeros beyond the last token.
+// `count` tokens of a head from `token` on; zeros beyond the last one.
 __device__ void copyTile(unsigned char* to, const KlElement* head, int count, int token, int tokens) {
   for (int i = threadIdx.x; i < count * kHead / 8; i += kThreads) {
     const int line = i / (kHead / 8), eight = i % (kHead / 8);
@@ -24,7 +24,7 @@ __device__ void copyTile(unsigned char* to, const KlElement* head, int count, in
   }
 }
 
-// Loads four 8 x 8 matrices. Lanes 0 to 7, 8 to 15, … give their lines. Lane i gets two elements of line i / 4 of each.
+// Four 8 x 8 matrices, of which lanes 0 to 7, 8 to 15, … name the lines. Lane i gets two neighbors of line i / 4 of each.
 __device__ void loadMatrices(uint32_t (&part)[4], const unsigned char* from) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(part[0]), "=r"(part[1]), "=r"(part[2]), "=r"(part[3])
@@ -39,8 +39,8 @@ __device__ void loadMatricesTransposed(uint32_t (&part)[4], const unsigned char*
                : "memory");
 }
 
-// Computes d += a * b (16 x 16 times 16 x 8). Lane i has d[0], d[1] in line i / 4, columns i % 4 * 2 and the next, and
-// d[2], d[3] 8 lines below. a[0] and a[1] have the same lines and columns; a[2] and a[3] are 8 columns farther.
+// d += a * b, of 16 x 16 and 16 x 8 elements. Lane i has d[0], d[1] of line i / 4 and d[2], d[3] of the line 8 further down, columns
+// i % 4 * 2 and the next. Of a it has two neighbors in the same lines and columns: a[0], a[1]; and 8 columns further a[2], a[3].
 __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) {
   asm volatile(
       "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -48,7 +48,7 @@ __device__ void multiply(float* d, const uint32_t* a, uint32_t b0, uint32_t b1) 
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// Computes the scores of a warp's 16 rows and a tile of keys. score[4 * j …] belongs to keys 8 * j to 8 * j + 7.
+// Scores of a warp's 16 rows and a tile of keys: score[4 * j …] is of keys 8 * j to 8 * j + 7.
 __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q, const unsigned char* k) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -64,7 +64,7 @@ __device__ void multiplyByKeys(float (&score)[kKeys / 2], const unsigned char* q
   }
 }
 
-// Computes sum += weights * v for the 16 keys from 16 * j. `a` holds their weights.
+// sum += weights * v for 16 keys from 16 * j on, whose weights are `a`.
 __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, const unsigned char* v, int j) {
   const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -76,7 +76,7 @@ __device__ void multiplyByValues(float (&sum)[kHead / 2], const uint32_t* a, con
   }
 }
 
-// Shared memory of a block: q, a tile of k and of v, and the values passed from the first product to the second.
+// Of a block: q, a tile of k and of v, and what goes from product to product.
 struct Shared {
   unsigned char q[kRows * kLineBytes], k[kKeys * kLineBytes], v[kKeys * kLineBytes];
   float score[kRows][kKeys + 4];
@@ -84,10 +84,10 @@ struct Shared {
   float factor[kRows];
 };
 
-// TODO: between the two products, a warp writes its scores to shared memory, where two lanes per row turn them into
-//       weights. It reads the weights back as the left operand of the second product. None of this is needed. Compare
-//       the registers of multiply()'s result with those of its left operand. Four lanes have a row's scores, so two
-//       shuffles give them its maximum. Keep scores and weights in registers, and drop `score`, `weight` and `factor`.
+// TODO: between the two products a warp writes its scores to shared memory, where two lanes per row turn them into weights,
+//       and reads the weights back as the left operand of the second product. None of that is needed. Look where
+//       multiply() has its result and where it wants its left operand. Four lanes have a row's scores: two shuffles
+//       give them its maximum. Keep scores and weights in registers, and drop `score`, `weight` and `factor`.
 __global__ void __launch_bounds__(kThreads)
 attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o, int tokens, int causal, float scale) {
   extern __shared__ __align__(128) unsigned char memory[];
@@ -96,7 +96,7 @@ attend(const KlElement* q, const KlElement* k, const KlElement* v, KlElement* o,
   const long long head = (long long)blockIdx.y * tokens * kHead;
   copyTile(shared.q, q + head, kRows, row0, tokens);
 
-  // The state of row warpRow + lane / 2. A lane has half of the keys of the row.
+  // Of row warpRow + lane / 2, in which a lane has half of the keys.
   const int row = warpRow + lane / 2;
   const int ownKeys = int(klKeys(tokens, causal, row0 + row));
   float largest = -INFINITY, weights = 0;
