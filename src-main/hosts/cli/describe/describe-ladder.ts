@@ -236,17 +236,14 @@ const timeColumns = (session: Session): Column<RungResult>[] => [
     : []),
 ]
 
-/** Returns the build column, but only if rungs were built with different flags. */
-export const buildColumn = ({ rungs }: Session): Column<RungResult>[] =>
-  new Set(rungs.map(({ buildWords = [] }) => buildWords.join(' '))).size > 1
-    ? [
-        {
-          header: 'built with',
-          align: 'left',
-          cell: ({ buildWords = [] }) => buildWords.join(' ') || none,
-        },
-      ]
+/** Returns a column with the build options that some rungs lack; none if all rungs have the same. */
+export function buildColumn({ rungs }: Session): Column<RungResult>[] {
+  const own = ({ buildWords = [] }: RungResult): string =>
+    buildWords.filter((word) => !rungs.every((rung) => rung.buildWords?.includes(word))).join(' ')
+  return rungs.some((rung) => own(rung) !== '')
+    ? [{ header: 'built with', align: 'left', cell: (rung) => own(rung) || none }]
     : []
+}
 
 /**
  * Returns the speedup over the previous rung in the chain. Names that rung if it is not in the row

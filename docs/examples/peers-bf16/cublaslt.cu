@@ -1,0 +1,6 @@
+// @rung    cublaslt
+// @title   cuBLASLt
+// @idea    the first kernel that cuBLASLt proposes
+// @param   FAST 1 {0,1}
+// @dtype   bf16
+#include "gemm-nt/70_cublaslt_nt.cu"

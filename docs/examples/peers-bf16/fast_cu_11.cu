@@ -1,0 +1,10 @@
+// @rung    fast_cu_11
+// @title   matmul_11 of fast.cu
+// @idea    kernel 11 of fast.cu, started by its own launcher
+// @dtype   bf16
+// @requires sm_90a
+#include "fast_cu.cuh"
+
+#include "matmul_11.cuh"
+
+KL_LAUNCH(runKernel11)

@@ -1,0 +1,10 @@
+// @rung    fast_cu_12
+// @title   matmul_12 of fast.cu
+// @idea    kernel 12 of fast.cu, started by its own launcher
+// @dtype   bf16
+// @requires sm_90a
+#include "fast_cu.cuh"
+
+#include "matmul_12.cuh"
+
+KL_LAUNCH(runKernel12)

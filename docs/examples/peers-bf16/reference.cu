@@ -1,0 +1,1 @@
+#include "gemm-nt/reference.cu"
