@@ -171,7 +171,7 @@ export function kernelsPart({ kernels }: PublicCapture): string {
       { header: 'best', align: 'right' },
       { header: 'gain', align: 'right' },
       { header: 'tries', align: 'right' },
-      { header: '`next` at the best', align: 'left' },
+      { header: 'limit of the best version', align: 'left' },
     ],
     kernels.map((one) => [
       `\`${one.kernel}\` of ${commitLink(one.repository, one.commit, one.path)}`,
