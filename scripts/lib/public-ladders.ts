@@ -147,7 +147,7 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   const left = ladders.flatMap(({ name, leftOut }) => leftOut.map((one) => `${name}: ${one}.`))
   return [
     scores,
-    `Left out: ${left.map(md).join(' ')}`,
+    `Excluded: ${left.map(md).join(' ')}`,
     `<details>\n<summary>Every step</summary>\n\n${table}\n\n</details>`,
   ].join('\n\n')
 }
