@@ -28,7 +28,7 @@ const words: Readonly<Record<Ablation, string>> = {
 export function ablationTables(whole: readonly PredictedRow[], { rows }: AblationFile): string {
   const recordings = [...new Set(rows.map(({ recording }) => recording))].toSorted()
   const lines: [string, readonly PredictedRow[]][] = [
-    ['the whole model', whole.filter(({ recording }) => recordings.includes(recording))],
+    ['complete model', whole.filter(({ recording }) => recordings.includes(recording))],
     ...ablations.map((name): [string, PredictedRow[]] => [
       words[name],
       rows.filter(({ without }) => without === name),
@@ -48,7 +48,7 @@ export function ablationTables(whole: readonly PredictedRow[], { rows }: Ablatio
         ]
       }),
     ),
-    'The mean error of each recording:',
+    'Mean error per recording:',
     mdTable(
       columns(['', ...recordings.map((name) => `\`${name}\``)]),
       lines.map(([name, own]) => [

@@ -361,8 +361,8 @@ export function backtestParts(
   )
   const summary = [
     scores,
-    `${left} of ${steps.length} recorded steps are left out because the previous rung has too few counters. Another ${groups.onPurpose.length} steps are slower on purpose and count in no row. Their move was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
-    `${rules.steps} steps have a deep profile with ncu's rules. One of the first three rules points to the move in ${rules.first} of them. ${rules.estimated} rules have an estimate: the gain was at most the estimate in ${rules.atMost} steps, and at least half of it in ${rules.atLeastHalf}.`,
+    `${left} of ${steps.length} recorded steps are excluded because the previous rung has too few counters. Another ${groups.onPurpose.length} steps are slower on purpose and not included in any row. Their move was among the first three in ${groups.onPurpose.filter(({ isFirst }) => isFirst).length} of them.`,
+    `${rules.steps} steps have a deep profile with results of ncu's rules. One of the first three rules points to the move in ${rules.first} of them. ${rules.estimated} of these rules have an estimate. The gain was at most the estimate in ${rules.atMost} steps, and at least half of the estimate in ${rules.atLeastHalf}.`,
   ].join('\n\n')
   return [
     [backtestPath, summary],

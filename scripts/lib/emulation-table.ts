@@ -47,7 +47,7 @@ export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): Coun
       emulated === measured
         ? ''
         : opcodes.size === 0
-          ? 'loops that wait'
+          ? 'polling loops'
           : [...opcodes].map((opcode) => `\`${opcode}\``).join(', ')
     return { rung, counter: counters[what], emulated, measured, reason }
   })

@@ -81,16 +81,16 @@ export function bitsPart(rows: readonly FormFlips[]): string {
   const count = (value: number): string => value.toLocaleString('en-US')
   const runs = rows.reduce((sum, row) => sum + row.runs, 0)
   return [
-    `Bits ${firstBit} to ${lastBit} of ${count(rows.length)} forms that nvcc emits for sm_90 were flipped one at a time. The emulator refuses ${count(refused)} forms even without a flip.`,
-    `The other forms have ${count(executed * (lastBit - firstBit + 1))} bits. The emulator accepted ${count(all)} flipped bits whose flips changed nothing in the tried states (${count(runs)} executions):`,
+    `Bits ${firstBit} to ${lastBit} of ${count(rows.length)} forms that nvcc emits for sm_90 were flipped one at a time. The emulator rejects ${count(refused)} of these forms even without a flip.`,
+    `The other forms have ${count(executed * (lastBit - firstBit + 1))} bits in total. For ${count(all)} of them, the emulator accepts the flip and the result does not change in any tested state (${count(runs)} executions):`,
     '',
-    '| bits | at | forms | flips | reason |',
+    '| bits | positions | forms | flips | reason |',
     '| --- | --- | --: | --: | --- |',
     ...[...found]
       .filter(([, { bits }]) => bits.length > 0)
       .map(
         ([{ bits: what, why, shows }, { forms: count_, bits }]) =>
-          `| ${what} | ${ranges(bits)} | ${count_} | ${bits.length} | ${shows ? 'not shown by the tried values: ' : ''}${why} |`,
+          `| ${what} | ${ranges(bits)} | ${count_} | ${bits.length} | ${shows ? 'the tested values do not reveal it: ' : ''}${why} |`,
       ),
   ].join('\n')
 }

@@ -88,7 +88,7 @@ function samePart(lines) {
   const { gpu } = /** @type {Line} */ (lines[0])
   const judged = timed.filter(({ verdict }) => ['slower', 'faster'].includes(verdict)).length
   return [
-    `${gpu.name}, driver ${gpu.driver}, 24 rounds. Based on times alone, ${share('slower', 'faster')} of ${timed.length} verdicts are slower or faster, and ${share('unresolved')} are unresolved. Since both builds are the same machine code, ${judged} were reported as slower or faster.`,
+    `${gpu.name}, driver ${gpu.driver}, 24 rounds. Based only on times, ${share('slower', 'faster')} of ${timed.length} verdicts are slower or faster, and ${share('unresolved')} are unresolved. Because both builds have the same machine code, ${judged} were reported as slower or faster.`,
     table([['ladder', 'verdicts', 'same', 'unresolved', 'slower', 'faster'], ...rows]),
   ].join('\n\n')
 }

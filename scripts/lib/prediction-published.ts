@@ -64,7 +64,7 @@ export function publishedTable(rows: readonly PredictedRow[]): string {
           : ['–', '–', '–']),
       ]),
     ),
-    ...(told.length < rows.length ? ['A dash marks a rung that the emulator refuses.'] : []),
-    `The mean error of ${told.length} published steps is ${percent(mean)}, and the median ${percent(median)}. ${right} of ${pairs} pairs that differ by more than 5 % are in order. ${inside} steps are in the range.`,
+    ...(told.length < rows.length ? ['A dash marks a rung that the emulator rejects.'] : []),
+    `For ${told.length} published rungs, the mean error is ${percent(mean)} and the median error is ${percent(median)}. ${right} of ${pairs} pairs that differ by more than 5 % are in the right order. ${inside} rungs are in the range.`,
   ].join('\n\n')
 }

@@ -67,7 +67,7 @@ export function accuracyTables(rows: readonly PredictedRow[]): string {
         .filter(([, own]) => own.length > 0)
         .map(([name, own]) => line(name, own)),
     ),
-    `A pair has two rungs of one recording whose times differ by more than 5 %. Among pairs that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in order. The two largest stall reasons match the measured ones in ${stalls.agree} of the ${stalls.rungs} rungs with recorded stall reasons.`,
+    `A pair is two rungs of one recording whose measured times differ by more than 5 %. Among pairs that differ by more than 20 %, ${wide.right} of ${wide.pairs} are in the right order. The two largest stall reasons match the measured ones in ${stalls.agree} of the ${stalls.rungs} rungs with recorded stall reasons.`,
     mdTable(
       columns(['Recording', ...head.slice(1)]),
       byRecording
@@ -93,7 +93,7 @@ export function accuracyTables(rows: readonly PredictedRow[]): string {
           row.predicted.class,
         ]),
     ),
-    `Nothing was predicted of ${refused.length} rungs${refused.length > 0 ? `: ${refused.map(({ recording, rung }) => `\`${rung}\` of ${recording}`).join(', ')}` : ''}.`,
+    `${refused.length} rungs have no prediction${refused.length > 0 ? `: ${refused.map(({ recording, rung }) => `\`${rung}\` of ${recording}`).join(', ')}` : ''}.`,
   ].join('\n\n')
 }
 

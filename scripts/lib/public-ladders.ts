@@ -147,7 +147,7 @@ export function publicLaddersPart({ ladders }: PublicCapture): string {
   const left = ladders.flatMap(({ name, leftOut }) => leftOut.map((one) => `${name}: ${one}.`))
   return [
     scores,
-    `Left out: ${left.map(md).join(' ')}`,
+    `Excluded: ${left.map(md).join(' ')}`,
     `<details>\n<summary>Every step</summary>\n\n${table}\n\n</details>`,
   ].join('\n\n')
 }
@@ -171,7 +171,7 @@ export function kernelsPart({ kernels }: PublicCapture): string {
       { header: 'best', align: 'right' },
       { header: 'gain', align: 'right' },
       { header: 'tries', align: 'right' },
-      { header: '`next` at the best', align: 'left' },
+      { header: 'limit of the best version', align: 'left' },
     ],
     kernels.map((one) => [
       `\`${one.kernel}\` of ${commitLink(one.repository, one.commit, one.path)}`,

@@ -71,94 +71,94 @@ const signs = /^[US]?(8|16|32|64)? ?> ?[US]?(8|16|32|64)?$/
 export const reasons: readonly Reason[] = [
   {
     bits: 'the descriptor of a global access or a copy',
-    why: 'it describes the whole address space or is a hint for the cache; the address is in the other registers',
+    why: 'it describes the whole address space or is a cache hint; the address is in other registers',
     explains: (change) =>
       of(/^(LD|ST|ATOM|RED|UTMA|UBLK)/, { fields: /descriptor|^word\.text$/ })(change) ||
       adds(/^UTMA/)(change),
   },
   {
     bits: 'the scoreboard of a warpgroup product',
-    why: 'products are done when they are issued',
+    why: 'products complete when they are issued',
     explains: (change) =>
       of(/^[HQ]GMMA$/, { fields: /^scoreboard/ })(change) || adds(/^[HQ]GMMA$/)(change),
   },
   {
     bits: 'the targets of `BSSY` and `WARPSYNC.COLLECTIVE`, the registers of `USETMAXREG`, the duration of `NANOSLEEP`, the number of `BPT`',
-    why: 'lanes meet at `BSYNC` and `WARPSYNC`, registers are there, sleeps are over at once, and a trap stops the kernel whatever its number',
+    why: 'lanes reconverge at `BSYNC` and `WARPSYNC`, registers are always available, sleeps end immediately, and a trap with any number stops the kernel',
     explains: of(/^(BSSY|WARPSYNC|USETMAXREG|NANOSLEEP|BPT)$/, {
       modifiers: /^(CTAPOOL >|> CTAPOOL|COLLECTIVE >|> COLLECTIVE)$/,
       fields: /^(target|immediate|register|uniform-register)/,
     }),
   },
   {
-    bits: '`BRA.U`, `CALL.NOINC`, `RET.NODEC` and other names of a jump',
-    why: 'hints for the branch unit; the guard decides which lanes jump',
+    bits: '`BRA.U`, `CALL.NOINC`, `RET.NODEC` and other branch variants',
+    why: 'they are hints for the branch unit; the guard predicate decides which lanes branch',
     explains: (change) =>
       of(/^(BRA|CALL|RET)$/, { modifiers: /^(U|NOINC|NODEC)? ?> ?(U|NOINC|NODEC)?$/ })(change) ||
       adds(/^BRA$/)(change),
   },
   {
-    bits: '`SYNCS.CCTL.IV`, and `RED` of an arrival',
-    why: 'the emulated shared memory has no copies to invalidate; an arrival without a result is the same in its own block',
+    bits: '`SYNCS.CCTL.IV`, and `RED` in an arrival',
+    why: 'the emulated shared memory has no cached copies to invalidate; in its own block, an arrival without a result has the same effect',
     explains: of(/^SYNCS$/, {
       modifiers: /^(RED >|> RED)$/,
       fields: /^memory\.(offset|register|uniform)$/,
     }),
   },
   {
-    bits: 'the register of an arrival that counts one and brings no bytes (`A1T0`)',
-    why: 'the count is in the name',
+    bits: 'the register of an arrival with count 1 and no bytes (`A1T0`)',
+    why: 'the modifier contains the count',
     explains: of(/^SYNCS$/, { fields: /^register\.index$/ }),
   },
   {
-    bits: 'the sign of a whole number',
-    why: 'the low half of a product, sums, logic, exchanges, shifts to the left, stores and tests for equality do not depend on it',
+    bits: 'the sign of an integer type',
+    why: 'the low half of a product, sums, bitwise logic, exchanges, left shifts, stores and equality tests do not depend on it',
     explains: of(/^(ATOMG?|ATOMS|REDG?|REDUX|STG?|STS|STL|U?IMAD|U?SHF|U?ISETP|MATCH)$/, {
       modifiers: signs,
     }),
   },
   {
     bits: '`X` or `EX`, which add a carry',
-    why: 'the predicate that is read then is PT or !PT, which adds nothing',
+    why: 'the carry predicate is PT or !PT, which adds nothing',
     explains: ({ modifiers }) => /^(MOV|SHL|IADD)? ?> ?([US]32 )?E?X( [US]32)?$/.test(modifiers),
   },
   {
     bits: '`GE` and `GT`, `LE` and `LT` of a comparison with `EX`',
-    why: 'where the high halves are equal, the low ones decide',
+    why: 'if the high halves are equal, the low halves decide',
     explains: of(/^U?ISETP$/, { modifiers: /^(GE > GT|GT > GE|LE > LT|LT > LE)$/ }),
   },
   {
-    bits: 'the other half of what is shifted, its width, and `W`',
-    why: 'an immediate below 32 moves nothing from it into the result, and needs no wrapping',
+    bits: 'the other half of the shifted value, its width, and `W`',
+    why: 'a shift by an immediate below 32 moves no bits from that half into the result and needs no wrapping',
     explains: of(/^U?SHF$/, { modifiers: /^(W >|> W)$/, fields: /^(uniform-)?register\.index$/ }),
   },
   {
-    bits: 'the predicate that `LOP3` reads',
-    why: 'it counts only in a predicate that is written, and that is PT',
+    bits: 'the input predicate of `LOP3`',
+    why: 'it affects only the output predicate, which is PT',
     explains: of(/^U?P?LOP3$/, { fields: /^(uniform-)?predicate\.(index|negated)$|^immediate/ }),
   },
   {
-    bits: 'bits of an immediate that is wider than what is read',
-    why: '`PRMT` takes 16 bits, a shift with `W` 5 or 6, `SHFL` 5 of a lane and of its segment, `R2P` one of each predicate, `BAR` a few',
+    bits: 'immediate bits beyond those that are read',
+    why: '`PRMT` reads 16 bits, a shift with `W` 5 or 6 bits, `SHFL` 5 bits each of the lane and the segment, `R2P` one bit per predicate, and `BAR` a few bits',
     explains: of(/^(U?PRMT|U?SHF|SHFL|BAR|R2P)$/, { fields: /^immediate/ }),
   },
   {
-    bits: 'signs of a zero register and of an even function',
-    why: '`FCHK` follows the exponents, a cosine is even, and zero has one value in a sum',
+    bits: 'signs of a zero register and of the argument of an even function',
+    why: '`FCHK` depends on exponents only, cosine is even, and the sign of zero does not change a sum',
     explains: of(/^(FCHK|MUFU|HADD2|HFMA2|HMUL2|IMAD|FSETP|FADD|FMUL|FFMA)$/, {
       fields: /\.(negated|absolute|suffixes|inverted)$/,
     }),
   },
   {
-    bits: 'rounding of a conversion, and `FTZ`',
-    why: 'a small whole number is exact as a float, a negative one is 0 without a sign, and a denormal number rounds to 0 as well',
+    bits: 'rounding mode of a conversion, and `FTZ`',
+    why: 'a small integer is exact as a float, a negative number converts to unsigned 0, and a denormal number also rounds to 0',
     explains: of(/^(F2I|I2F|I2FP|FRND|F2F|F2FP)$/, {
       modifiers: /^(FTZ|R[MPZ]|TRUNC|FLOOR|CEIL)? ?> ?(FTZ|R[MPZ]|TRUNC|FLOOR|CEIL)?$/,
     }),
   },
   {
-    bits: '`FTZ` beside an immediate, and the type or function of an immediate',
-    why: 'only denormal numbers, or other immediates, show it',
+    bits: '`FTZ` with an immediate operand, and the type or function of an immediate',
+    why: 'only denormal numbers or other immediates would',
     shows: true,
     explains: of(/^(F(ADD|MUL|FMA|SETP|SEL|MNMX|CHK)|DSETP|I2F|MUFU)$/, {
       modifiers:
@@ -167,8 +167,8 @@ export const reasons: readonly Reason[] = [
     }),
   },
   {
-    bits: 'conditions and values that few numbers tell apart',
-    why: 'equal numbers, bytes with their highest bit set, a value that all lanes have, an exchange that finds what it compares with, a barrier that is about to be complete',
+    bits: 'conditions and values that only a few inputs distinguish',
+    why: 'the inputs would have to be equal numbers, bytes with their highest bit set, the same value in all lanes, a compare-and-swap that matches, or a barrier that is about to complete',
     shows: true,
     explains: (change) =>
       of(/^(U?ISETP|[FD]SETP|U?LDC|MATCH|VOTE|ATOM.*|ULOP3|UIADD3|BAR|SYNCS|CS2R)$/, {
