@@ -1,7 +1,7 @@
 /**
- * Runs the job of one worker. A job runs a rung on the emulated GPU. It consists of machine code,
- * launches and buffers. The answer contains counts, findings and results. Jobs and answers can be
- * sent between threads.
+ * Runs the job of one worker. A job consists of the machine code, launches and buffers of a rung,
+ * which runs on the emulated GPU. The answer contains counts, findings and results. Jobs and
+ * answers can be sent between threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch-types'
@@ -82,8 +82,8 @@ export interface Stop {
   /** Details of the reason, such as the name of an instruction or a limit. */
   detail: string
   /**
-   * Index of the launch, and the address in its code. The launches of `prepared` come last in the
-   * numbering. Both are null if unknown.
+   * Index of the launch, and the address in its code. The indices of the launches in `prepared`
+   * follow those of the other launches. Both are null if unknown.
    */
   launch: number | null
   address: number | null

@@ -101,7 +101,7 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
 /** Merges the answers to the parts of a job into one answer. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
-  // On a GPU or in a single job, blocks after the stopped block would not have run.
+  // Without parts, blocks after the stopped block would not have run.
   const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
   const last = ran.at(-1)!
   if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last

@@ -100,8 +100,8 @@ function inParts(
 
 /**
  * Returns whether every lane reads the same address as its neighbor. The neighbor is at distance 1
- * for all lanes, or at distance 2 for all lanes. For a 16-byte load, either all pairs must be
- * complete or none.
+ * for all lanes, or at distance 2 for all lanes. For a 16-byte load, either all pairs or no pairs
+ * must be complete.
  */
 function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean {
   const lanes = lanesOf(mask)

@@ -49,9 +49,9 @@ function dotProduct(at: Site): Step {
 const columns = 8
 
 /**
- * IMMA: computes 16 x 8 sums over a depth of 16 or 32 bytes. Sums wrap around on overflow. Lane l
- * stores row l / 4 of each 8 rows of A (or columns of B). It stores word l % 4 of each 16 bytes
- * along k.
+ * IMMA: computes 16 x 8 sums over a depth of 16 or 32 bytes. Sums wrap around on overflow. In each
+ * group of 8 rows of A (or columns of B), lane l has row l / 4. In each group of 16 bytes along k,
+ * it has word l % 4.
  */
 function matrixProduct(at: Site): Step {
   const shape = at.oneOf(['16816', '16832']) ?? at.unknown()

@@ -1,9 +1,9 @@
 /**
  * Compiles straight-line segments of a kernel to WebAssembly that works on the device's memory. A
- * segment ends at the next control instruction. It is compiled after it has run a few times. Each
- * segment becomes one module. Within the module, each run of arithmetic and each memory access is a
- * separate function. A driver function calls these functions in order. It also calls the step
- * functions of the remaining instructions.
+ * segment ends at the next control instruction. It is interpreted at first, and compiled if it runs
+ * again. Each segment becomes one module. Within the module, each run of arithmetic and each memory
+ * access is a separate function. A driver function calls these functions in order. It also calls
+ * the step functions of the remaining instructions.
  *
  * A module does not depend on addresses or arguments. All launches of the same code can therefore
  * share it, at any problem size.
@@ -31,8 +31,8 @@ interface SegmentSetting extends Omit<
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
   /**
-   * Start of the launch's tables in the device's memory. The places below are byte offsets from
-   * this start.
+   * Start of the launch's tables in the device's memory. `onPlace`, `fixPlace` and the places of
+   * the banks are byte offsets from this start.
    */
   tables: number
   /** Constant banks in the tables. */

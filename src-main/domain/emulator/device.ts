@@ -2,8 +2,8 @@
  * The memory of an emulated GPU, stored in one flat array. The array contains a task's buffers,
  * followed by the temporary memory of a launch (registers, shared and local memory).
  *
- * A device address combines a fixed high half with the offset into the array. 64-bit address
- * arithmetic therefore works as on a GPU, and invalid addresses are detected.
+ * A device address combines a fixed high half with the offset into the array. Therefore, 64-bit
+ * address arithmetic works as on a GPU. Invalid addresses are detected.
  */
 
 const pageBytes = 65536

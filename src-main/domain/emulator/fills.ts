@@ -1,7 +1,6 @@
 /**
- * Computes the initial buffer contents for a rung. They are the same as those that the runner
- * creates, because the function of seed, stream and index is that of
- * `cuda-kernels/runner/fill.hpp`.
+ * Computes the initial buffer contents for a rung. They match the runner's buffers, because the
+ * values are the same function of seed, stream and index as in `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
 import { eightBits, smallFloats } from './small-floats'
@@ -15,7 +14,7 @@ export type FillRule =
 
 /**
  * Placement of special values. One in every `every` lines of `length` elements contains a special
- * value. The kinds in `specialKinds` take turns.
+ * value. The kinds in `specialKinds` alternate.
  */
 interface Special {
   every: number

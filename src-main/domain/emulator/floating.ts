@@ -130,7 +130,7 @@ function specialFunction(at: Site): Step {
 
 /**
  * Returns the step function of FCHK, which tests whether a division a / b needs the slow path. The
- * exponents decide, as in the manual's code.
+ * result depends only on the exponents, as in the manual's code.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

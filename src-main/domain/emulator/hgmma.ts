@@ -113,10 +113,7 @@ const mostKnown = 256
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
-/**
- * Returns a reader of `count` rows of A or columns of B. The reader takes the index of the first
- * one.
- */
+/** Returns a function that reads `count` rows of A or columns of B, starting at a given index. */
 function matrixReader(
   at: Site,
   form: Form,
@@ -206,7 +203,7 @@ function groupProduct(at: Site): Step {
   })
   const byColumn = new Float64Array(columns * depth)
   const { counts } = at.machine
-  // The four warps share the data that they read. Each warp counts a quarter of it.
+  // The four warps share the data that they read, so each warp counts a quarter of the data.
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)

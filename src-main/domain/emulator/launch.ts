@@ -1,7 +1,7 @@
 /**
  * Runs a kernel launch. Blocks run one after another, but the blocks of a cluster run concurrently.
- * Between barriers, the warps of a block take turns. Lanes at the same instruction execute it
- * together. The counts are exact and do not depend on the order of the warps.
+ * Between barriers, the warps of a block take turns. Lanes that are at the same instruction execute
+ * it together. The counts are exact and do not depend on the order of the warps.
  */
 import { growsStack, isNarrow } from './code-facts'
 import { addBlock, runCluster } from './block-turns'
@@ -242,8 +242,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   let instructions = 0
   /**
-   * State of the clock: instruction counts before the current segment and at the block's start, the
-   * segment's first instruction, and the close reads.
+   * State of the clock. It consists of the instruction counts before the segment and at the block's
+   * start, the segment's first instruction, and the close reads.
    */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 

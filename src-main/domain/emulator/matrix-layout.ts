@@ -64,9 +64,9 @@ const word = new Int32Array(1)
 const float = new Float32Array(word.buffer)
 
 /**
- * Reads a matrix fragment from registers. Lane l stores row l / 4 of each 8 rows. It stores
- * register l % 4 of each 4 registers along k. `sources` lists the register rows, starting with
- * those for the first 8 matrix rows.
+ * Reads a matrix fragment from registers. In each group of 8 rows, lane l has row l / 4. In each
+ * group of 4 registers along k, it has register l % 4. `sources` lists the register rows, starting
+ * with those for the first 8 matrix rows.
  */
 export function readFragment(
   words: Int32Array,

@@ -226,9 +226,9 @@ export function checked(
 }
 
 /**
- * Returns the order in which lanes write. It determines which lane wins if several lanes write the
- * same address. Shared memory processes one wavefront of lanes at a time. Within a wavefront, the
- * first lane wins.
+ * Returns the order in which lanes write. The order determines which lane wins if several lanes
+ * write the same address. Shared memory processes one wavefront of lanes at a time. Within a
+ * wavefront, the first lane wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)

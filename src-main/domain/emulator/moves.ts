@@ -96,7 +96,7 @@ function special(at: Site): Step {
 
 /**
  * R2UR: returns the value of the first active lane. The predicate becomes true in lanes with a
- * different value. With OR, lanes in which it was already true keep it.
+ * different value. With OR, it also stays true in lanes in which it was already true.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -160,8 +160,8 @@ function loadConstant(at: Site): Step {
 }
 
 /**
- * SHFL: shuffles within the segments that the third operand defines. A lane keeps its value if the
- * source lane is outside its segment. It receives 0 from an inactive source lane.
+ * SHFL: shuffles within the segments that the third operand defines. If the source lane is outside
+ * the segment, the lane gets its own value. If the source lane is inactive, the lane gets 0.
  */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
@@ -334,7 +334,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane holds two halves. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane has two halves. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()

@@ -35,8 +35,8 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 
 /**
  * Returns the step function of a packed operation. The product of two FP16 or BF16 numbers is exact
- * in a double. For FP16, the sum is either exact too, or its rounding error is too small to affect
- * the 11-bit result. For BF16, the rounding error is added separately.
+ * in a double. For FP16, the sum is also exact, or its rounding error is too small to affect the
+ * 11-bit result. For BF16, the rounding error is added separately.
  */
 function packed(
   at: Site,

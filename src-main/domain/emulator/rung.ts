@@ -115,8 +115,8 @@ function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocatio
 const instructionBytes = 16
 
 /**
- * Returns the instructions of a kernel. An unknown instruction is kept, and stops the kernel only
- * when it is executed.
+ * Returns the instructions of a kernel. An unknown instruction stops the kernel only when it is
+ * executed.
  */
 export function instructionsOf(code: Uint8Array, architecture: number): Instruction[] {
   const view = new DataView(code.buffer, code.byteOffset, code.byteLength)
@@ -191,7 +191,7 @@ interface RungRun extends RungWork {
   readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
   /** Returns the blocks of a launch to run. By default, all blocks run. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
-  /** Called before each launch. The caller can thus tell which launch raised a `Halt`. */
+  /** Called before each launch. The caller can therefore determine which launch raised a `Halt`. */
   readonly onLaunch?: () => void
   readonly onResult?: (launch: EmulatedLaunch) => void
 }

@@ -4,8 +4,8 @@ const goldenRatio = (Math.sqrt(5) - 1) / 2
 
 /**
  * Returns `count` distinct numbers below `total`. They are spread evenly, and so is every prefix of
- * the list. The numbers follow multiples of the golden ratio, which avoids resonance with the rows
- * of a grid. With equal steps in a 64 × 16 grid, for example, all numbers would fall in the same
+ * the list. The numbers are based on multiples of the golden ratio, so they do not align with the
+ * rows of a grid. In a 64 × 16 grid, for example, equal steps would select blocks in only one
  * column.
  */
 export function spreadOver(total: number, count: number): number[] {

@@ -7,8 +7,8 @@ import type { Block, Warp } from './warp'
 export type AccessSpace = 'global' | 'shared' | 'local'
 
 /**
- * Kind of a memory access. `copy` reads global memory into shared memory through L1. `copy-past-l1`
- * bypasses L1.
+ * Kind of a memory access. `copy` is a copy from global to shared memory through L1. `copy-past-l1`
+ * is such a copy that bypasses L1.
  */
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 

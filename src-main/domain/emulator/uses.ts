@@ -1,6 +1,6 @@
 /**
- * Records which parts of an instruction its step function has read. A part that was not read stops
- * the kernel. An unknown modifier is therefore never ignored.
+ * Records which parts of an instruction its step function has read. If any part was not read, the
+ * kernel stops. An unknown modifier is therefore never ignored.
  */
 import { decodeInstruction } from '../sass/decode'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** A property of an operand that its kind does not imply. Suffixes start with a dot. */
+/** A property of an operand that does not follow from its kind. Suffixes start with a dot. */
 export type Trait =
   | 'value'
   | 'negated'

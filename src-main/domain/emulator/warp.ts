@@ -41,10 +41,7 @@ export interface Split {
  */
 export interface Cluster {
   readonly blocks: Block[]
-  /**
-   * Number of warps that wait at the cluster barrier, and how often all warps have met at this
-   * barrier.
-   */
+  /** Number of warps that wait at the cluster barrier, and number of completed cluster barriers. */
   arrived: number
   meetings: number
 }
@@ -58,7 +55,7 @@ export interface Block {
   readonly warps: Warp[]
   /** Barriers by number (BAR 0 to 15). */
   readonly barriers: Map<number, BlockBarrier>
-  /** How often warps have met at any barrier of the block. */
+  /** Number of completed barriers in the block. */
   meetings: number
   /** Byte addresses of the start of shared memory and of local memory. */
   readonly shared: number
@@ -169,7 +166,7 @@ export interface Warp {
   live: number
   splits: Split[]
   barrierResult: number
-  /** Value of the cluster's meeting counter when the warp last arrived at the cluster barrier. */
+  /** Number of completed cluster barriers when the warp last arrived at one. */
   clusterTurn: number
 }
 

@@ -17,8 +17,8 @@ interface Setting {
   /** Granularity of the tracking in bytes. Every shared-memory access covers whole units. */
   unit: 1 | 4
   /**
-   * One entry per byte of buffer memory. It is 1 if the byte has been written. The tracker adds new
-   * writes.
+   * One entry per byte of buffer memory. The entry is 1 if the byte has been written. The tracker
+   * updates the entries.
    */
   globalWritten: Uint8Array
   report(finding: Finding): void
@@ -35,7 +35,7 @@ export function writtenBytes(memoryBytes: number, written: readonly Allocation[]
 }
 
 const none = -1
-/** A word of four bytes that are each 1. */
+/** A word whose four bytes are all 1. */
 const allWritten = 0x01010101
 
 export function createWatch(setting: Setting): BlockWatch {

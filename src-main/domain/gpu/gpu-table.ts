@@ -1,5 +1,6 @@
 /**
- * A table of GPUs. It is used to compile and to compute occupancy on machines without a GPU.
+ * A table of GPUs. On machines without a GPU, it is used for compilation and for computing
+ * occupancy.
  *
  * SM counts are from NVIDIA's data sheets and architecture papers. A count that is not in these
  * sources is null. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.

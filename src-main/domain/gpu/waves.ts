@@ -2,8 +2,8 @@
 
 /**
  * The waves of a grid, and how well they use the GPU. The model assumes that all blocks take
- * equally long. If blocks take different times, the real schedule is different. The schedule is
- * therefore labeled as a model.
+ * equally long. If some blocks take longer than others, the real schedule is different. The
+ * schedule is therefore labeled as a model.
  */
 export interface Waves {
   blocks: number

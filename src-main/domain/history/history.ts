@@ -118,7 +118,7 @@ export type Series = z.infer<typeof Series>
 
 export const historyShape = {
   ladder: Identifier,
-  /** Minimum change in percent for a listed change. */
+  /** Minimum change in percent. Smaller changes are not listed. */
   leastPercent: z.number(),
   series: z.array(Series),
   /** Names of the sessions in the store that could not be read. */

@@ -1,6 +1,6 @@
 /**
- * Bank-conflict metrics of the deep level. There are two metrics for shared loads and two for
- * shared stores.
+ * Bank-conflict metrics of the deep level. They separate the structural conflicts of memory
+ * operations from other conflicts.
  *
  * ncu's conflict counters include wavefronts lost to arbitration. These wavefronts vary between
  * runs, and occur even in code without conflicts. On an H200, they reached 13 % of the store

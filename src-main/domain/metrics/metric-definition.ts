@@ -22,7 +22,7 @@ export type Aggregation =
    */
   | 'longest-kernel'
 
-/** Groups of metrics, in the order of lists. */
+/** Groups of metrics, in the order in which lists display them. */
 export const metricGroups = [
   'occupancy',
   'shared',

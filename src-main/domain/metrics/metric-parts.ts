@@ -12,8 +12,8 @@ interface MetricParts {
   /** Names of the counters in ncu. If a counter is missing, the metric has no value. */
   from: readonly string[]
   /**
-   * Computes the metric from the values of these counters, in order. The unit is that of the first
-   * counter.
+   * Computes the metric from the values of these counters, in order. The metric has the unit of the
+   * first counter.
    */
   of: (values: readonly number[]) => number | null
 }

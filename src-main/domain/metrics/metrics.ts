@@ -35,7 +35,7 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-/** Minimum change of occupancy in percentage points. Smaller changes do not affect performance. */
+/** Minimum change of occupancy in percentage points. Smaller changes do not affect the time. */
 const occupancyFloor = { least: 1 } as const
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Estimates the work of a launch's blocks from a sample, and whether all blocks do the same amount
- * of work.
+ * Estimates the work of a launch's blocks from a sample. Determines whether all blocks do the same
+ * amount of work.
  */
 import { spreadOver } from '../emulator/spread'
 

@@ -66,7 +66,7 @@ function follow(
       (isShared(own) ? throughShared : reads.some((each) => after.has(each)))
     for (const register of writes)
       if (loaded) after.add(register)
-      // After a guarded write, the register is assumed to contain only the new value, because its
+      // Assume that the register contains only the new value after a guarded write, because its
       // uses usually have the same guard.
       else after.delete(register)
     for (const next of successors[index]!) {

@@ -189,7 +189,7 @@ const leastShared = 8192
 
 /**
  * Fits the capacity of the instruction cache with a loop of one warp. The capacity is the largest
- * size before the last time increase of more than half.
+ * size before the last increase in time by more than half.
  */
 const instructionCache: Fit = (lines) => {
   const points = lines.curve('icache.loop', { warps: 1 }, 'bytes', 'cycles')

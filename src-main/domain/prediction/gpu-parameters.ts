@@ -1,5 +1,5 @@
 /**
- * A parameter file: the timing model's values for one GPU. Shipped files are in `resources/gpus`.
+ * A parameter file: the timing model's values for one GPU. Built-in files are in `resources/gpus`.
  * `machine calibrate` writes files for the user's GPUs.
  */
 import { z } from 'zod'

@@ -136,8 +136,8 @@ export function predictLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM often belong to the same column of the grid, so all of them may be short
-  // or long.
+  // The blocks of one SM often belong to the same column of the grid. All of them may therefore be
+  // short or long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -286,7 +286,8 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 /**
  * Returns the ratio of the work of all clusters to the work of the simulated clusters. `simulated`
  * is the mean number of instructions per simulated cluster. If all clusters run at the same time,
- * the longest cluster determines the time. Otherwise, the mean over the clusters determines it.
+ * the longest cluster determines the time. Otherwise, the mean over the clusters determines the
+ * time.
  */
 function workRatio(
   work: BlockWork,

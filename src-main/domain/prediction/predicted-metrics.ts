@@ -1,4 +1,4 @@
-/** Converts predicted figures to registry metrics. The definitions of the metrics are ncu's. */
+/** Converts predicted figures to registry metrics. The metrics follow ncu's definitions. */
 import { metricDefinitions, type MetricValue } from '../metrics/metrics'
 import { limiters, stallReasons, type Limiter } from '../session/prediction-words'
 import type { PredictedLaunch } from './prediction'

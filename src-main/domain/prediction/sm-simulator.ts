@@ -61,7 +61,7 @@ export interface SmResult {
   readonly dramBusy: number
   readonly portBusy: number
   /**
-   * Stalled warp cycles for each instruction and stall reason. The order of the reasons is that of
+   * Stalled warp cycles for each instruction and stall reason. The reasons are in the order of
    * `stallReasons`.
    */
   readonly stalls: Float64Array
@@ -92,7 +92,7 @@ interface SubCore {
   readonly pipes: SubCorePipes
   warps: WarpState[]
   last: WarpState | null
-  /** Time at which a warp may issue next. */
+  /** Earliest time at which a warp may issue. */
   next: number
 }
 
@@ -385,8 +385,8 @@ export function simulateSm(setting: SmSetting): SmResult {
             break
           }
           const meeting = meetings.of(events[from]!, events[from + 1]!)
-          // A wait for an mbarrier is a loop that depends on the wait's predicate. ncu counts this
-          // loop as a long scoreboard stall.
+          // A wait for an mbarrier is a loop that depends on a predicate. ncu counts this loop as a
+          // long scoreboard stall.
           if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard
           if (meeting.left > 0) blockedBy = meeting
           else resumes = Math.max(resumes, meeting.latest)

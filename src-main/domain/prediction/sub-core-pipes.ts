@@ -20,8 +20,7 @@ const queuedProducts = 2
 /** Returns the stall reason of a warp whose instruction waits for its pipe. */
 export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
-  // ncu counts a warp with a queued product in the same way as a warp that waits for its products
-  // to complete.
+  // ncu treats a warp with a queued product like a warp that waits for its products to complete.
   return action.kind === 'warpgroup' ? reasonAt.barrier : reasonAt.math_pipe_throttle
 }
 

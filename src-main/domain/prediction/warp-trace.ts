@@ -323,8 +323,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       for (let at = address; at < address + bytes;) {
         const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
         const line = Math.floor(at / lineBytes)
-        // The rows of a box are often contiguous, so a range may start in the line in which the
-        // previous range ended.
+        // The rows of a box are often contiguous. A range may therefore start in the line in which
+        // the previous range ended.
         const goesOn = words.done()[count]! > 0 && lines.count > 0 && lines.line[0] === line
         if (!goesOn) lines.clear()
         lines.add(at, next - at)

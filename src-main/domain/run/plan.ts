@@ -1,4 +1,4 @@
-/** The complete plan of a run, made before anything is compiled. */
+/** The complete plan of a run, created before anything is compiled. */
 import type { LadderRung, Ladder } from '../ladder/ladder'
 import type { Parameters } from '../ladder/rung'
 import type { Statement } from '../messages/message'

@@ -81,8 +81,8 @@ export function liveRegisters(
       let sum = 0
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
-        // A register that is written and read under the same guard is needed even before its first
-        // write. Therefore, require an earlier write.
+        // If a register is written and read under the same guard, it appears to be needed before
+        // its first write. Checking for an earlier write excludes this case.
         const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
         sum += ones(liveBits & mask[word]!)
       }

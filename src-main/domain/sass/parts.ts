@@ -104,7 +104,7 @@ export const always =
     modifiers.push(name)
   }
 
-/** Requires that a field has the given value. With any other value, the instruction is unknown. */
+/** Requires a field to have the given value. With any other value, the instruction is unknown. */
 export const fixed =
   (at: number, width: number, value: number): Part =>
   ({ encoding }) => {
@@ -175,8 +175,8 @@ export interface SourceOptions {
 }
 
 /**
- * Bits that mark a source as kept in the operand cache. They belong to sources a, b and c,
- * regardless of where each source is encoded.
+ * Operand-cache bits of the sources a, b and c. Each bit belongs to one source, regardless of where
+ * the source is encoded.
  */
 const reuseBits = { a: 122, b: 123, c: 124 } as const
 type Reuse = keyof typeof reuseBits
@@ -298,7 +298,7 @@ export const c = (options: SourceOptions = {}): Part =>
 export const c32 = (options: SourceOptions = {}): Part =>
   source((draft) => at32(draft, options, 'c'))
 
-/** Requires that bit 91 is set. This bit marks uniform opcodes, which use uniform registers. */
+/** Requires bit 91 to be set. This bit marks uniform opcodes, which use uniform registers. */
 export const uniform = fixed(91, 1, 1)
 export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
 const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>

@@ -7,9 +7,8 @@ import { visible } from './hidden-characters'
 export type Cell = string | number | null
 
 /**
- * Adds an apostrophe to text that a spreadsheet would interpret as a formula. With the apostrophe,
- * the spreadsheet treats it as text. Numbers, including negative numbers, do not need an
- * apostrophe.
+ * Adds an apostrophe to text that a spreadsheet would interpret as a formula. The spreadsheet then
+ * treats it as text. Numbers, including negative numbers, do not need an apostrophe.
  */
 const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 

@@ -76,7 +76,7 @@ export const paragraph = (parts: readonly Statement[], wording: Wording = inDoma
 export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
-/** Returns a statement in English. The command line and reports print this text. */
+/** Returns a statement in English, for the command line and for reports. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
 /** Removes statements whose text equals that of an earlier statement. */
@@ -85,8 +85,8 @@ export const distinct = <One extends Statement>(statements: readonly One[]): One
 ]
 
 /**
- * Returns a copy of a JSON value in which every message also has its English text. Scripts use this
- * text.
+ * Returns a copy of a JSON value in which every message also has its English text, for use in
+ * scripts.
  */
 export function withText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withText)

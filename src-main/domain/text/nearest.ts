@@ -31,7 +31,7 @@ function distance(a: string, b: string): number {
  * differ.
  */
 export function nearest(word: string, known: readonly string[]): string | null {
-  // The comparison takes quadratic time, so long words have no suggestion.
+  // The comparison takes quadratic time, so there are no suggestions for long words.
   if (word.length > 40) return null
   const [best] = known
     .map((one) => ({ one, away: distance(word.toLowerCase(), one.toLowerCase()) }))
@@ -56,7 +56,9 @@ export function askMeant(word: string, known: readonly string[]): string {
   return near === null ? '' : ` Did you mean ${near}?`
 }
 
-/** Returns a remedy. If there is a similar name, a suggestion of this name precedes the remedy. */
+/**
+ * Returns a remedy. If there is a similar name, the remedy starts with a suggestion of this name.
+ */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
   const suggestion = meant(word, known)
   return suggestion === null ? remedy : together(suggestion, remedy)

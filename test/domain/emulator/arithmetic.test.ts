@@ -14,7 +14,7 @@ import { verify } from '../../../src-main/domain/emulation/check'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
 import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
-/** Returns a float as an integer mantissa and an exponent, both exact. */
+/** Returns the exact integer mantissa and the exponent of a float. */
 function exact(value: number): [bigint, number] {
   const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!
   const exponent = (bits >>> 23) & 255

@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** Returns the line number in a function that has a comment with the name of the fault. */
+/** Returns the number of the line whose trailing comment names the fault in a function. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1

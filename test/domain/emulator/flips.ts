@@ -132,7 +132,7 @@ export function flipForm(form: Form): Flips {
       const outcome = other && step.run(other)
       if (outcome) runs += 1
       if (outcome?.refused !== null) {
-        // The emulator rejects a flipped bit in every state or in none, so stop after two
+        // The rejection of a flipped bit does not depend on the state, so stop after two
         // rejections.
         if (++rejected === 2) return false
         continue

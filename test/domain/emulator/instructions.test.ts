@@ -26,7 +26,7 @@ const replay = new Replay()
 
 /**
  * Matches instructions that this test does not compare. S2R of SR_SWINHI reads an address that only
- * the H200 knows. MUFU functions use unknown tables.
+ * the H200 can provide. MUFU functions use unknown tables.
  */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
@@ -91,7 +91,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('are equal in every word, or rejected', () => {
+  it('match in every word or are rejected', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -127,7 +127,7 @@ describe('instructions that nvcc emits for sm_90, with varied registers and memo
 })
 
 describe('encodings one bit away from those', () => {
-  it('are equal in every word, or rejected', () => {
+  it('match in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

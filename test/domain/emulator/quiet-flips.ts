@@ -1,6 +1,6 @@
 /**
- * Reasons why some flipped bits have no effect in the tested states (`flips.ts`). A flip without
- * effect and without a reason fails its test. A step function may then ignore a bit that it should
+ * Reasons why some flipped bits have no effect in the tested states (`flips.ts`). If a flip has no
+ * effect and no reason, the test fails, because a step function may ignore a bit that it should
  * read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
@@ -44,7 +44,7 @@ export interface Reason {
   /** The meaning of the bits. */
   bits: string
   why: string
-  /** Whether other values than those of the test would reveal the flip. */
+  /** Whether values that the test does not use would reveal the flip. */
   shows?: boolean
   explains: (change: Change) => boolean
 }

@@ -57,7 +57,9 @@ const edges = [
 
 const tensor = /^(H|Q)(GMMA|MMA)$/
 
-/** Returns a random word for a register or for memory. The choice suits the instruction. */
+/**
+ * Returns a random word for a register or for memory. The possible words depend on the instruction.
+ */
 function wordFor(mnemonic: string, next: () => number): number {
   const half = (): number =>
     (next() < 0.5 ? 0x8000 : 0) | ((11 + Math.floor(8 * next())) << 10) | Math.floor(1024 * next())
@@ -119,8 +121,8 @@ export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.rest === b.rest && Buffer.compare(a.memory, b.memory) === 0
 
 /**
- * A warp in its state before an instruction. Its address registers contain addresses that `base`
- * can access.
+ * A warp in its initial state before an instruction. Its address registers contain addresses that
+ * `base` can access.
  */
 export class SingleStep {
   private readonly buffer = new ArrayBuffer(memoryBytes)

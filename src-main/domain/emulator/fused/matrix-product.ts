@@ -2,8 +2,8 @@
  * Executes HMMA for a whole warp in WebAssembly, two columns at a time. The results match the
  * interpreted instruction (`hmma.ts`).
  *
- * Each lane holds the fragment elements of row lane / 4. Four words of a register therefore form
- * one matrix row. A separate pass first aligns all addends to the largest magnitude.
+ * Each lane has the fragment elements of row lane / 4. Four words of a register therefore form one
+ * matrix row. A separate pass first aligns all addends to the largest magnitude.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'

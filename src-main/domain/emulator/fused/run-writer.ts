@@ -1,6 +1,6 @@
 /**
- * Writes the WebAssembly function of a run, a sequence of arithmetic instructions. This class
- * handles operands, the loop over the lanes, and the locals for registers and predicates.
+ * Writes the WebAssembly function of a run. A run is a sequence of arithmetic instructions. The
+ * writer handles operands, the loop over the lanes, and the locals for registers and predicates.
  */
 import {
   type Instruction,

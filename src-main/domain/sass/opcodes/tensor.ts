@@ -43,8 +43,8 @@ const descriptor =
   }
 
 /**
- * Shape of a warpgroup product, such as `64x128x16`. The number of columns is encoded in units of
- * 8. The depth depends on the element type.
+ * Shape of a warpgroup product, such as `64x128x16`. The encoded field is the number of columns
+ * divided by eight, minus one. The depth depends on the element type.
  */
 const groupShape =
   (depth: number): Part =>
