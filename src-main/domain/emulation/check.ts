@@ -30,7 +30,7 @@ export interface CheckedOutput {
 
 type Load = (index: number) => number
 
-/** Returns a reader of an array's elements as numbers. */
+/** Returns a function that reads an array's elements as numbers. */
 export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (dtype) {

@@ -105,7 +105,7 @@ export interface EmulationAnswer {
   printed: (Printed & { launch: number })[]
   /** Total number of printf calls by all threads. */
   prints: number
-  /** Contents of the writable buffers by name. Empty if the job runs only a sample. */
+  /** Contents of the writable buffers, keyed by name. Empty if the job runs only a sample. */
   outputs: Map<string, Uint8Array>
   /** Contents of the writable buffers after each rerun. */
   again: Map<string, Uint8Array>[]

@@ -12,8 +12,8 @@ import { patternsOf, periodOf } from './access-patterns'
 const zeroMark = 1
 
 /**
- * Returns the step function of LDGSTS. If the trailing predicate is false, the copy writes zeros
- * instead of global data.
+ * Returns the function that executes LDGSTS. If the trailing predicate is false, the copy writes
+ * zeros instead of global data.
  */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)

@@ -1,6 +1,6 @@
 /**
- * Creates the step functions of atomic operations. An atomic operation executes lane by lane in
- * lane order.
+ * Creates the functions that execute atomic operations. An atomic operation executes lane by lane,
+ * in lane order.
  */
 import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {

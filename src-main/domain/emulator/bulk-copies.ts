@@ -21,8 +21,8 @@ import {
 } from './tensor-map'
 
 /**
- * Returns a function that creates a reader of the register at a given distance from an operand's
- * register.
+ * Returns a function that selects a register by its distance from an operand's register. The result
+ * reads the selected register.
  */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
@@ -113,7 +113,7 @@ function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: num
 }
 
 /**
- * Returns the step function of UTMALDG or UTMASTG. The registers of one operand contain the
+ * Returns the function that executes UTMALDG or UTMASTG. The registers of one operand contain the
  * shared-memory address, the barrier and the coordinates. The registers of the other operand
  * contain the address of the tensor map.
  */
@@ -176,7 +176,10 @@ function cachePolicy(at: Site): void {
     if (operand.text.startsWith('desc')) at.take(operand, 'value')
 }
 
-/** Returns a reader of the multicast block mask, which is the high half of the last register. */
+/**
+ * Returns a function that reads the block mask of a multicast. The mask is the high half of the
+ * last register.
+ */
 function multicastOf(at: Site): Value {
   const operand = at.all('uniform-register').at(-1)
   const value = at.raw(operand ?? at.unknown('it has no blocks'))
@@ -210,7 +213,7 @@ function moveRows(
 }
 
 /**
- * Returns the step function of UBLKCP. `S.G` copies to shared memory. Its barrier is in the
+ * Returns the function that executes UBLKCP. `S.G` copies to shared memory. Its barrier is in the
  * register after the address. The length is in chunks.
  */
 function copyBytes(at: Site): Step {

@@ -3,7 +3,7 @@
  * segment ends at the next control instruction. It is interpreted at first, and compiled if it runs
  * again. Each segment becomes one module. Within the module, each run of arithmetic and each memory
  * access is a separate function. A driver function calls these functions in order. It also calls
- * the step functions of the remaining instructions.
+ * the interpreter for the remaining instructions.
  *
  * A module does not depend on addresses or arguments. All launches of the same code can therefore
  * share it, at any problem size.
@@ -42,8 +42,8 @@ interface SegmentSetting extends Omit<
   /** Returns whether an instruction has no effect in the emulator. */
   isNothing: (instruction: Instruction) => boolean
   /**
-   * Returns whether the step function of the instruction at `index` supports the complete encoding.
-   * An instruction without support stops the kernel.
+   * Returns whether the interpreter supports the complete encoding of the instruction at `index`.
+   * An unsupported instruction stops the kernel.
    */
   isKnown: (index: number) => boolean
   /**
@@ -53,7 +53,7 @@ interface SegmentSetting extends Omit<
   memory: (FastSetting & { site: (index: number) => number }) | null
   /** Executes the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
-  /** Called when compiled code replaces the step function of an access. */
+  /** Called when compiled code replaces the interpretation of an access. */
   onAccess: (index: number, pattern: FastPattern) => void
 }
 

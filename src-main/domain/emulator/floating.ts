@@ -129,8 +129,8 @@ function specialFunction(at: Site): Step {
 }
 
 /**
- * Returns the step function of FCHK, which tests whether a division a / b needs the slow path. The
- * result depends only on the exponents, as in the manual's code.
+ * Returns the function that executes FCHK. FCHK tests whether a division a / b needs the slow path.
+ * The result depends only on the exponents, as in the manual's code.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

@@ -12,8 +12,8 @@ interface DoubleOperand {
 }
 
 /**
- * Returns a reader of a double from a register pair. `low` and `high` read the words before any
- * sign change.
+ * Returns functions that read a double from a register pair. `low` and `high` read the words before
+ * any sign change.
  */
 export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {

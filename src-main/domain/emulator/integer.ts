@@ -31,8 +31,8 @@ const unary =
   }
 
 /**
- * Returns a reader of an operand as an addend of an unsigned sum. A negated operand becomes its
- * complement plus the carry.
+ * Returns a function that reads an operand as an addend of an unsigned sum. A negated operand
+ * becomes its complement plus the carry.
  */
 function addend(at: Site, operand: Operand): Get {
   const raw = at.raw(operand, 0, 'negated', 'inverted')
@@ -251,8 +251,8 @@ function compare(whole: Site): Step {
 }
 
 /**
- * Returns a step function that writes the minimum if the trailing predicate is true, and the
- * maximum otherwise.
+ * Returns a function that writes the minimum if the trailing predicate is true, and the maximum
+ * otherwise.
  */
 function extremum(at: Site, plus: boolean): Step {
   const a = at.int(at.source(0))

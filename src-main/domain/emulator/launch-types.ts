@@ -21,7 +21,7 @@ export interface Launch {
   /** Bytes of stack per thread. */
   readonly localBytes: number
   /**
-   * Constant banks by number. Bank 0 contains the launch dimensions and parameters (see
+   * Constant banks, keyed by number. Bank 0 contains the launch dimensions and parameters (see
    * `launchBank`).
    */
   readonly banks: ReadonlyMap<number, Uint8Array>

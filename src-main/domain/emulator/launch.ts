@@ -178,8 +178,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
   /**
-   * Returns the step function of an instruction and creates it on first use. Code that a kernel
-   * never executes may contain unknown instructions.
+   * Returns the function that executes an instruction, and creates it on first use. Code that a
+   * kernel never executes may contain unknown instructions.
    */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
   /**
@@ -207,7 +207,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const predicatePlace = 4 * (memory.warpWords - memory.predicateWords)
   const fastSites = new Map<number, FastSite>()
-  /** The current warp, for step functions called from compiled code. */
+  /** The current warp, for interpreted instructions that compiled code calls. */
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,

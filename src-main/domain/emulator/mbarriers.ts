@@ -113,8 +113,8 @@ export function barrierAt(
 }
 
 /**
- * Returns a reader of the address operand of SYNCS. The address of each lane includes the rank of
- * the block.
+ * Returns a function that reads the address operand of SYNCS. The address of each lane includes the
+ * rank of the block.
  */
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 

@@ -95,8 +95,8 @@ export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
 
 /**
- * Returns a reader of each lane's address. The address is an offset in its space, or NaN if it is
- * invalid. With `generic-shared`, it includes the rank of the block.
+ * Returns a function that computes each lane's address. The address is an offset in its space, or
+ * NaN if it is invalid. With `generic-shared`, the address includes the rank of the block.
  */
 export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
   const { words } = at.views
@@ -164,7 +164,7 @@ function wholeAddress(
   }
 }
 
-/** Returns a reader of the high half of a generic address. */
+/** Returns a function that computes the high half of a generic address. */
 export function highOf(at: Site, operand: MemoryOperand): Get {
   const parts = wholeAddress(at, operand)
   return (base, lane) => {

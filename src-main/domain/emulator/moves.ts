@@ -22,8 +22,8 @@ const copy = (at: Site): Step => {
 }
 
 /**
- * Returns a step function that writes the first source if the predicate is true, and the second
- * source otherwise.
+ * Returns a function that writes the first source if the predicate is true, and the second source
+ * otherwise.
  */
 function select(at: Site, read: (place: number) => Get): Step {
   const a = read(0)
@@ -39,8 +39,8 @@ function select(at: Site, read: (place: number) => Get): Step {
 }
 
 /**
- * Returns a reader of a float operand's bits with `-` and `|x|` applied. A select changes no other
- * bits.
+ * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select changes
+ * no other bits.
  */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
@@ -57,7 +57,7 @@ function floatBits(at: Site, place: number): Get {
 
 const clockPart = /^SR_(?:CLOCK|GLOBALTIMER)(LO|HI)$/
 
-/** Returns the step function that reads clock64 or globaltimer. */
+/** Returns the function that reads clock64 or globaltimer. */
 function readClock(at: Site, upper: boolean, wide: boolean): Step {
   const low = at.put()
   const high = wide ? at.put(1) : () => {}
@@ -119,7 +119,7 @@ function toUniform(at: Site): Step {
 
 const widths: Record<string, number> = { '64': 2, '128': 4 }
 
-/** Returns the step function of LDC or ULDC. */
+/** Returns the function that executes LDC or ULDC. */
 function loadConstant(at: Site): Step {
   const operand = at.source(0)
   const words = widths[at.oneOf(Object.keys(widths)) ?? ''] ?? 1

@@ -9,7 +9,7 @@ import type { Step } from './warp'
 
 type Pair = (base: number, lane: number) => [number, number]
 
-/** Returns a reader of an operand's low and high halves as numbers. */
+/** Returns a function that reads an operand's low and high halves as numbers. */
 function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number): Pair {
   const raw = at.raw(operand)
   if (operand.kind === 'immediate') {
@@ -34,9 +34,9 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 }
 
 /**
- * Returns the step function of a packed operation. The product of two FP16 or BF16 numbers is exact
- * in a double. For FP16, the sum is also exact, or its rounding error is too small to affect the
- * 11-bit result. For BF16, the rounding error is added separately.
+ * Returns the function that executes a packed operation. The product of two FP16 or BF16 numbers is
+ * exact in a double. For FP16, the sum is also exact, or its rounding error is too small to affect
+ * the 11-bit result. For BF16, the rounding error is added separately.
  */
 function packed(
   at: Site,

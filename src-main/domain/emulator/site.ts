@@ -1,5 +1,5 @@
 /**
- * An instruction for which a step function is being created. Operands are sorted into outputs and
+ * An instruction that is being prepared for execution. Its operands are sorted into outputs and
  * inputs. Each operand becomes a function of the lane. Values that depend only on the launch, such
  * as immediates and constant banks, are looked up once.
  *
@@ -64,7 +64,7 @@ export interface EmulatorState {
    * null for any other address.
    */
   generic(low: number, high: number, bytes: number): DataView | null
-  /** Returns a reader of the named special register, or null if the name is unknown. */
+  /** Returns a function that reads the named special register, or null if the name is unknown. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
   /**
    * Returns the clock value at an instruction. The emulator does not model time, so the clock
@@ -84,16 +84,19 @@ export interface EmulatorState {
 
 /** The cost of one memory access of a warp. */
 export interface Cost {
-  /** Wavefronts in ncu's source counters. */
+  /** Number of wavefronts, as counted by ncu's source counters. */
   wavefronts: number
   idealWavefronts: number
-  /** Shared-memory wavefronts, and extra wavefronts due to conflicts, in the hardware counters. */
+  /**
+   * Number of shared-memory wavefronts, and number of extra wavefronts due to conflicts, as counted
+   * by the hardware.
+   */
   passes: number
   conflicts: number
   tags: number
   sectors: number
   idealSectors: number
-  /** Global-memory sectors in L1's hardware counters. */
+  /** Number of global-memory sectors, as counted by the hardware in L1. */
   l1Sectors: number
 }
 
@@ -127,9 +130,9 @@ export interface Finding {
 }
 
 /**
- * A view of an instruction, used to create its step function. Every accessor records the part of
- * the instruction that it reads. `finish` stops the kernel if any part was not read. A step
- * function must read its instruction only through these accessors.
+ * A view of an instruction, used to create the function that executes it. Every accessor records
+ * the part of the instruction that it reads. `finish` stops the kernel if any part was not read.
+ * The created function must not read the instruction in any other way.
  */
 export class Site {
   readonly operands: Operands
@@ -236,7 +239,7 @@ export class Site {
     return this.operands.sources[place] ?? this.unknown('an operand is missing')
   }
 
-  /** Returns a reader of an integer operand, or of word `part` of a multi-word operand. */
+  /** Returns a function that reads an integer operand, or word `part` of a multi-word operand. */
   int(operand: Operand, part = 0): Get {
     const raw = this.raw(operand, part)
     if (isRegister(operand) || operand.kind === 'constant') {
@@ -260,7 +263,9 @@ export class Site {
     return raw
   }
 
-  /** Returns a reader of an operand's bits. The caller must apply the traits in `handled`. */
+  /**
+   * Returns a function that reads an operand's bits. The caller must apply the traits in `handled`.
+   */
   raw(operand: Operand, part = 0, ...handled: Trait[]): Get {
     this.take(operand, 'value', ...handled)
     const { words } = this.views
@@ -343,7 +348,7 @@ export class Site {
     }
   }
 
-  /** Returns a writer of word `part` of the destination. */
+  /** Returns a function that writes word `part` of the destination. */
   put(part = 0, operand = this.operands.destination): Put {
     if (operand === null) return this.unknown('it has no destination')
     return this.putRegister(operand, part)
@@ -362,7 +367,7 @@ export class Site {
     return this.operands.destination === null || isZero(this.operands.destination)
   }
 
-  /** Returns a reader of the uniform register with the given index. */
+  /** Returns a function that reads the uniform register with the given index. */
   uniform(index: number): (warp: Warp) => number {
     const { words } = this.views
     const row = (this.machine.registers + index) * lanes
@@ -381,7 +386,7 @@ export class Site {
   }
 }
 
-/** Returns a step function that calls `each` lane by lane. */
+/** Returns a `Step` that calls `each` lane by lane. */
 export function eachLane(each: (warp: Warp, base: number, lane: number) => void): Step {
   return (warp, active) => {
     const { base } = warp
@@ -390,7 +395,7 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
   }
 }
 
-/** Returns a step function that calls `each` in the given lane order. */
+/** Returns a `Step` that calls `each` in the given lane order. */
 export function eachLaneOf(
   order: readonly number[],
   each: (warp: Warp, base: number, lane: number) => void,
@@ -401,7 +406,7 @@ export function eachLaneOf(
   }
 }
 
-/** Returns a reader of the operand in the first active lane. */
+/** Returns a function that reads the operand in the first active lane. */
 export function scalar(
   site: Site,
   operand: Operand | undefined,

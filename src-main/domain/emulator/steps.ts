@@ -1,6 +1,6 @@
 /**
- * Finds the step function of an instruction by its mnemonic. A uniform instruction uses the step
- * function of the matching per-lane instruction.
+ * Finds the function that executes an instruction, based on its mnemonic. A uniform instruction
+ * uses the function of the matching per-lane instruction.
  */
 import type { Instruction } from '../sass/instruction'
 import { barrierSteps } from './mbarriers'
@@ -56,7 +56,7 @@ const tables: Record<string, (at: Site) => Step> = {
   ...bulkCopySteps,
 }
 
-/** Instructions whose step functions handle the whole warp. */
+/** Instructions whose functions handle the whole warp. */
 const ofWarp = new Set([
   'VOTEU',
   'REDUX',

@@ -1,6 +1,6 @@
 /**
- * Records which parts of an instruction its step function has read. If any part was not read, the
- * kernel stops. An unknown modifier is therefore never ignored.
+ * Records which parts of an instruction the emulator has read. If any part was not read, the kernel
+ * stops. An unknown modifier is therefore never ignored.
  */
 import { decodeInstruction } from '../sass/decode'
 import {

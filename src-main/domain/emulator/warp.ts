@@ -53,7 +53,7 @@ export interface Block {
   readonly number: number
   readonly at: readonly [number, number, number]
   readonly warps: Warp[]
-  /** Barriers by number (BAR 0 to 15). */
+  /** Barriers, keyed by number (BAR 0 to 15). */
   readonly barriers: Map<number, BlockBarrier>
   /** Number of completed barriers in the block. */
   meetings: number
@@ -76,7 +76,7 @@ interface BlockBarrier {
   value: number
 }
 
-/** Counters by instruction index. */
+/** Counters, indexed by instruction. */
 export interface Counts {
   readonly executed: Float64Array
   readonly threads: Float64Array

@@ -26,7 +26,7 @@ export interface MachineCode {
     readonly offset: number
     readonly size: number
   }[]
-  /** Calls between functions by name. Inlined calls are not included. */
+  /** Calls between functions, identified by name. Inlined calls are not included. */
   readonly calls: readonly { readonly caller: string; readonly callee: string }[]
 }
 

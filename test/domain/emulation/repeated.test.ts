@@ -116,7 +116,7 @@ describe('a job with contents for an earlier run', () => {
       expect(again.map(right)).toEqual([true])
     })
 
-    it('detects a change in every launch', () => {
+    it('detects contents that change with every launch', () => {
       const ones = { before: 0, to: own, from: null, value: 0x3f, bytes }
       const prepared = { launches: [], memory: [ones] }
       expect(withOwn(own, own, { prepared }).unsettled).toBe(true)
