@@ -21,9 +21,9 @@ export interface EmulatedBuffer {
   /** Initial contents. Null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * Contents for an earlier run, whose results are ignored. If set, the job runs a rung several
-   * times if the rung can keep state in device memory. Its results must be correct after any number
-   * of runs, regardless of earlier inputs.
+   * Contents for an earlier run, whose results are ignored. With these contents, a rung that can
+   * keep state in device memory runs several times. Its results must be correct after any number of
+   * runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
   /** Whether the rung may write to the buffer. */

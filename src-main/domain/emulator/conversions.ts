@@ -186,8 +186,8 @@ function integerToFloat(at: Site): Step {
 /** F2F: converts between FP64, FP32 and FP16. The modifiers list the target format first. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // F2F supports no other conversions. GPUs do the others with F2FP and HADD2, which round to
-  // nearest.
+  // F2F supports no other conversions. GPUs implement the others with F2FP and HADD2, which round
+  // to nearest.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null

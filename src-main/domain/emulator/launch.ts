@@ -207,7 +207,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const predicatePlace = 4 * (memory.warpWords - memory.predicateWords)
   const fastSites = new Map<number, FastSite>()
-  /** The current warp, for interpreted instructions that compiled code calls. */
+  /** The current warp, used when compiled code calls the interpreter. */
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,
@@ -242,8 +242,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   let instructions = 0
   /**
-   * State of the clock. It consists of the instruction counts before the segment and at the block's
-   * start, the segment's first instruction, and the close reads.
+   * State of the clock. `before` and `began` are the instruction counts at the start of the segment
+   * and of the block. `from` is the index of the segment's first instruction. `closeReads` counts
+   * successive close reads, and `skipped` is the time that the clock has skipped.
    */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 

@@ -8,7 +8,7 @@ export type AccessSpace = 'global' | 'shared' | 'local'
 
 /**
  * Kind of a memory access. `copy` is a copy from global to shared memory through L1. `copy-past-l1`
- * is such a copy that bypasses L1.
+ * is a copy that bypasses L1.
  */
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
