@@ -1,6 +1,6 @@
 /**
- * Checks results against expected values as the runner does on a GPU
- * (`cuda-kernels/runner/reference.hpp`). The bounds and the messages are the same.
+ * Compares results with expected values in the same way as the runner on a GPU
+ * (`cuda-kernels/runner/reference.hpp`). The bounds and the messages are also the same.
  */
 import type { Mismatch, Verify } from '../session/session'
 import { dtypeOf, type Dtype } from '../task/dtype'
@@ -8,7 +8,7 @@ import { smallFloats, smallOf } from '../emulator/small-floats'
 
 export type CheckRule =
   | { kind: 'exact' }
-  /** Element-wise check that |error| ≤ bound · scale. */
+  /** Element-wise check of |error| ≤ bound · scale. */
   | { kind: 'bound'; bound: number }
   | { kind: 'tolerance'; rtol: number; atol: number }
 
@@ -18,19 +18,19 @@ export interface CheckedOutput {
   shape: readonly number[]
   rule: CheckRule
   actual: Uint8Array
-  /** Expected values as doubles. An exact check uses the buffer's type instead. */
+  /** Expected values as doubles. For an exact check, they have the buffer's type instead. */
   expected: Uint8Array
-  /** Scale values as doubles. It is null if the rule has no scale. */
+  /** Scale values as doubles, or null if the rule has no scale. */
   scale: Uint8Array | null
-  /** Mask with a 0 for each ignored element. It is null if all elements count. */
+  /** Mask with a 0 for each ignored element, or null if all elements are checked. */
   mask: Uint8Array | null
-  /** Whether the inputs contain infinities or NaN. NaN may then be the expected value. */
+  /** Whether the inputs contain infinities or NaN. If so, an expected value may be NaN. */
   special: boolean
 }
 
 type Load = (index: number) => number
 
-/** Returns a reader of an array's elements as numbers. */
+/** Returns a function that reads an array's elements as numbers. */
 export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   switch (dtype) {
@@ -63,7 +63,7 @@ export function valueReader(bytes: Uint8Array, dtype: Dtype): Load {
   }
 }
 
-/** Returns each element as a double, the format of a trusted rung's stored results. */
+/** Returns each element as a double. A trusted rung's results are stored in this format. */
 export function toDoubles(bytes: Uint8Array, dtype: Dtype): Uint8Array {
   const load = valueReader(bytes, dtype)
   const doubles = new Float64Array(bytes.length / dtypeOf(dtype).bytes)
@@ -108,12 +108,12 @@ function judgeOf({ rule, dtype, actual, expected, scale, special }: CheckedOutpu
     const error = Math.abs(value - wanted)
     const by = scaleOf?.(index) ?? Math.max(Math.abs(wanted), floor)
     const most = rule.kind === 'bound' ? rule.bound * by : rule.atol + rule.rtol * Math.abs(wanted)
-    // Every comparison with NaN is false, so this form rejects NaN.
+    // A comparison with NaN is always false, so this form of the condition rejects NaN.
     return { passed: error <= most && error !== Infinity, relative: error / by }
   }
 }
 
-/** Returns the indices of an element in each dimension from its linear index. */
+/** Returns the index of an element in each dimension, computed from its linear index. */
 function indexOf(shape: readonly number[], at: number): number[] {
   const index = shape.map(() => 0)
   let rest = at
@@ -127,7 +127,8 @@ function indexOf(shape: readonly number[], at: number): number[] {
 const finite = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 /**
- * Returns an element in the session format. NaN becomes null, or the NaN's bits in an exact check.
+ * Returns an element in the session format. NaN becomes null, or a string with its bits in an exact
+ * check.
  */
 function kept(
   value: number,
@@ -148,7 +149,7 @@ function kept(
   return String(dtype === 'i64' ? BigInt.asIntN(64, bits) : bits)
 }
 
-/** Verifies a result. `outOfBounds` and `changedInputs` are names of buffers. */
+/** Checks the outputs of a rung. `outOfBounds` and `changedInputs` are names of buffers. */
 export function verify(
   outputs: readonly CheckedOutput[],
   { outOfBounds, changedInputs }: Pick<Verify, 'outOfBounds' | 'changedInputs'>,
@@ -191,8 +192,8 @@ export function verify(
 }
 
 /**
- * Returns the lowest index of a counted element that is NaN in the reference, or null if there is
- * none. No result can equal NaN.
+ * Returns the lowest index of a checked element that is NaN in the reference, or null if there is
+ * none. No result can match NaN.
  */
 export function firstNan(doubles: Uint8Array, mask?: Uint8Array): number | null {
   const load = valueReader(doubles, 'f64')

@@ -1,4 +1,7 @@
-/** Checks the launches described by host code against the machine code that the judge compiled. */
+/**
+ * Checks the launches in the host code's description against the machine code that the judge
+ * compiled.
+ */
 import { message, type AnyMessage } from '../messages/message'
 import type { MachineCode } from '../sass/machine-code'
 
@@ -7,7 +10,7 @@ interface DescribedLaunches {
   symbols: readonly string[]
 }
 
-/** Returns why these launches do not match the code, or null if they match. */
+/** Returns the reason that the described launches do not match the code, or null if they match. */
 export function descriptionFault(
   modules: readonly MachineCode[],
   { kernels, symbols }: DescribedLaunches,

@@ -1,8 +1,8 @@
 /**
  * Computes registry metrics from the emulator's counts.
  *
- * Deep profiles of an H200 show which instructions each ncu counter covers. See
- * docs/evidence/emulation.md.
+ * docs/evidence/emulation.md lists which instructions each ncu counter covers. The list is derived
+ * from deep profiles of an H200.
  */
 import type { Counts } from '../emulator/warp'
 import { message, type Statement } from '../messages/message'
@@ -13,7 +13,7 @@ import { sharedAccesses } from '../metrics/bank-conflict-metrics'
 import { instructionKinds } from '../metrics/instruction-mix-metrics'
 import { instructionKind } from './instruction-kinds'
 
-/** The counts of one launch, and the opcode of each instruction with its modifiers. */
+/** Counts of one launch, and the opcode with modifiers of each instruction. */
 interface CountedLaunch {
   opcodes: readonly string[]
   counts: Counts
@@ -21,7 +21,7 @@ interface CountedLaunch {
 
 type Column = Exclude<keyof Counts, never>
 
-/** Copies to shared memory that may bypass L1. */
+/** Copies to or from shared memory that may bypass L1. */
 const copies = new Set(['LDGSTS', 'UBLKCP', 'UTMALDG', 'UTMASTG', 'UBLKRED', 'UTMAREDG'])
 
 const sharedLoads = new Set<string>(sharedAccesses.loads)
@@ -34,14 +34,17 @@ const globalLoads = new Set(['LDG', 'LDGSTS'])
 
 const globalStores = new Set(['STG'])
 
-/** Generic accesses. It is known only at run time whether they access shared or global memory. */
+/**
+ * Generic accesses. The emulator determines only at run time whether they access shared or global
+ * memory.
+ */
 const genericLoads = new Set(['LD'])
 
 const genericStores = new Set(['ST'])
 
 /**
- * Returns thread instructions by category. They are unavailable if an executed instruction has an
- * unknown category.
+ * Returns the number of thread instructions per category. If the category of an executed
+ * instruction is unknown, the numbers are unavailable.
  */
 function kindsOf(launches: readonly CountedLaunch[]): Record<string, number | Statement> {
   const sums: Record<string, number> = Object.fromEntries(instructionKinds.map((kind) => [kind, 0]))

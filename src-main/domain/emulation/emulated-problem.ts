@@ -1,4 +1,4 @@
-/** Problem sizes that a CPU can emulate in seconds. */
+/** Chooses problem sizes that a CPU can emulate in seconds. */
 import { dtypeOf } from '../task/dtype'
 import { buffersOf } from '../task/layout'
 import { namesIn, parseConstraint } from '../task/expression'
@@ -14,16 +14,16 @@ import {
 import type { Task } from '../task/task'
 
 /**
- * Maximum number of operations, about a 512³ product. A kernel that is not naive takes 0.2 to 2
- * seconds.
+ * Maximum number of operations. It corresponds to a 512³ product, which takes 0.2 to 2 seconds
+ * unless the kernel is naive.
  */
 const mostFlops = 3e8
 
 const mostBytes = 4e7
 
 /**
- * Number of values to try before a size stays unreduced. A constraint with a larger step keeps the
- * size.
+ * Maximum number of values to try for a size. If a constraint requires a larger step, the size is
+ * not reduced.
  */
 const mostTried = 4096
 
@@ -34,9 +34,9 @@ const constrained = (text: string): string[] => {
 }
 
 /**
- * Returns the sizes halved as far as the task allows. Fixed sizes do not change. If a halved size
- * violates a constraint, the next larger valid value is used. If there is no valid value, all sizes
- * in the constraint are kept.
+ * Returns the halved sizes. Fixed sizes do not change. If a halved size violates a constraint, the
+ * next larger valid value is used. If there is no valid value, all sizes in the constraint remain
+ * unchanged.
  */
 function halved(task: Task, problem: Problem): Sizes {
   const { sizes } = problem
@@ -68,7 +68,8 @@ function halved(task: Task, problem: Problem): Sizes {
 }
 
 /**
- * Returns the problem with its sizes halved until `fits` is true or no size can be halved further.
+ * Returns the problem with its sizes halved repeatedly, until `fits` returns true or no size can be
+ * halved further.
  */
 export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) => boolean): Problem {
   let found = problem
@@ -81,13 +82,13 @@ export function shrunk(task: Task, problem: Problem, fits: (problem: Problem) =>
 }
 
 /**
- * Returns the amount of work of a problem for comparing sizes. It is the larger of the operations
- * and the minimum bytes.
+ * Returns a measure of a problem's work, for comparing sizes. It is the number of operations or the
+ * minimum number of bytes, whichever is larger.
  */
 export const workOf = (task: Task, problem: Problem): number =>
   Math.max(1, flops(task, problem) ?? 0, leastBytes(task, problem) ?? 0)
 
-/** Returns the total bytes of all buffers of a case. */
+/** Returns the total number of bytes in all buffers of a case. */
 export const bufferBytes = (task: Task, own: Case): number =>
   buffersOf(task, own).reduce(
     (sum, { dtype, shape }) =>
@@ -96,8 +97,8 @@ export const bufferBytes = (task: Task, own: Case): number =>
   )
 
 /**
- * Maximum ratio of buffer bytes to traffic. Larger buffers take long to fill, even if a kernel uses
- * little of their contents.
+ * Maximum ratio of buffer bytes to memory traffic. Filling larger buffers takes too long, even if a
+ * kernel reads little of their contents.
  */
 const buffersPerTraffic = 4
 
@@ -111,12 +112,12 @@ const within = (task: Task, problem: Problem, mostOperations: number, most: numb
       bufferBytes(task, { flags: [], ...found }) <= buffersPerTraffic * most,
   )
 
-/** Returns the problem at the default size for emulation. */
+/** Returns the problem with the sizes that emulation uses by default. */
 export const emulatedProblem = (task: Task, problem: Problem): Problem =>
   within(task, problem, mostFlops, mostBytes)
 
 /**
- * Returns the problem at a size that can be emulated between two keystrokes. A 290³ product takes
+ * Returns the problem with sizes small enough to emulate while the user types. A 290³ product takes
  * half a second.
  */
 export const lookedAtProblem = (task: Task, problem: Problem): Problem =>

@@ -12,7 +12,9 @@ import {
   type Work,
 } from '../session/deep'
 
-/** Instructions with counters for shared memory. ncu leaves the cells of other instructions empty. */
+/**
+ * Instructions that have shared-memory counters. ncu leaves the cells of other instructions empty.
+ */
 const shared = new Set(
   ['LDS', 'LDSM', 'STS', 'STSM', 'LDGSTS', 'ATOMS', 'LD', 'ST', 'ATOM'].concat('HGMMA', 'QGMMA'),
 )
@@ -48,7 +50,7 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
     const work = workOf(counts, instruction.index, instruction.opcode)
     const { file, line, inlinedFrom = [], opcode } = instruction
     opcodes[opcode] = (opcodes[opcode] ?? 0) + work.executed!
-    // As in ncu, inlined code counts for its source line and for each call site.
+    // As in ncu, inlined code is counted for its source line and for each call site.
     const places = new Set(
       [...(file !== null && line !== null ? [{ file, line }] : []), ...inlinedFrom].map(
         (place) => `${place.file}:${place.line}`,
@@ -71,8 +73,8 @@ function kernelWith(kernel: DeepKernel, counts: Counts): DeepKernel {
 }
 
 /**
- * Returns a deep profile. `listing` has the rung's launches in order, without counters. `counts`
- * has the counts of each launch.
+ * Returns a deep profile with counters. `listing` contains the launches of the rung in order,
+ * without counters. `counts` contains the counts of each launch.
  */
 export const emulatedProfile = (listing: DeepProfile, counts: readonly Counts[]): DeepProfile => ({
   ...listing,

@@ -1,4 +1,6 @@
-/** Converts the emulator's findings to compute-sanitizer records and to status reasons of a rung. */
+/**
+ * Converts the emulator's findings to compute-sanitizer records and to reasons for a rung's status.
+ */
 import type { Finding, FindingKind } from '../emulator/site'
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import type { Extent } from '../emulator/special-registers'
@@ -11,7 +13,7 @@ const instructionBytes = 16
 /** Maximum number of printf lines shown per rung. */
 const mostShown = 32
 
-/** A launch with the data needed to locate findings in the source. */
+/** A launch, with the data needed to locate findings in the source code. */
 export interface LaunchPlaces {
   kernel: MachineKernel
   /** Readable name of the kernel. */
@@ -20,7 +22,7 @@ export interface LaunchPlaces {
   block: Extent
 }
 
-/** The compute-sanitizer tool that checks for each kind of finding. */
+/** Maps each kind of finding to the compute-sanitizer tool that detects it. */
 export const toolOf: Readonly<Record<FindingKind, SanitizerTool>> = {
   'outside-global': 'memcheck',
   'outside-shared': 'memcheck',
@@ -41,7 +43,7 @@ export const toolOfStop = ({ kind }: Stop): SanitizerTool | null => stopTools[ki
 const direction = ({ write }: { write: boolean }): string => (write ? 'write' : 'read')
 const access = ({ write }: { write: boolean }): string => (write ? 'Write' : 'Read')
 
-/** Returns a finding's description in compute-sanitizer's words. */
+/** Returns the description of a finding in compute-sanitizer's wording. */
 function wordsOf(finding: Finding): string {
   const size = `${direction(finding)} of size ${finding.bytes} bytes`
   switch (finding.kind) {
@@ -96,7 +98,7 @@ function toRecord(
     count: 1,
     thread: triple(finding.thread, launch.block),
     block: triple(finding.block, launch.grid),
-    // The address is NaN if it is outside every possible buffer.
+    // The address is NaN if no buffer could contain it.
     address:
       finding.kind === 'divergent-barrier' || Number.isNaN(finding.address)
         ? null
@@ -123,7 +125,7 @@ const where = (
       ? ''
       : message('emulation.placeAt', { address: `0x${address.toString(16)}`, kernel: name ?? '' })
 
-/** Returns the reason for a rung's status, or null without findings. */
+/** Returns the reason for a rung's status, or null if there are no findings. */
 export function faultReason(records: readonly SanitizerRecord[]): Statement | null {
   const [first] = records
   if (!first) return null
@@ -138,7 +140,10 @@ export function faultReason(records: readonly SanitizerRecord[]): Statement | nu
     : message('emulation.faults', { count: records.length, first: faultStatement })
 }
 
-/** Returns the text that threads printed, line by line, and the number of omitted lines. */
+/**
+ * Returns messages with the text that threads printed, and a message with the number of omitted
+ * lines.
+ */
 export function printedLines(
   rung: string,
   { printed, prints }: Pick<EmulationAnswer, 'printed' | 'prints'>,
@@ -156,10 +161,10 @@ export function printedLines(
   return rest > 0 ? [...shown, message('emulation.printedMore', { rung, count: rest })] : shown
 }
 
-/** Instructions that call functions with separate code. */
+/** Instructions that call separately compiled functions. */
 const callsOut = new Set(['CALL'])
 
-/** Returns the thread and block that caused a stop, in readable form. */
+/** Returns the thread and block that caused a stop, formatted for messages. */
 const blamed = (
   { by }: Stop,
   launch: LaunchPlaces | undefined,
@@ -170,7 +175,7 @@ const blamed = (
 
 const millions = (count: number): number => Math.round(count / 1e6)
 
-/** Formats an address as NVIDIA's disassembler does. */
+/** Formats an address in the style of NVIDIA's disassembler. */
 const printedAddress = (address: number | null): string =>
   address === null ? '' : `/*${address.toString(16).padStart(4, '0')}*/ `
 

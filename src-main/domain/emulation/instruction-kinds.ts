@@ -1,8 +1,8 @@
 /**
  * ncu's categories of thread instructions, by opcode family.
  *
- * The table comes from deep recordings of an H200 that counted instructions and categories in the
- * same run. Every category of every recorded rung is the sum over these families
+ * The table is derived from deep recordings on an H200 that counted instructions and categories in
+ * the same run. In every recorded rung, the count of each category is the sum over its families
  * (test/domain/emulation/instruction-kinds.test.ts).
  */
 
@@ -23,11 +23,11 @@ const families = {
 
 export type InstructionKind = keyof typeof families
 
-/** Opcode families outside all categories, such as half, double and matrix arithmetic. */
+/** Opcode families that belong to no category, such as half, double and matrix arithmetic. */
 const outside =
   'DADD DFMA DMNMX DMUL DSETP HADD2 HFMA2 HGMMA HMMA HMNMX2 HMUL2 HSETP2 IGMMA IMMA QGMMA'
 
-/** Category of each family, or null for a family outside all categories. */
+/** Category of each family, or null for a family without a category. */
 const kindOfFamily = new Map<string, InstructionKind | null>([
   ...Object.entries(families).flatMap(([kind, names]) =>
     names.split(' ').map((name) => [name, kind as InstructionKind] as const),

@@ -2,7 +2,7 @@
 import { createDevice, newMemory, type Allocation, type Device } from '../emulator/device'
 import { firstAllocation } from '../emulator/rung'
 
-/** The fields of a job that describe its memory. */
+/** Fields of a job that describe its memory. */
 interface JobMemory {
   readonly workspaceBytes: number
   readonly zeroWorkspace?: boolean
@@ -16,12 +16,12 @@ interface JobMemory {
   }[]
 }
 
-/** Initial byte of outputs. Outputs start as NaN, as on a GPU. */
+/** Initial value of each output byte. Outputs therefore start as NaN, as on a GPU. */
 export const unwritten = 0xff
 
 /**
- * Memory of the last job on this thread, kept for the next job. New memory costs one page fault per
- * page, and releasing it costs a garbage collection.
+ * Memory of the last job on this thread, cached for the next job. New memory causes one page fault
+ * per page, and releasing it causes a garbage collection.
  */
 let spare: { memory: WebAssembly.Memory; limit: number } | null = null
 const mostSpareBytes = 2 ** 28
@@ -33,7 +33,7 @@ export function deviceFor({ memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>
   return createDevice(found)
 }
 
-/** Keeps a finished job's memory for the next job. */
+/** Caches a finished job's memory for the next job. */
 export function giveBack(
   { memoryBytes: limit }: Pick<JobMemory, 'memoryBytes'>,
   device: Device,
@@ -45,7 +45,7 @@ export function giveBack(
 }
 
 export interface LoadedJob {
-  /** Buffers by the probe's range number. */
+  /** Buffers, keyed by the probe's range number. */
   readonly places: ReadonlyMap<number, Allocation>
   readonly workspace: Allocation | null
   /** Buffers that the rung allocates. */

@@ -1,7 +1,7 @@
 /**
- * The job of one worker: runs a rung on the emulated GPU. The input is machine code, launches and
- * buffers. The answer has counts, findings and results. Jobs and answers can be sent between
- * threads.
+ * Runs the job of one worker. A job consists of the machine code, launches and buffers of a rung,
+ * which runs on the emulated GPU. The answer contains counts, findings and results. Jobs and
+ * answers can be sent between threads.
  */
 import { OutOfDeviceMemory } from '../emulator/device'
 import type { Printed } from '../emulator/launch-types'
@@ -18,48 +18,48 @@ import { deviceFor, giveBack, loadJob, unwritten } from './job-memory'
 export interface EmulatedBuffer {
   name: string
   bytes: number
-  /** Initial contents, or null for write-only buffers. */
+  /** Initial contents. Null for write-only buffers. */
   contents: Uint8Array | null
   /**
-   * Contents for an earlier run whose results are ignored. If set, a rung that can keep state in
-   * device memory runs several times. Its results must be correct after any number of runs with any
-   * previous input.
+   * Contents for an earlier run, whose results are ignored. With these contents, a rung that can
+   * keep state in device memory runs several times. Its results must be correct after any number of
+   * runs, regardless of earlier inputs.
    */
   earlier?: Uint8Array | null
-  /** Whether a rung may write to the buffer. */
+  /** Whether the rung may write to the buffer. */
   writable: boolean
 }
 
 export interface EmulationJob extends RungWork {
   machineCode: readonly MachineCode[]
-  /** One-time work before the first run, while the buffers hold no data. */
+  /** One-time work before the first run. The buffers contain no data at that time. */
   prepared?: RungWork
-  /** Bytes of each allocation by the rung, in the order of the probe's dummy addresses. */
+  /** Size in bytes of each allocation by the rung, in the order of the probe's dummy addresses. */
   allocations?: readonly number[]
   workspaceBytes: number
   /**
-   * Whether to zero the workspace before each run. Otherwise the workspace starts like an output
-   * and keeps its contents between runs.
+   * Whether to zero the workspace before each run. Otherwise, the workspace has the same initial
+   * contents as an output and keeps its contents between runs.
    */
   zeroWorkspace?: boolean
-  /** Variables that the host knows, in the order of the probe's dummy addresses. */
+  /** Variables that the host accesses, in the order of the probe's dummy addresses. */
   symbols: string[]
-  /** Stack size per thread set with cudaDeviceSetLimit, or null if it was not set. */
+  /** Stack size per thread set with cudaDeviceSetLimit, or null if the host did not set it. */
   stackBytes: number | null
   /** Buffers in the order of the probe's dummy addresses, starting at 1. */
   buffers: EmulatedBuffer[]
   /**
-   * Whether to check for races and for reads of uninitialized memory. The checks are several times
-   * slower.
+   * Whether to check for races and for reads of uninitialized memory. The checks make the job
+   * several times slower.
    */
   checks: boolean
   /** Maximum number of warp instructions per launch. */
   limit: number
-  /** Memory size of the emulated GPU. */
+  /** Memory size of the emulated GPU in bytes. */
   memoryBytes: number
-  /** Whether to run only a few blocks of each launch, to estimate the whole launch. */
+  /** Whether to run only a few blocks of each launch, in order to estimate the whole launch. */
   sample?: true
-  /** Blocks of each launch to run, by linear index. Other blocks do not run. */
+  /** Range of blocks of each launch to run, by linear index. Other blocks do not run. */
   blocks?: { first: number; count: number }
 }
 
@@ -68,59 +68,61 @@ export interface EmulatedKernel {
   kernel: string
   instructions: number
   barriers: number
-  /** The number of blocks that ran. */
+  /** Number of blocks that ran. */
   blocks: number
   counts: Counts
   findings: Finding[]
-  /** Whether the kernel reads clock64 or globaltimer. They do not measure time in the emulator. */
+  /** Whether the kernel reads clock64 or globaltimer. In the emulator, they do not measure time. */
   readsClock: boolean
 }
 
-/** The reason that a rung stopped before its end. */
+/** The reason that a rung stopped early. */
 export interface Stop {
   kind: HaltReason
-  /** Details, such as the name of an instruction or a limit. */
+  /** Details of the reason, such as the name of an instruction or a limit. */
   detail: string
   /**
-   * Index of the launch, with the launches of `prepared` last, and the address in its code. Both
-   * are null if unknown.
+   * Index of the launch, and the address in its code. The indices of the launches in `prepared`
+   * follow those of the other launches. Both are null if unknown.
    */
   launch: number | null
   address: number | null
   mnemonic: string | null
   /**
-   * Linear indices of the thread and block that caused the stop. It is null if no single thread
-   * did.
+   * Linear indices of the thread and block that caused the stop. Null if no single thread caused
+   * it.
    */
   by: { thread: number; block: number } | null
 }
 
 export interface EmulationAnswer {
-  /** Launches that completed. */
+  /** Results of the launches that completed. */
   kernels: EmulatedKernel[]
-  /** Launches of the one-time work that completed. */
+  /** Results of the one-time launches that completed. */
   prepared: EmulatedKernel[]
   stop: Stop | null
-  /** First lines that threads printed, in order. */
+  /** First printf outputs of the threads, in order. */
   printed: (Printed & { launch: number })[]
-  /** Total number of printf calls. */
+  /** Total number of printf calls by all threads. */
   prints: number
-  /** Contents of the writable buffers by name. The map is empty for a sample. */
+  /** Contents of the writable buffers, keyed by name. Empty if the job runs only a sample. */
   outputs: Map<string, Uint8Array>
-  /** Contents of the writable buffers after each further run. */
+  /** Contents of the writable buffers after each rerun. */
   again: Map<string, Uint8Array>[]
-  /** Whether the rung's persistent state still changed in the last run. */
+  /** Whether the rung's persistent state still changed in the last rerun. */
   unsettled: boolean
-  /** Names of read-only buffers that were changed. */
+  /** Names of read-only buffers that the rung changed. */
   changedInputs: string[]
-  /** Processor time of the launches only. */
+  /** Processing time of the launches in seconds, without the setup. */
   seconds: number
 }
 
-/** Maximum number of stored printf calls. A GPU's 1 MiB printf buffer holds a few thousand. */
+/**
+ * Maximum number of stored printf calls. A GPU's 1 MiB printf buffer has room for a few thousand.
+ */
 const mostPrinted = 4096
 
-/** Number of blocks per launch that estimate the counts of all blocks. */
+/** Number of blocks per launch in a sample. */
 const sampledBlocks = 8
 const sampleOf = ({ grid: [x, y, z] }: RungLaunch): number[] =>
   spreadOver(x * y * z, sampledBlocks).toSorted((a, b) => a - b)
@@ -135,12 +137,12 @@ function isSame(a: Uint8Array, b: Uint8Array): boolean {
   return true
 }
 
-/** Maximum number of reruns until a rung's persistent state stops changing. */
+/** Maximum number of reruns. Reruns end once a rung's persistent state no longer changes. */
 const mostAgain = 3
 
 /**
- * Returns whether to run a rung several times. The job must request it, and the kernels must be
- * able to keep state.
+ * Returns whether the job runs its rung several times. The job must request it, and the kernels
+ * must be able to keep state.
  */
 export const isRepeated = ({
   buffers,
@@ -156,8 +158,8 @@ export const isRepeated = ({
     machineCode.some(({ globals }) => globals.length > 0))
 
 /**
- * Runs a job. `onProgress` receives the number of executed warp instructions, about once per second
- * at most.
+ * Runs a job. `onProgress` receives the number of executed warp instructions, at most about once
+ * per second.
  */
 export function emulate(
   job: EmulationJob,
@@ -180,7 +182,8 @@ export function emulate(
   let launch = -1
   try {
     const { places, workspace, allocated, reset } = loadJob(job, device)
-    // Record only the one-time work and the first counted run. Further runs only check results.
+    // Record only the one-time work and the first run with the actual inputs. Reruns only check
+    // results.
     let recordTo: EmulatedKernel[] | null = answer.prepared
     const rung = linkRung({
       device,

@@ -1,6 +1,6 @@
 /**
  * Observes how a rung's machine code uses each buffer. It detects whether the code reads the buffer
- * before writing, and how much of it the code writes.
+ * before writing it, and how much of the buffer the code writes.
  */
 import { createDevice, newMemory, type Allocation } from '../emulator/device'
 import { firstAllocation, linkRung } from '../emulator/rung'
@@ -11,9 +11,9 @@ export interface ObservedBuffer {
   name: string
   /** Whether an element is read before it is written. */
   isRead: boolean
-  /** Whether the contents differ after the launches. It is null if only some blocks ran. */
+  /** Whether the contents differ after the launches. Null if only some blocks ran. */
   changed: boolean
-  /** Whether every byte was written. Detecting this takes two runs with different contents. */
+  /** Whether every byte was written. Detecting this requires two runs with different contents. */
   isWhole: boolean
   /** Contents of the buffer after the launches. */
   after: Uint8Array
@@ -22,7 +22,7 @@ export interface ObservedBuffer {
 export interface Observed {
   buffers: ObservedBuffer[]
   /**
-   * The reason that a launch stopped before its end. `buffers` has the observations up to that
+   * The reason that a launch stopped early, or null. `buffers` contains the observations up to that
    * point.
    */
   stop: { kind: HaltReason; detail: string } | null
@@ -31,8 +31,8 @@ export interface Observed {
 /** Padding bytes after each buffer, so that a write past the end does not hit the next buffer. */
 const guardBytes = 2 ** 18
 /**
- * Returns the padding byte of a buffer. It differs between buffers, so that copies between buffers
- * are visible.
+ * Returns the padding byte of a buffer. Each buffer has a different byte, so that copies between
+ * buffers are detected.
  */
 const guardByte = (index: number): number => (0xa5 + index) & 255
 
@@ -42,7 +42,7 @@ interface Execution {
   stop: Observed['stop']
 }
 
-/** @param unwritten the buffer to check for reads; null to check none */
+/** @param unwritten index of the buffer to check for reads before writes, or null to check none */
 function executed(
   job: EmulationJob,
   contentsOf: (index: number) => Uint8Array | null,
@@ -106,7 +106,7 @@ function executed(
 }
 
 /**
- * Returns the observed accesses of a job's launches. Runs the launches several times in this
+ * Observes the accesses of a job's launches. It runs the launches several times on the current
  * thread, so the job must be small.
  */
 export function observeAccesses(job: EmulationJob): Observed {
@@ -120,7 +120,7 @@ export function observeAccesses(job: EmulationJob): Observed {
       return { name, isRead: true, changed, isWhole: false, after }
     const isRead = executed(job, own, index).unwrittenReads
     if (isRead) return { name, isRead, changed, isWhole: false, after }
-    // A byte that keeps both contents was not written.
+    // A byte was not written if it keeps its initial value in both runs.
     const inverted = new Uint8Array(bytes).map((_, at) => ~(contents?.[at] ?? 0) & 255)
     const second = executed(job, (other) => (other === index ? inverted : own(other)), null)
     const again = second.bytes[index]!

@@ -1,7 +1,7 @@
 /**
- * Splits a rung into parts for idle threads. Each part executes some of the launch's blocks in
- * separate memory. The counts and writes are then merged. If no block reads data that another block
- * writes, the result equals that of running all blocks in order.
+ * Splits a rung into parts that idle threads can run. Each part executes some of the launch's
+ * blocks in separate memory. The counts and writes are then merged. The result equals that of
+ * running all blocks in order if no block reads data from another block.
  */
 import { instructionsOf } from '../emulator/rung'
 import type { Counts } from '../emulator/warp'
@@ -10,8 +10,8 @@ import { isRepeated, type EmulatedKernel, type EmulationAnswer, type EmulationJo
 import { unwritten } from './job-memory'
 
 /**
- * Minimum number of warp instructions per part. Smaller parts do not justify the extra memory and
- * compilation.
+ * Minimum number of warp instructions per part. For smaller parts, the extra memory and compilation
+ * cost more than they save.
  */
 const leastInstructions = 1e6
 
@@ -28,8 +28,8 @@ const reachesOtherBlocks = ({ mnemonic, modifiers }: Instruction): boolean =>
     modifiers.some((word) => /^(STRONG\.)?(GPU|SYS)$/.test(word) || word === 'IVALL'))
 
 /**
- * Returns the number of consecutive blocks that must stay in one part. With clusters it is a row of
- * the grid, otherwise 1. Returns null if blocks may depend on one another.
+ * Returns the number of consecutive blocks that must stay in one part. It is a row of the grid with
+ * clusters, and 1 otherwise. Returns null if blocks may depend on one another.
  */
 function unitOf(job: EmulationJob): number | null {
   const { launches, machineCode, memory, checks } = job
@@ -48,8 +48,8 @@ function unitOf(job: EmulationJob): number | null {
 }
 
 /**
- * Returns at most `most` parts of a job in block order. Returns the job itself if its blocks may
- * depend on one another. `estimated` is the total number of warp instructions.
+ * Splits a job into at most `most` parts, in block order. Returns only the job itself if its blocks
+ * may depend on one another. `estimated` is the total number of warp instructions.
  */
 export function partsOf(job: EmulationJob, most: number, estimated: number): EmulationJob[] {
   const worthwhile = Number.isFinite(estimated) ? Math.floor(estimated / leastInstructions) : 1
@@ -85,7 +85,10 @@ function together(kernels: readonly EmulatedKernel[]): EmulatedKernel {
   }
 }
 
-/** Returns the merged writes of the parts. Each byte is copied from the last part that changed it. */
+/**
+ * Merges the contents of a buffer from all parts. Each byte is taken from the last part that
+ * changed it.
+ */
 function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8Array {
   const [first, ...others] = parts
   const bytes = first!.slice()
@@ -95,10 +98,10 @@ function written(before: Uint8Array | null, parts: readonly Uint8Array[]): Uint8
   return bytes
 }
 
-/** Returns the answer to a job from the answers to its parts. */
+/** Merges the answers to the parts of a job into one answer. */
 export function joined(job: EmulationJob, answers: readonly EmulationAnswer[]): EmulationAnswer {
   const stopped = answers.findIndex(({ stop }) => stop !== null)
-  // Blocks after the stopped block would not have run.
+  // Without parts, blocks after the stopped block would not have run.
   const ran = stopped < 0 ? answers : answers.slice(0, stopped + 1)
   const last = ran.at(-1)!
   if (ran.length === 1 && (stopped >= 0 || answers.length === 1)) return last

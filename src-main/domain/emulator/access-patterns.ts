@@ -1,8 +1,8 @@
 /**
  * Caches the costs of memory accesses by access pattern.
  *
- * Moving all addresses by one period does not change the cost. A pattern therefore stores the first
- * address modulo the period and each lane's distance from it.
+ * Shifting all addresses by one period does not change the cost. A pattern therefore contains the
+ * first address modulo the period, and each lane's distance from the first address.
  */
 import { lanes, noCost, type Cost } from './site'
 
@@ -14,21 +14,22 @@ interface Pattern {
 }
 
 /**
- * Returns a distance for moving all addresses without changing the cost. It is one word for shared
- * memory and one line for global memory. For accesses that bypass L1, it is one line for both.
+ * Returns the period of the cost in bytes. Shifting all addresses by one period does not change the
+ * cost. The period is one word for shared memory and one line for global memory. For accesses that
+ * bypass L1, it is one line in both spaces.
  */
 export const periodOf = (space: 'global' | 'shared', bypass = false): number =>
   space === 'shared' && !bypass ? 4 : 128
 
 /**
- * Maximum number of cached patterns per instruction. Costs of other patterns are recomputed on each
- * access.
+ * Maximum number of cached patterns per instruction. The cost of any other pattern is recomputed on
+ * each access.
  */
 const most = 64
 
 const lowest = (mask: number): number => 31 - Math.clz32(mask & -mask)
 
-/** Returns the cost cache of one instruction. The cache calls `compute` on a miss. */
+/** Returns the cost cache of an instruction. On a cache miss, it calls `compute`. */
 export function patternsOf(
   periods: readonly [number, number?],
   compute: (mask: number, addresses: Int32Array, second: Int32Array | null) => Cost,

@@ -4,16 +4,17 @@
  *
  * The rules match ncu's source counters on compute capability 9.0: `memory_l1_wavefronts_shared`,
  * `memory_l1_tag_requests_global`, `memory_l2_theoretical_sectors_global` and their ideal values.
- * `sharedPasses` matches the hardware counters. The tests compare 1,404 individually measured
- * accesses.
+ * `sharedPasses` matches the hardware counters. The tests compare the rules with 1,404 individually
+ * measured accesses.
  *
- * Addresses are byte addresses by lane. Addresses of lanes outside the mask are ignored.
+ * The functions take one byte address per lane. They ignore the addresses of lanes outside the
+ * mask.
  */
 import { warpSize } from '../gpu/sm-limits'
 
 const wordBytes = 4
 const banks = 32
-/** Bytes that one wavefront moves. */
+/** Number of bytes that one wavefront transfers. */
 const wavefrontBytes = banks * wordBytes
 const sectorBytes = 32
 const lineBytes = 128
@@ -26,10 +27,7 @@ const lanesPerMatrix = 8
 
 interface SharedCost {
   wavefronts: number
-  /**
-   * Wavefronts of a conflict-free access by this number of lanes. It is lower if lanes read the
-   * same words.
-   */
+  /** Number of wavefronts without bank conflicts. It is lower if lanes read the same words. */
   ideal: number
 }
 
@@ -37,7 +35,7 @@ interface GlobalCost {
   /** Number of distinct 32-byte sectors. */
   sectors: number
   /**
-   * Sectors needed if every lane accesses different bytes. It is lower if lanes access the same
+   * Number of sectors if every lane accesses different bytes. It is lower if lanes access the same
    * bytes.
    */
   ideal: number
@@ -53,7 +51,7 @@ const bitsOf = (mask: number): number => {
   return count
 }
 
-/** Returns the active lanes among the `count` lanes that start at `first`. */
+/** Returns the active lanes among the `count` lanes starting at `first`. */
 const part = (mask: number, first: number, count: number): number =>
   mask & (count === warpSize ? -1 : ((1 << count) - 1) << first)
 
@@ -64,8 +62,8 @@ function lanesOf(mask: number): number[] {
 }
 
 /**
- * Returns the number of words in the busiest bank. With `once`, a word that several lanes access
- * counts once, as in a broadcast.
+ * Returns the number of words accessed in the busiest bank. With `once`, a word that several lanes
+ * access is counted once, as in a broadcast.
  */
 function busiestBank(bytes: number, mask: number, addresses: Addresses, once: boolean): number {
   const seen = new Set<number>()
@@ -101,9 +99,9 @@ function inParts(
 }
 
 /**
- * Returns whether every lane reads the same address as its neighbor. Neighbors are at distance 1
- * for all lanes, or at distance 2 for all lanes. A 16-byte load also requires that either all pairs
- * are complete or no pair is.
+ * Returns whether every lane reads the same address as its neighbor. The neighbor is at distance 1
+ * for all lanes, or at distance 2 for all lanes. For a 16-byte load, either all pairs or no pairs
+ * must be complete.
  */
 function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean {
   const lanes = lanesOf(mask)
@@ -115,8 +113,8 @@ function readInPairs(bytes: number, mask: number, addresses: Addresses): boolean
 }
 
 /**
- * Returns the wavefronts of an 8- or 16-byte load. Two neighboring parts of the warp can share a
- * wavefront. Their lanes must read in pairs, and no bank may hold two of the words.
+ * Returns the wavefronts of an 8- or 16-byte load. Two adjacent parts of the warp can share a
+ * wavefront. To do so, their lanes must read in pairs, and no bank may contain two of the words.
  */
 function wideLoad(bytes: number, mask: number, addresses: Addresses): number {
   const count = lanesPerWavefront(bytes)
@@ -132,8 +130,8 @@ const idealWavefronts = (bytes: number, lanes: number): number =>
   Math.ceil((lanes * bytes) / wavefrontBytes)
 
 /**
- * Returns the cost of ATOMS, and of LDS and STS with 1 to 16 bytes per lane. In ATOMS, each lane
- * that shares an address costs a separate access.
+ * Returns the cost of ATOMS, and of LDS and STS with 1 to 16 bytes per lane. For ATOMS, lanes that
+ * share an address are counted as separate accesses.
  */
 export function sharedAccess(
   kind: 'load' | 'store' | 'atomic',
@@ -154,13 +152,13 @@ export function sharedAccess(
 }
 
 /**
- * Returns the values of the shared-memory hardware counters for LDS and STS. They are wavefronts
- * (`l1tex__data_pipe_lsu_wavefronts…`) and extra wavefronts due to conflicts
+ * Returns the values of the shared-memory hardware counters for LDS and STS. The counters are
+ * wavefronts (`l1tex__data_pipe_lsu_wavefronts…`) and extra wavefronts due to conflicts
  * (`l1tex__data_bank_conflicts…`).
  *
- * A group contains the lanes that one wavefront can serve. Groups of 8- or 16-byte loads are twice
- * as large if every lane reads the same address as a neighbor. The busiest bank of a group
- * determines its cost.
+ * A group is the set of lanes that one wavefront can serve. For 8- or 16-byte loads, it is twice as
+ * large if every lane reads the same address as a neighbor. The busiest bank of a group determines
+ * its cost.
  */
 export function sharedPasses(
   kind: 'load' | 'store' | 'atomic',
@@ -180,7 +178,7 @@ export function sharedPasses(
   return { passes, conflicts: passes - groups }
 }
 
-/** Returns whether all active pairs at distance 1 read the same address, or all at distance 2 do. */
+/** Returns whether all active pairs at distance 1, or all at distance 2, read the same address. */
 const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   [1, 2].some((distance) =>
     lanesOf(mask).every(
@@ -190,8 +188,8 @@ const sharesInPairs = (mask: number, addresses: Addresses): boolean =>
   )
 
 /**
- * Returns the shared-memory sectors that a copy past L1 fills. The L1 sector counter reports this
- * number for such copies.
+ * Returns the number of shared-memory sectors that an L1-bypassing copy fills. The L1 sector
+ * counter reports this number for such copies.
  */
 export const sectorsFilled = (mask: number, shared: Addresses): number =>
   new Set(lanesOf(mask).map((lane) => Math.floor(shared[lane]! / sectorBytes))).size
@@ -238,7 +236,7 @@ export function globalAccess(bytes: number, mask: number, addresses: Addresses):
 
 /**
  * Returns the cost of a 16-byte LDGSTS that bypasses L1 and moves sectors directly from L2 to
- * shared memory. If several lanes write the same place, the first one counts.
+ * shared memory. If several lanes write the same address, only the first lane is counted.
  *
  * Sectors share a wavefront if they have the same source line, target line and shift within 64
  * bytes. The filled part of the sector must also be the same.
@@ -279,9 +277,9 @@ const banksOf = (bytes: number, address: number): number[] =>
 /**
  * Returns the cost of LDGSTS through L1. L1 stores its lines in the same banks as shared memory.
  *
- * One wavefront reads a group of lanes that have no bank conflicts in the cache. It also writes the
- * lanes that are alone in their bank of shared memory. The other lanes are written afterwards.
- * Zeros are not read and belong to the first group.
+ * One wavefront reads a group of lanes without bank conflicts in L1. The same wavefront writes each
+ * lane that has no bank conflict in shared memory. The other lanes are written afterwards. Lanes
+ * that write zeros do not read, and belong to the first group.
  */
 function cachedCopy(
   bytes: number,
@@ -311,9 +309,9 @@ function cachedCopy(
 }
 
 /**
- * Returns the cost of LDGSTS, a copy from global to shared memory. `bypass` skips L1. Lanes in
- * `zeros` write zeros instead of the data at their global address. In a copy past L1, that address
- * still determines the lane's group.
+ * Returns the cost of LDGSTS, a copy from global to shared memory. With `bypass`, the copy skips
+ * L1. Lanes in `zeros` write zeros instead of the data at their global address. If the copy skips
+ * L1, that address still determines the lane's group.
  */
 export function copyAccess(
   { bytes, bypass }: { bytes: number; bypass: boolean },

@@ -6,14 +6,14 @@ import { copyAccess, sectorsFilled } from './accesses'
 import { patternsOf, periodOf } from './access-patterns'
 
 /**
- * Marks a lane that writes zeros instead of data. The mark is added to the lane's global address,
- * which is always even.
+ * Marks a lane that writes zeros instead of data. The code adds this mark to the lane's global
+ * address, which is always even.
  */
 const zeroMark = 1
 
 /**
- * Makes the step of LDGSTS. If the trailing predicate is false, the copy writes zeros instead of
- * global data.
+ * Returns the function that executes LDGSTS. If the trailing predicate is false, the copy writes
+ * zeros instead of global data.
  */
 export function copyToShared(at: Site): Step {
   const { bytes } = widthOf(at)

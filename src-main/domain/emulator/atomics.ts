@@ -1,4 +1,7 @@
-/** Makes the steps of atomic operations, which run lane by lane in lane order. */
+/**
+ * Creates the functions that execute atomic operations. An atomic operation executes lane by lane,
+ * in lane order.
+ */
 import { zeroUniformRegister, type MemoryOperand, type Operand } from '../sass/instruction'
 import {
   bitsOf,
@@ -42,7 +45,10 @@ const packedAdd = (
   return (a: number, b: number): number => (add(a >>> 16, b >>> 16) << 16) | add(a, b)
 }
 
-/** Makes a floating-point addition. GPUs have no other floating-point atomic operation. */
+/**
+ * Returns the function for a floating-point addition. GPUs have no other floating-point atomic
+ * operation.
+ */
 function floatSum(at: Site, type: 'F32' | 'F16x2' | 'BF16x2'): Combine {
   if (!at.has('ADD')) return at.unknown(`an operation on ${type} that is not a sum`)
   at.expect('RN')
@@ -89,14 +95,14 @@ function combineOf(at: Site): Combine {
   }
 }
 
-/** Makes a 64-bit operation, computed with BigInt or doubles. */
+/** Returns the function for a 64-bit operation. It computes with BigInt or doubles. */
 function combineWide(at: Site): (old: bigint, value: bigint, other: bigint) => bigint {
   const toDouble = (bits: bigint): number =>
     doubleOf(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
   if (at.has('F64')) {
     if (!at.has('ADD')) return at.unknown('an operation on F64 that is not a sum')
     at.expect('RN')
-    // Atomic operations return a NaN unchanged and do not make it quiet.
+    // Atomic operations return a signaling NaN unchanged. They do not make it quiet.
     const isNaN = (bits: bigint): boolean =>
       isNaNDouble(Number(bits & 0xffffffffn), Number((bits >> 32n) & 0xffffffffn))
     return (old, value) => {
@@ -155,7 +161,7 @@ export function atomic(at: Site, space: Space, returns: boolean): Step {
     returns && destination !== null && !at.destinationIsZero ? [at.put(0), at.put(1)] : []
   const check = checked(at, space, bytes, true, addressOf(at, at.memory(), space))
   const { origin, stride } = originOf(at, space)
-  // Lanes that increment the same word are counted together and cost as much as one lane.
+  // An increment combines all lanes that target the same word. They cost as much as one lane.
   const costs = costsOf(space, counted ? 'store' : 'atomic', bytes)
   const traced = traceOf(at, space, 'atomic', bytes, returns)
   const [addresses] = buffers

@@ -7,8 +7,8 @@ export const leftHigh = (low: number, high: number, by: number): number =>
   by === 0 ? high : by >= 32 ? low << (by - 32) : (high << by) | (low >>> (32 - by))
 
 /**
- * SHF: shifts a two-word value and returns one word of the result. Operand a is the low word, c the
- * high word.
+ * SHF: shifts a two-word value and returns one word of the result. Operand a is the low word, and
+ * operand c is the high word.
  */
 export function funnel(at: Site): Step {
   const [low, by, high] = [0, 1, 2].map((place) => at.int(at.source(place))) as [Get, Get, Get]
@@ -27,7 +27,7 @@ export function funnel(at: Site): Step {
     const n = wrap ? amount & most : Math.min(amount, wide ? 64 : 32)
     let result: number
     if (!wide) {
-      // In 32-bit types, a two-word funnel shifts by at most one word.
+      // With 32-bit types, a funnel shift moves the two words by at most 32 bits.
       if (left) result = takeHigh ? leftHigh(lo, hi, n) : n >= 32 ? 0 : lo << n
       else if (takeHigh) result = n >= 32 ? (signed ? hi >> 31 : 0) : signed ? hi >> n : hi >>> n
       else result = n === 0 ? lo : n >= 32 ? hi : (lo >>> n) | (hi << (32 - n))
@@ -76,8 +76,8 @@ export function logic(at: Site): Step {
 }
 
 /**
- * PLOP3: computes two predicates from three inputs with truth tables. All five operands are in one
- * list, outputs first.
+ * PLOP3: computes two predicates from three inputs with truth tables. The two outputs precede the
+ * three inputs in one operand list.
  */
 export function predicateLogic(at: Site): Step {
   const { predicates } = at
@@ -99,8 +99,8 @@ export const reverse = (value: number): number => {
 }
 
 /**
- * Returns the position of the highest set bit, or -1 if there is none. For a negative signed
- * number, it is the position of the highest clear bit.
+ * Returns the position of the highest set bit, or -1 if no bit is set. For a negative signed
+ * number, returns the position of the highest clear bit.
  */
 export function findLeading(at: Site): Step {
   const a = at.int(at.source(0))

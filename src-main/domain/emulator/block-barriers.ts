@@ -1,4 +1,4 @@
-/** Barriers of a block (BAR), at which the block's warps wait for one another. */
+/** Block barriers (BAR), at which the warps of a block wait for one another. */
 import { type Block, type Control } from './warp'
 import { countLanes, lanes, scalar, type Site } from './site'
 import { mergeSame } from './divergence'
@@ -23,8 +23,8 @@ export function completeBarrier(block: Block, index: number, trace: Trace | null
 }
 
 /**
- * Makes the step of BAR. The step counts arrivals and releases the waiting warps once all have
- * arrived.
+ * Returns the function that executes BAR. It counts arrivals and releases the waiting warps once
+ * all warps have arrived.
  */
 export function barrierControl(site: Site): Control {
   const numbers = site.all('immediate', 'register', 'uniform-register')
@@ -69,8 +69,8 @@ export function barrierControl(site: Site): Control {
       value: combination === 'AND' ? 1 : 0,
     }
     block.barriers.set(number, barrier)
-    // Every arriving warp specifies the thread count of the barrier, even if the warp exits before
-    // the others arrive.
+    // Each arriving warp specifies the thread count of the barrier. The count stays valid even if
+    // that warp exits before the other warps arrive.
     barrier.wanted = wanted ?? barrier.wanted
     const rest = split.mask & ~active
     split.at++

@@ -1,4 +1,4 @@
-/** Creates the blocks of a cluster and gives their warps turns until all have exited. */
+/** Creates the blocks of a cluster and runs their warps in turn until all warps have exited. */
 import { truePredicate, type Instruction } from '../sass/instruction'
 import type { Launch } from './launch-types'
 import type { LaunchMemory } from './launch-memory'
@@ -14,7 +14,10 @@ import {
   type Warp,
 } from './warp'
 
-/** Maximum number of consecutive rounds in which only timed-out waits can continue. */
+/**
+ * Maximum number of consecutive rounds in which warps can continue only because their waits time
+ * out.
+ */
 const mostStalls = 100
 
 function newWarp(memory: LaunchMemory, block: Block, number: number, first: number): Warp {
@@ -40,7 +43,7 @@ function newWarp(memory: LaunchMemory, block: Block, number: number, first: numb
   }
 }
 
-/** Adds a block to a cluster, in the slot of its rank. */
+/** Adds a block to a cluster. The block's rank selects its slot in the scratch memory. */
 export function addBlock(
   cluster: Cluster,
   number: number,
@@ -70,7 +73,7 @@ export function addBlock(
   cluster.blocks.push(block)
 }
 
-/** Returns whether a split can run now. Ends the split's wait if the wait is over. */
+/** Returns whether a split can run now. Ends the split's wait if its condition is met. */
 function ready(split: Split, timedOut: boolean): boolean {
   const { waits } = split
   if (waits === null) return true
@@ -82,8 +85,8 @@ function ready(split: Split, timedOut: boolean): boolean {
 }
 
 /**
- * Gives a turn to each warp of the blocks, or only to warps whose wait may time out. Returns false
- * if no warp could run.
+ * Runs each warp of the blocks for one turn. With `timedOut`, waits that can time out end. Returns
+ * false if no warp could run.
  */
 function runTurns(
   blocks: readonly Block[],
@@ -102,9 +105,9 @@ function runTurns(
 }
 
 /**
- * Runs the blocks of a cluster until all have exited. `run` runs a split until it waits, exits or
- * uses up its turn. `warpsMayEnd` means that a trace ends some warps early, so other warps may wait
- * for them forever. Throws `Halt` on a deadlock.
+ * Runs the blocks of a cluster until all their warps have exited. `run` runs a split until it
+ * waits, exits or uses up its turn. `warpsMayEnd` means that a trace ends some warps early. Other
+ * warps may then wait for these warps forever. Throws `Halt` on a deadlock.
  */
 export function runCluster(
   { blocks }: Cluster,

@@ -1,7 +1,7 @@
 /**
- * The copy engine, which copies boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges
- * (UBLKCP). A copy completes when it is issued. The copied bytes count toward the barrier that the
- * copy names. For these instructions, ncu counts no sectors.
+ * The copy engine. It copies boxes of a tensor map (UTMALDG, UTMASTG) and plain byte ranges
+ * (UBLKCP). A copy completes when it is issued. Its barrier then counts the copied bytes as
+ * arrived. ncu counts no sectors for these instructions.
  */
 import type { MemoryOperand } from '../sass/instruction'
 import { barrierAt, change, type BarrierPlace } from './mbarriers'
@@ -20,7 +20,10 @@ import {
   type BoxRow,
 } from './tensor-map'
 
-/** Returns a reader of the registers that follow the register named by an operand. */
+/**
+ * Returns a function that selects a register by its distance from an operand's register. The result
+ * reads the selected register.
+ */
 function registersOf(at: Site, operand: MemoryOperand | undefined): (place: number) => Value {
   const first = operand?.uniform ?? at.unknown('it has no address')
   return (place) => at.uniform(first + place)
@@ -30,7 +33,9 @@ type Value = (warp: Warp) => number
 const memoryOperands = (at: Site): MemoryOperand[] =>
   at.all('memory').map((operand) => at.take(operand, 'uniform register'))
 
-/** Moves data between the memories in chunks. Reports a finding for an invalid access. */
+/**
+ * Moves data between global and shared memory in chunks. Reports a finding for an invalid access.
+ */
 class Mover {
   constructor(
     private readonly at: Site,
@@ -48,10 +53,7 @@ class Mover {
     this.at.machine.report({ kind, at: this.at.index, write, bytes, thread, block: 0, address })
   }
 
-  /**
-   * Returns whether a range is inside a block's shared memory and starts at a multiple of the chunk
-   * size.
-   */
+  /** Returns whether a range is inside a block's shared memory and aligned to the chunk size. */
   shared(warp: Warp, block: Block | undefined, offset: number, bytes: number): block is Block {
     const aligned = offset % chunk === 0
     if (block && aligned && offset + bytes <= this.at.machine.sharedBytes) return true
@@ -67,15 +69,15 @@ class Mover {
   }
 
   /**
-   * Reports a box that starts at an invalid place. The box is moved anyway, so that no barrier
-   * waits for it.
+   * Reports a box that starts at an invalid position. The copy still runs, because a barrier may
+   * wait for it.
    */
   begins(warp: Warp, map: TensorMap, bytes: number): void {
     const fault = boxFault(bytes, this.toShared)
     if (fault !== null) this.report(fault, warp, map.low + bytes, chunk)
   }
 
-  /** Moves bytes that are contiguous in both memories. */
+  /** Copies bytes that are contiguous in both memories. */
   move(warp: Warp, block: Block, offset: number, low: number, bytes: number): void {
     if (bytes === 0) return
     const place = block.shared + offset
@@ -103,7 +105,7 @@ class Mover {
   }
 }
 
-/** Counts the copied bytes as arrived at the barrier that waits for them. */
+/** Reports the copied bytes to the copy's barrier as arrived. */
 function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: number): void {
   if (!barrier) return
   barrier.block.watch?.release(barrier.offset, barrier.block === warp.block ? warp.number : null)
@@ -111,9 +113,9 @@ function complete(at: Site, warp: Warp, barrier: BarrierPlace | null, bytes: num
 }
 
 /**
- * Makes the step of UTMALDG and UTMASTG. The registers of one operand hold the shared-memory
- * address, the barrier and the coordinates. The registers of the other operand hold the address of
- * the tensor map.
+ * Returns the function that executes UTMALDG or UTMASTG. The registers of one operand contain the
+ * shared-memory address, the barrier and the coordinates. The registers of the other operand
+ * contain the address of the tensor map.
  */
 function copyBox(at: Site, toShared: boolean): Step {
   const rank = Number((at.matching(/^[1-5]D$/)[0] ?? at.unknown())[0])
@@ -122,11 +124,14 @@ function copyBox(at: Site, toShared: boolean): Step {
   const [box, map] = memoryOperands(at).map((operand) => registersOf(at, operand))
   if (!box || !map) return at.unknown()
   const [address, barrier, low, high] = [box(0), box(1), map(0), map(1)]
-  // Only a copy to shared memory has a barrier.
+  // Only copies to shared memory have a barrier, which precedes the coordinates.
   const coordinates = Array.from({ length: rank }, (_, place) => box((toShared ? 2 : 1) + place))
   const mover = new Mover(at, toShared)
   let known: { bytes: DataView; low: number; high: number; map: TensorMap } | null = null
-  /** Reads a tensor map. A map in the kernel's parameters never changes, so it is cached. */
+  /**
+   * Returns the tensor map at an address. A map in the kernel's parameters never changes, so it is
+   * cached.
+   */
   const mapAt = (lowAddress: number, highAddress: number): TensorMap => {
     if (known && known.low === lowAddress && known.high === highAddress) return known.map
     const bytes = at.machine.generic(lowAddress >>> 0, highAddress, tensorMapBytes)
@@ -137,7 +142,10 @@ function copyBox(at: Site, toShared: boolean): Step {
       known = { bytes: bytes!, low: lowAddress, high: highAddress, map: read }
     return read
   }
-  /** Bit mask of the block ranks that receive the box. All of these blocks use the same offset. */
+  /**
+   * Bit mask of the ranks of the blocks that receive the box. The offset is the same in all of
+   * these blocks.
+   */
   const to = at.has('MULTICAST') ? multicastOf(at) : null
   return (warp) => {
     const tensor = mapAt(low(warp), high(warp))
@@ -162,20 +170,23 @@ function copyBox(at: Site, toShared: boolean): Step {
   }
 }
 
-/** Ignores the operand that sets the L2 cache policy, because the policy does not affect results. */
+/** Marks the L2 cache policy operand as handled, because the policy does not affect results. */
 function cachePolicy(at: Site): void {
   for (const operand of at.all('word'))
     if (operand.text.startsWith('desc')) at.take(operand, 'value')
 }
 
-/** Returns the block mask of a multicast: the high half of the last register. */
+/**
+ * Returns a function that reads the block mask of a multicast. The mask is the high half of the
+ * last register.
+ */
 function multicastOf(at: Site): Value {
   const operand = at.all('uniform-register').at(-1)
   const value = at.raw(operand ?? at.unknown('it has no blocks'))
   return (warp) => value(warp.base, 0) >>> 16
 }
 
-/** Moves the rows of a box. Elements outside the array become zeros in shared memory. */
+/** Copies the rows of a box. In shared memory, elements outside the array are set to zero. */
 function moveRows(
   mover: Mover,
   warp: Warp,
@@ -202,8 +213,8 @@ function moveRows(
 }
 
 /**
- * Makes the step of UBLKCP. `S.G` copies to shared memory, and the register after the address holds
- * the barrier. The length is in chunks.
+ * Returns the function that executes UBLKCP. `S.G` copies to shared memory. Its barrier is in the
+ * register after the address. The length is in chunks.
  */
 function copyBytes(at: Site): Step {
   const toShared = at.matching(/^[SG]$/)[0] === 'S'

@@ -1,12 +1,12 @@
 /**
- * Products of bytes with 32-bit sums: dot products per lane (IDP) and matrix products of a warp
- * (IMMA).
+ * Products of bytes accumulated in 32-bit sums: dot products per lane (IDP) and matrix products of
+ * a warp (IMMA).
  */
 import { rowOf, rows } from './matrix-layout'
 import { eachLane, lanes, type Site } from './site'
 import type { Step } from './warp'
 
-/** Returns a reader of one byte or half of a word. Place 0 is the lowest. */
+/** Returns a function that extracts one byte or half from a word. Index 0 is the lowest. */
 function elementOf(at: Site, type: string | undefined): (bits: number, place: number) => number {
   switch (type) {
     case 'S8':
@@ -23,8 +23,8 @@ function elementOf(at: Site, type: string | undefined): (bits: number, place: nu
 }
 
 /**
- * IDP: adds products of elements of a and b to c. There are four products of bytes, or two products
- * of halves of a with bytes of b. The two bytes of b are in its low or high half.
+ * IDP: adds products of elements of a and b to c. It either multiplies four pairs of bytes, or two
+ * halves of a by two bytes of b. These two bytes are in the low or high half of b.
  */
 function dotProduct(at: Site): Step {
   const four = at.has('4A')
@@ -49,8 +49,9 @@ function dotProduct(at: Site): Step {
 const columns = 8
 
 /**
- * IMMA: computes 16 x 8 sums over 16 or 32 bytes. Sums wrap around. In each group of 8 rows of A
- * (or columns of B), lane l holds row l / 4. In each 16 bytes along k, lane l holds word l % 4.
+ * IMMA: computes 16 x 8 sums over a depth of 16 or 32 bytes. Sums wrap around on overflow. In each
+ * group of 8 rows of A (or columns of B), lane l has row l / 4. In each group of 16 bytes along k,
+ * it has word l % 4.
  */
 function matrixProduct(at: Site): Step {
   const shape = at.oneOf(['16816', '16832']) ?? at.unknown()

@@ -1,7 +1,7 @@
-/** Facts about the code that a launch needs before it starts. */
+/** Properties of the code that a launch must know before it starts. */
 import { zeroRegister, type Instruction } from '../sass/instruction'
 
-/** Returns whether an instruction can access less than one word. */
+/** Returns whether an instruction can access fewer than four bytes. */
 export const isNarrow = ({ operands, modifiers }: Instruction): boolean =>
   operands.some(({ kind }) => kind === 'memory') &&
   modifiers.some((word) => /^[US](8|16)$|^B?F16/.test(word))
@@ -22,7 +22,8 @@ export function registersOf(code: readonly Instruction[]): number {
           : 0
       if (index !== zeroRegister) highest = Math.max(highest, index)
     }
-  // Multi-word operands name their first register. A warpgroup product uses up to 128 registers.
+  // A multi-word operand names only its first register. A warpgroup product uses up to 128
+  // registers.
   const words = code.some(({ mnemonic }) => mnemonic === 'HGMMA' || mnemonic === 'QGMMA') ? 128 : 8
   return Math.min(highest + words, 256)
 }
@@ -31,8 +32,8 @@ export function registersOf(code: readonly Instruction[]): number {
 const stackPointer = 1
 
 /**
- * Returns whether the stack can grow beyond the size that the compiler computed. Calls grow it, and
- * so does `alloca`, which changes the stack pointer by a register.
+ * Returns whether the stack can grow beyond the size that the compiler computed. Calls can grow the
+ * stack. So can `alloca`, which changes the stack pointer by the value of a register.
  */
 export const growsStack = (code: readonly Instruction[]): boolean =>
   code.some(({ mnemonic, operands }) => {

@@ -1,11 +1,12 @@
 /**
  * Compiles straight-line segments of a kernel to WebAssembly that works on the device's memory. A
- * segment ends at the next control instruction and is compiled after it has run a few times. Each
- * segment becomes one module. Runs of arithmetic and memory accesses become separate functions. A
- * driver function calls them in order, along with the steps of the remaining instructions.
+ * segment ends at the next control instruction. It is interpreted at first, and compiled if it runs
+ * again. Each segment becomes one module. Within the module, each run of arithmetic and each memory
+ * access is a separate function. A driver function calls these functions in order. It also calls
+ * the interpreter for the remaining instructions.
  *
- * A module contains no address or argument, so all launches of the same code can use it at any
- * size.
+ * A module does not depend on addresses or arguments. All launches of the same code can therefore
+ * share it, at any problem size.
  */
 import type { Instruction } from '../sass/instruction'
 import type { Device } from './device'
@@ -30,7 +31,8 @@ interface SegmentSetting extends Omit<
   'fixFunction' | 'nativeMultiplyAdd' | 'constantPlace'
 > {
   /**
-   * Start of the launch's tables in the device's memory. All places below are byte offsets from it.
+   * Start of the launch's tables in the device's memory. `onPlace`, `fixPlace` and the places of
+   * the banks are byte offsets from this start.
    */
   tables: number
   /** Constant banks in the tables. */
@@ -40,25 +42,25 @@ interface SegmentSetting extends Omit<
   /** Returns whether an instruction has no effect in the emulator. */
   isNothing: (instruction: Instruction) => boolean
   /**
-   * Returns whether the step of the instruction at `index` handles everything that the instruction
-   * encodes. Otherwise the instruction stops the kernel.
+   * Returns whether the interpreter supports the complete encoding of the instruction at `index`.
+   * An unsupported instruction stops the kernel.
    */
   isKnown: (index: number) => boolean
   /**
-   * Settings of compiled loads and stores, and the place of an instruction's patterns. It is null
-   * if steps do all accesses.
+   * Settings for compiled loads and stores, and the byte offset of each instruction's patterns.
+   * Null means that all accesses are interpreted.
    */
   memory: (FastSetting & { site: (index: number) => number }) | null
   /** Executes the instruction at `index` for the lanes in `active`. */
   step: (index: number, active: number) => void
-  /** Called when compiled code replaces the step of an access. */
+  /** Called when compiled code replaces the interpretation of an access. */
   onAccess: (index: number, pattern: FastPattern) => void
 }
 
 const three = [i32, i32, i32]
 
 /**
- * Returns whether WebAssembly supports the relaxed SIMD multiply-add and the CPU rounds it once.
+ * Returns whether the host supports the relaxed SIMD multiply-add and the CPU rounds it only once.
  * Node 20 needs `--experimental-wasm-relaxed-simd`, which a host can set at run time.
  */
 function triesMultiplyAdd(): boolean {
@@ -76,7 +78,7 @@ function triesMultiplyAdd(): boolean {
   return new Float32Array(memory.buffer)[0] !== 0
 }
 
-/** Caches a positive answer, which cannot change. */
+/** Caches a positive answer, because it cannot change. */
 let roundsOnce = false
 const multipliesAndAddsOnce = (): boolean => (roundsOnce ||= triesMultiplyAdd())
 
@@ -86,7 +88,10 @@ const imports = [
 ]
 const [fixFunction, stepFunction] = [0, 1]
 
-/** Compiles the instructions from `first` up to `end`, none of which is a control instruction. */
+/**
+ * Compiles the instructions from `first` up to `end` (exclusive). None of them may be a control
+ * instruction.
+ */
 type SegmentCompiler = (first: number, end: number) => Segment
 
 interface Compiled {
@@ -96,7 +101,7 @@ interface Compiled {
   accesses: readonly { index: number; pattern: FastPattern }[]
 }
 
-/** Compiled segments by kernel, launch layout and first instruction. */
+/** Compiled segments, keyed by kernel, launch layout and first instruction. */
 const compiled = new WeakMap<readonly Instruction[], Map<string, Map<number, Compiled>>>()
 
 function compiledOf(
@@ -178,7 +183,7 @@ export function segmentCompiler(
   }
 }
 
-/** Builds the function of a segment, which calls the functions of its parts. */
+/** Builds the driver function of a segment, which calls the functions of the segment's parts. */
 class Driver {
   readonly code = new Code(3)
   private readonly active = this.code.local(i32)
@@ -192,8 +197,8 @@ class Driver {
   }
 
   /**
-   * Adds an instruction. `whole` is the function that executes the instruction for a full warp.
-   * That function returns 0 if it did nothing.
+   * Adds an instruction. `whole` is the compiled function for a full warp. It returns 0 if the
+   * instruction must be interpreted.
    */
   instruction(instruction: Instruction, index: number, whole: number | null): void {
     const { code, setting, active } = this

@@ -1,20 +1,22 @@
-/** Constant bank 0 of a launch: dimensions, parameters and driver values. */
+/** Constant bank 0 of a launch, which contains the dimensions, parameters and driver values. */
 import { localHigh, parameterHigh } from './device'
 import type { Extent } from './special-registers'
 
 export interface LaunchBank {
-  /** Compute capability times ten: 90 for sm_90. */
+  /** Compute capability times ten, for example 90 for sm_90. */
   architecture: number
   grid: Extent
   block: Extent
-  /** Kernel arguments in the layout that the kernel expects. */
+  /** Kernel arguments in the kernel's parameter layout. */
   parameters: Uint8Array
   localBytes: number
-  /** Number of blocks per cluster along x. It is 1 without clusters. */
+  /** Number of blocks per cluster along x. The default of 1 means no clusters. */
   clusterBlocks?: number
 }
 
-/** Returns constant bank 0 as the driver fills it: dimensions, end of the stack, and parameters. */
+/**
+ * Returns constant bank 0 as filled by the driver: dimensions, end of the stack, and parameters.
+ */
 export function launchBank({
   architecture,
   grid,
@@ -34,7 +36,7 @@ export function launchBank({
   if (architecture >= 90) {
     view.setUint32(0x198, base, true)
     view.setUint32(0x19c, parameterHigh, true)
-    // A kernel computes %clusterid by multiplying the block index by these reciprocals, as floats.
+    // The kernel multiplies the block index by these float reciprocals to compute %clusterid.
     const cluster = [clusterBlocks, 1, 1]
     for (const [axis, blocks] of cluster.entries()) {
       view.setUint32(0x144 + 4 * axis, blocks, true)

@@ -1,4 +1,4 @@
-/** Control instructions: branches, calls, and instructions that wait. */
+/** Control instructions: branches, calls, barriers, and other instructions that wait. */
 import type { Instruction } from '../sass/instruction'
 import { phaseControl } from './mbarriers'
 import { type Cluster, type Control, type Split, type Warp } from './warp'
@@ -8,7 +8,7 @@ import { systemCall } from './system-calls'
 import { barrierControl, completeBarrier } from './block-barriers'
 import { branch, converge, convergenceOf, giveWay, scatter, setConvergence } from './divergence'
 
-/** Instructions that decide where a warp continues. */
+/** Instructions that can change where a warp continues. */
 const controls = new Set([
   'BRA',
   'BRX',
@@ -68,7 +68,7 @@ const barrierIndex = (site: Site): number => {
 /** Returns the second condition of a control instruction, in addition to its guard. */
 const conditionOf = (site: Site): ((warp: Warp) => number) => site.predicate(site.predicates[0])
 
-/** Makes the step of a control instruction. */
+/** Returns the function that executes a control instruction. */
 export function controlOf(
   instruction: Instruction,
   index: number,
@@ -95,8 +95,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
       const holds = conditionOf(site)
       site.expect('U')
-      // If any lane branches, all lanes branch, even lanes that the guard excludes, because they
-      // share the uniform registers.
+      // With ANY, all lanes of the split branch if any lane does, even lanes that the guard
+      // excludes. All lanes share the uniform registers.
       const any = site.has('ANY')
       return (warp, split, active) => {
         const taken = active & holds(warp)
@@ -104,7 +104,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       }
     }
     case 'BRX': {
-      // The target is the register plus the printed offset, relative to the next instruction.
+      // The target is the address of the next instruction plus the register and the printed offset.
       const by = site.int(site.all('register')[0] ?? site.unknown())
       const [offset] = site.all('immediate')
       const plus = offset ? site.take(offset, 'value').bits : 0
@@ -115,7 +115,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
     }
     case 'BSSY': {
       const barrier = barrierIndex(site)
-      // Lanes wait at BSYNC, so the step does not need the target.
+      // Lanes wait at BSYNC, so BSSY's target is not needed.
       site.target()
       return (warp, split, active) => {
         setConvergence(warp, barrier, active, () => active)
@@ -175,7 +175,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       const [operand] = site.all('register', 'immediate', 'uniform-register')
       const among = operand ? site.int(operand) : () => -1
       site.expect('ALL')
-      // A COLLECTIVE section is the code before its target.
+      // With COLLECTIVE, the target marks the end of the collective section. The emulator ignores
+      // it.
       if (site.has('COLLECTIVE')) site.target()
       return (warp, split, active) => {
         const lane = active === 0 ? 0 : 31 - Math.clz32(active & -active)
@@ -202,8 +203,8 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       site.expect('REL')
       const target = site.target()
       if (register) {
-        // The operand is a function pointer. The function's place in the kernel is in constant bank
-        // 2, a table made by nvcc.
+        // The operand is a function pointer. nvcc stores the function's address within the kernel
+        // in a table in constant bank 2.
         const place = site.int(register)
         return (warp, split, active) =>
           scatter(
@@ -221,7 +222,7 @@ function makeControl(site: Site, index: number, machine: EmulatorState): Control
       site.expect('REL', 'NODEC')
       const address = site.int(site.all('register')[0] ?? site.unknown())
       const from = site.all('target').length > 0 ? site.target() : 0
-      // Lanes at different recursion depths return to different places.
+      // Lanes at different recursion depths return to different addresses.
       return (warp, split, active) =>
         scatter(warp, split, active, index, counts, (lane) => from + address(warp.base, lane) / 16)
     }

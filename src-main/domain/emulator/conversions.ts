@@ -63,8 +63,8 @@ function floatToInteger(at: Site): Step {
   const round = roundTo[mode]!
   const ftz = !from64 && at.has('FTZ') ? flush : (value: number) => value
   const wide = at.has('U64') || at.has('S64')
-  // Conversions of floats to wide integers always have NTZ on a GPU, and conversions of doubles
-  // never do.
+  // On a GPU, a conversion from float to a wide integer always has NTZ. A conversion from double
+  // never has it.
   const toZero = at.has('NTZ')
   if (wide ? toZero : from64 === toZero) return at.unknown('a conversion that a GPU refuses')
   if (wide) {
@@ -95,15 +95,15 @@ function floatToInteger(at: Site): Step {
 }
 
 /**
- * Rounds an integer to a float in the given direction. The integer may need more bits than a double
- * has.
+ * Rounds an integer to a float in the given direction. The integer may have more bits than fit in a
+ * double.
  */
 function wholeToFloat(value: bigint, mode: Rounding): number {
   const near = Math.fround(Number(value))
   if (BigInt(near) === value) return near
   if (mode === 'RN') {
-    // Converting through a double rounds twice. Comparing with the two adjacent floats corrects the
-    // result.
+    // A conversion through a double rounds twice. Comparing with the two adjacent floats corrects
+    // the result.
     return settle(value, near)
   }
   return directed(value, near, mode)
@@ -186,7 +186,8 @@ function integerToFloat(at: Site): Step {
 /** F2F: converts between FP64, FP32 and FP16. The modifiers list the target format first. */
 function floatToFloat(at: Site): Step {
   const [to, from] = at.matching(/^B?F\d+$/)
-  // Other conversions do not exist as F2F. For them, a GPU rounds to nearest with F2FP and HADD2.
+  // F2F supports no other conversions. GPUs implement the others with F2FP and HADD2, which round
+  // to nearest.
   if ((to === 'F64') === (from === 'F64')) return at.unknown('a conversion that a GPU refuses')
   const operand = at.source(0)
   const wide = from === 'F64' ? doubleWords(at, operand) : null
@@ -218,7 +219,7 @@ function floatToFloat(at: Site): Step {
           ? (value) => bitsOf(Math.fround(value))
           : at.unknown()
   if (wide !== null && to !== 'BF16') {
-    // A NaN keeps its leading mantissa bits and becomes quiet.
+    // A NaN becomes quiet and keeps its leading mantissa bits.
     const [first, kept] = to === 'F32' ? [0x7fc00000, 23] : [0x7e00, 10]
     const ofNaN = (low: number, high: number): number =>
       (high < 0 ? (to === 'F32' ? 0x80000000 : 0x8000) : 0) |
@@ -235,7 +236,8 @@ function floatToFloat(at: Site): Step {
 }
 
 /**
- * F2FP.UNPACK_B: converts two FP8 numbers in half a register to two FP16 numbers, without rounding.
+ * F2FP.UNPACK_B: converts two packed FP8 numbers to two FP16 numbers, without rounding. The FP8
+ * numbers are in one half of a register.
  */
 function unpackEights(at: Site): Step {
   const operand = at.source(0)
@@ -251,14 +253,14 @@ function unpackEights(at: Site): Step {
   })
 }
 
-/** F2FP: packs two floats as FP16 or BF16. The first float goes to the upper half. */
+/** F2FP: packs two floats as FP16 or BF16. The first float is stored in the upper half. */
 function pack(at: Site): Step {
   if (at.has('UNPACK_B')) return unpackEights(at)
   const brain = at.has('BF16')
   if (!brain && !at.has('F16')) return at.unknown()
   at.expect('F32', 'PACK_AB')
   const to = brain ? brainBits : halfBits
-  // GPUs ignore or reject the sign bits of these operands, and no compiler sets them.
+  // A GPU ignores or rejects the sign bits of these operands. No compiler sets them.
   const [a, b] = [at.raw(at.source(0)), at.raw(at.source(1))].map(
     (bits): Get =>
       (base, lane) =>

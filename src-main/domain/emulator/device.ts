@@ -1,9 +1,9 @@
 /**
- * The memory of an emulated GPU: one flat array. It holds a task's buffers, followed by the
- * temporary memory of a launch (registers, shared and local memory).
+ * The memory of an emulated GPU, stored in one flat array. The array contains a task's buffers,
+ * followed by the temporary memory of a launch (registers, shared and local memory).
  *
- * A device address combines a fixed high half with the offset into the array. 64-bit address
- * arithmetic therefore works as on a GPU, and stray addresses are detected.
+ * A device address combines a fixed high half with the offset into the array. Therefore, 64-bit
+ * address arithmetic works as on a GPU. Invalid addresses are detected.
  */
 
 const pageBytes = 65536
@@ -12,8 +12,8 @@ const alignment = 256
 const gap = 4096
 
 /**
- * High half of every device address. The values below it mark generic addresses of shared memory,
- * kernel parameters, local memory and functions.
+ * High half of every device address. Smaller values mark generic addresses of shared memory, kernel
+ * parameters, local memory and functions.
  */
 export const deviceHigh = 0x7f00
 export const sharedHigh = 0x7f01
@@ -24,7 +24,7 @@ const deviceBase = deviceHigh * 2 ** 32
 
 export interface Allocation {
   readonly name: string
-  /** Byte offset into the device memory. */
+  /** Byte offset of the buffer in the device memory. */
   readonly offset: number
   readonly bytes: number
 }
@@ -32,22 +32,22 @@ export interface Allocation {
 export interface Device {
   readonly memory: WebAssembly.Memory
   readonly allocations: readonly Allocation[]
-  /** Reserves a zeroed buffer. */
+  /** Allocates a zeroed buffer. */
   allocate(name: string, bytes: number): Allocation
   /**
-   * Returns aligned space behind all buffers for the duration of one launch. The next call reuses
-   * the space.
+   * Returns aligned scratch space after all buffers, for the duration of one launch. The next call
+   * reuses the same space.
    */
   scratch(bytes: number): number
   bytes(allocation: Allocation): Uint8Array
-  /** Zeroes the used memory, because another device may use it next. */
+  /** Zeroes the used memory, so that another device can reuse it. */
   clear(): void
 }
 
 export const addressOf = (allocation: Allocation): bigint =>
   BigInt(deviceBase) + BigInt(allocation.offset)
 
-/** Returns the offset of a device address, or null for any other address. */
+/** Returns the byte offset for a device address, or null if `address` is not a device address. */
 export function offsetOf(address: bigint): number | null {
   const offset = Number(address - BigInt(deviceBase))
   return offset >= 0 && offset < 2 ** 32 ? offset : null
@@ -63,7 +63,7 @@ export const newMemory = (limitBytes = 2 ** 32): WebAssembly.Memory =>
     maximum: Math.min(65536, Math.ceil(limitBytes / pageBytes)),
   })
 
-/** Creates a device. `memory` must be all zeros. */
+/** Creates a device. `memory` must contain only zeros. */
 export function createDevice(memory = newMemory()): Device {
   const allocations: Allocation[] = []
   let end = pageBytes

@@ -1,8 +1,8 @@
-/** Divergence of a warp: lanes split at a branch and reconverge at a barrier. */
+/** Divergence within a warp. Lanes split at a branch and reconverge at a barrier. */
 import { warpLanes, type Wait, type Split, type Counts, type Warp } from './warp'
 
 /**
- * Sends the lanes in `active` to another instruction. The other lanes continue at the next
+ * Moves the lanes in `active` to another instruction. The other lanes continue at the next
  * instruction.
  */
 export function branch(
@@ -25,7 +25,7 @@ export function branch(
 }
 
 /**
- * Sends each lane in `active` to its own target. The other lanes continue after the instruction at
+ * Moves each lane in `active` to its own target. The other lanes continue after the instruction at
  * `index`.
  */
 export function scatter(
@@ -54,7 +54,7 @@ export function scatter(
   if (rest !== 0) warp.splits.push({ at: index + 1, mask: rest, waits: null })
 }
 
-/** Returns the union of the masks that the lanes in `mask` have stored in a convergence barrier. */
+/** Returns the union of the convergence-barrier masks of the lanes in `mask`. */
 export function convergenceOf({ convergence }: Warp, barrier: number, mask: number): number {
   let union = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1)
@@ -62,7 +62,7 @@ export function convergenceOf({ convergence }: Warp, barrier: number, mask: numb
   return union
 }
 
-/** Replaces the convergence-barrier mask of each lane in `mask` with the result of `valueOf`. */
+/** Sets the convergence-barrier mask of each lane in `mask` to the result of `valueOf`. */
 export function setConvergence(
   { convergence }: Warp,
   barrier: number,
@@ -86,7 +86,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   )
   const wantedBy = waiting.map(({ mask }) => convergenceOf(warp, barrier, mask) | mask)
   for (const [place, first] of waiting.entries()) {
-    // Lanes at other recursion depths wait at this barrier for different lanes.
+    // At this barrier, lanes at different recursion depths wait for different lanes.
     const group = waiting.filter(
       ({ mask }, other) => mask & wantedBy[place]! && first.mask & wantedBy[other]!,
     )
@@ -103,7 +103,7 @@ function convergeAt(warp: Warp, barrier: number): boolean {
   return false
 }
 
-/** Releases waiting lanes once all the lanes that they wait for have arrived. */
+/** Releases waiting lanes for which all expected lanes have arrived. */
 export function converge(warp: Warp): void {
   let [barriers, others] = [0, false]
   for (const { waits } of warp.splits) {
@@ -117,14 +117,14 @@ export function converge(warp: Warp): void {
   for (const { waits } of waiting) {
     if (waits?.kind !== 'warp') continue
     const { mask } = waits
-    // CUDA does not define the result if a mask omits waiting lanes. The emulator lets those lanes
+    // CUDA does not define the behavior if a mask omits waiting lanes. In the emulator, those lanes
     // wait only for the other lanes.
     const all = waiting.filter((split) => split.mask & mask || split.waits === waits)
     const arrived = all.reduce((union, split) => union | split.mask, 0)
     const wanted = mask & warp.live
     if ((arrived & wanted) !== wanted) continue
     for (const split of all) split.waits = null
-    // Lanes that wait at the same instruction continue together.
+    // Lanes that wait at the same instruction continue as one split.
     const first = all[0]!
     if (all.every((split) => split.at === first.at)) join(warp, all, arrived)
     break
@@ -138,8 +138,8 @@ const nextTurn: Wait = { kind: 'until', over: () => true, end: () => {}, timesOu
 
 /**
  * Handles YIELD and NANOSLEEP, which appear in loops that may wait for other lanes. The other lanes
- * run next. Lanes that wait to reconverge with the yielding lanes continue without them. Otherwise
- * a lane that holds a lock would wait for the lanes that want the lock.
+ * run next. Lanes that wait to reconverge with the yielding lanes stop waiting for them. Otherwise,
+ * a lane that has acquired a lock would wait for lanes that spin on the lock.
  */
 export function giveWay(warp: Warp, split: Split): void {
   split.waits = nextTurn
@@ -155,7 +155,7 @@ function join(warp: Warp, waiting: Split[], mask: number): void {
     warp.splits = warp.splits.filter((split) => split === first || !waiting.includes(split))
 }
 
-/** Merges splits that a barrier released at the same instruction. */
+/** Merges splits that a barrier has released at the same instruction. */
 export function mergeSame(warp: Warp): void {
   if (warp.splits.length < 2) return
   for (const split of warp.splits) {

@@ -1,6 +1,6 @@
 /**
- * Writes the WebAssembly of one access. The code checks that the addresses match a known pattern,
- * then does the load, store or copy.
+ * Writes the WebAssembly function of one memory access. The function checks that the addresses
+ * match a known pattern. It then does the load, store or copy.
  */
 import {
   zeroRegister,
@@ -41,8 +41,8 @@ import { predicateIndex } from './site-operands'
 
 export interface FastSetting {
   /**
-   * Row of the first uniform register and byte offset of the first predicate, both relative to the
-   * warp's base.
+   * Row of the first uniform register, and byte offset of the first predicate. Both are relative to
+   * the warp's base.
    */
   registers: number
   predicates: number
@@ -54,8 +54,8 @@ export class Writer {
   private readonly way: number
   private readonly bad: number
   /**
-   * For each address: the value added to its register, and the first lane's address as a byte
-   * offset into memory.
+   * For each address: the base that is added to the address register, and the byte address of the
+   * first lane's value.
    */
   private readonly bases: number[]
   private readonly firsts: number[]
@@ -99,7 +99,7 @@ export class Writer {
     this.giveUpIf()
   }
 
-  /** Pushes the value of an address register for a lane. */
+  /** Pushes a lane's value of an address register. */
   private register(place: number, lane: number): void {
     const { code } = this
     const { register } = this.addresses[place]!
@@ -108,7 +108,9 @@ export class Writer {
     code.memory(scalar.load, register * rowBytes + 4 * lane)
   }
 
-  /** Computes the start of each address and converts shared-memory addresses to offsets. */
+  /**
+   * Computes the first lane's value of each address. Converts shared-memory addresses to offsets.
+   */
   begin(): void {
     const { code } = this
     for (const [place, { offset, uniform }] of this.addresses.entries()) {
@@ -141,8 +143,8 @@ export class Writer {
   }
 
   /**
-   * Looks up the address pattern. Counts the access if the pattern is known and within bounds.
-   * Otherwise returns 0.
+   * Writes the lookup of the address pattern. If the pattern is known and all addresses are within
+   * bounds, the code counts the access. Otherwise, the function returns 0.
    */
   compare(periods: readonly number[]): void {
     const { code } = this
@@ -158,7 +160,7 @@ export class Writer {
     code.tables()
     code.op(scalar.add, scalar.add)
     code.set(this.way)
-    // A used way never has a pattern start of 0.
+    // The start field of a used way is never 0.
     code.get(this.way)
     code.memory(scalar.load, 0)
     pushStart(code, periods, (place) => code.get(this.firsts[place]!))
@@ -235,7 +237,7 @@ export class Writer {
     this.code.op(scalar.add)
   }
 
-  /** Appends code that runs for patterns of one shape and then returns from the function. */
+  /** Writes code that handles patterns of one shape and then returns from the function. */
   private inShape(shape: number, write: () => void): void {
     const { code } = this
     code.get(this.way)
@@ -247,7 +249,10 @@ export class Writer {
     code.op(scalar.return, scalar.end)
   }
 
-  /** Transposes four vectors of four words in place. The vectors are in the first four locals. */
+  /**
+   * Writes an in-place transposition of four vectors of four words. The vectors are in the first
+   * four locals.
+   */
   private transpose(): void {
     const { code } = this
     const [a, b, c, d, e, f, g, h] = this.vectors as [
@@ -384,7 +389,7 @@ export class Writer {
     }
   }
 
-  /** Copies from global to shared memory, lane by lane. */
+  /** Writes a copy from global to shared memory, lane by lane. */
   copy(): void {
     const { code } = this
     for (let lane = 0; lane < lanes; lane++) {

@@ -1,9 +1,9 @@
 /**
  * Runs loads, stores and copies of a whole warp as WebAssembly for known address patterns.
  *
- * All lanes must be within bounds, and their distances from the first lane must match a pattern.
- * The cost is then known. Otherwise the function returns 0. The instruction's step then does the
- * access and saves the pattern for next time.
+ * The compiled function requires that all addresses are within bounds and match a cached pattern of
+ * distances from the first lane. The cost is then known. Otherwise, the function returns 0. The
+ * access is then interpreted, and its pattern is cached for the next time.
  */
 import {
   type Instruction,
@@ -28,8 +28,8 @@ interface FastAccess {
 const widths: Record<string, number> = { '64': 8, '128': 16 }
 
 /**
- * Returns the compiled access, or null if the instruction must use its step. `site` is the place of
- * its patterns in the launch's tables.
+ * Returns the compiled access, or null if the instruction must be interpreted. `site` is the byte
+ * offset of its patterns in the launch's tables.
  */
 export function fastAccess(
   instruction: Instruction,

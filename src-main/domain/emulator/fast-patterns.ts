@@ -1,5 +1,5 @@
 /**
- * Address patterns of an instruction in the launch's tables: layout, lookup in compiled code, and
+ * The table of cached address patterns of an instruction: its layout, lookup in compiled code, and
  * insertion.
  */
 import { Code, scalar } from './wasm'
@@ -10,18 +10,21 @@ export const rowBytes = 4 * lanes
 const ways = 32
 
 /**
- * Bytes before an instruction's ways. For each of two addresses, they hold the lowest address and
- * the size of the allowed range.
+ * Size in bytes of the bounds that precede an instruction's ways. For each of two addresses, the
+ * bounds contain the lowest address and the size of the allowed range.
  */
 export const boundsBytes = 16
 
 /**
- * Byte offsets of the fields of a way, which stores one cached pattern. The fields are the start,
- * the shape, the hit count (8 bytes), and the smallest and largest distance of each address.
+ * Byte offsets of the fields of a cache way. Each way stores one pattern. The fields are the start,
+ * the shape, the hit count (8 bytes), and the smallest and largest distance for each address.
  */
 export const [shapeAt, timesAt, reachAt, wayHeader] = [4, 8, 16, 32]
 
-/** Shapes of a pattern. All lanes use one address, each lane follows the previous one, or neither. */
+/**
+ * Shapes of a pattern. Either all lanes use the same address, or the lanes are contiguous, or
+ * neither.
+ */
 export const shapes = { any: 0, same: 1, contiguous: 2 } as const
 
 export const wayBytes = wayHeader + 2 * rowBytes
@@ -29,17 +32,20 @@ export const wayBytes = wayHeader + 2 * rowBytes
 export const siteBytes = boundsBytes + ways * wayBytes
 
 export interface FastPattern {
-  /** Memory spaces of the addresses. The space that determines the shape comes first. */
+  /** Memory space of each address. The first space determines the shape. */
   spaces: readonly ('global' | 'shared')[]
-  /** Shift of each address that does not change the cost. */
+  /** Period of each address. Shifting an address by its period does not change the cost. */
   periods: readonly number[]
   bytes: number
 }
 
-/** Lanes whose distances from the first lane quickly distinguish patterns. */
+/** Lanes used in the hash. Their distances from the first lane usually differ between patterns. */
 const telling = [1, 8, 31]
 
-/** Pushes the index of a pattern's way, computed from the lane distances and the first address. */
+/**
+ * Pushes the way index of a pattern. The index is a hash of the lane distances and the first
+ * address.
+ */
 export function pushHash(
   code: Code,
   periods: readonly number[],
@@ -63,7 +69,7 @@ export function pushHash(
   code.op(scalar.shrUnsigned)
 }
 
-/** Returns the index of a pattern's way, computed with the same hash in JavaScript. */
+/** Returns the way index of a pattern, computed with the same hash in JavaScript. */
 function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): number {
   let hash = 0
   for (const [place, row] of addresses.entries()) {
@@ -73,7 +79,7 @@ function hashOf(periods: readonly number[], addresses: readonly Int32Array[]): n
   return Math.imul(hash, 0x9e3779b1) >>> 27
 }
 
-/** Pushes the position of each address in its line, combined into one number above 0. */
+/** Pushes each address modulo its period, packed into one number above 0. */
 export function pushStart(
   code: Code,
   periods: readonly number[],
@@ -95,14 +101,11 @@ const startOf = (periods: readonly number[], addresses: readonly Int32Array[]): 
 export interface FastSite {
   readonly pattern: FastPattern
   readonly address: number
-  /** Costs of the cached patterns by way. */
+  /** Costs of the cached patterns, indexed by way. */
   readonly costs: (Cost | undefined)[]
 }
 
-/**
- * Saves the pattern of an access that ran through its step. Returns the evicted pattern with its
- * count.
- */
+/** Stores the pattern of an interpreted access. Returns the evicted pattern and its hit count. */
 export function keepPattern(
   words: Int32Array,
   site: FastSite,
@@ -149,7 +152,7 @@ function takeCount(
   return { cost, times }
 }
 
-/** Returns and resets the counts of all cached patterns of an instruction. */
+/** Returns and resets the hit counts of all cached patterns of an instruction. */
 export const takeCounts = (
   words: Int32Array,
   site: FastSite,

@@ -1,6 +1,6 @@
 /**
- * Computes the initial buffer contents that the runner creates before a rung runs. It uses the same
- * function of seed, stream and index as `cuda-kernels/runner/fill.hpp`.
+ * Computes the initial buffer contents for a rung. They match the runner's buffers, because the
+ * values are the same function of seed, stream and index as in `cuda-kernels/runner/fill.hpp`.
  */
 import { brainBits, halfBits, multiplyHigh } from './float'
 import { eightBits, smallFloats } from './small-floats'
@@ -13,15 +13,17 @@ export type FillRule =
   | { kind: 'permutation' }
 
 /**
- * Inserts special values. Every `every`-th line of `length` elements contains one of
- * `specialKinds`, which alternate.
+ * Placement of special values. One in every `every` lines of `length` elements contains a special
+ * value. The kinds in `specialKinds` alternate.
  */
 interface Special {
   every: number
   length: number
 }
 
-/** Special values of a line. They fill the whole line or one randomly chosen element. */
+/**
+ * Special values for a line. A value fills the whole line or replaces one randomly chosen element.
+ */
 const specialKinds = [
   { value: -Infinity, everywhere: true },
   { value: -Infinity, everywhere: false },
@@ -29,7 +31,7 @@ const specialKinds = [
   { value: NaN, everywhere: false },
 ] as const
 
-/** A 64-bit value as two 32-bit words. */
+/** A 64-bit value, stored as two 32-bit words. */
 interface Long {
   high: number
   low: number
@@ -159,8 +161,8 @@ function writer(
 }
 
 /**
- * Returns a number in (-1, 1) that is an odd multiple of 2^-23, which is exact in a float. For f64
- * it is a multiple of 2^-52. A rung that computes an f64 task in float then fails an exact check.
+ * Returns an odd multiple of 2^-23 in (-1, 1), which is exact in a float. For f64, the result is an
+ * odd multiple of 2^-52. A rung that processes an f64 task in float therefore fails an exact check.
  */
 function uniformOf({ high, low }: Long, dtype: string): number {
   const places = dtype === 'f64' ? 52 : 23
@@ -169,8 +171,8 @@ function uniformOf({ high, low }: Long, dtype: string): number {
 }
 
 /**
- * Returns a random permutation, made by four rounds of a Feistel network. The rounds repeat until
- * the result is below `count`.
+ * Returns a random permutation of the numbers below `count`. It applies a four-round Feistel
+ * network until the result is below `count`.
  */
 function permutation(count: number, random: ReturnType<typeof randomStream>) {
   let half = 1
@@ -203,7 +205,7 @@ function writeSpecials(
   const bits: Long = { high: 0, low: 0 }
   for (let line = every - 1; line < count / length; line += every) {
     const { value, everywhere } = specialKinds[((line + 1) / every - 1) % specialKinds.length]!
-    // Element indices are below `count`, so no element uses these stream numbers.
+    // All element indices are below `count`, so these stream indices are unused.
     random(count + line, bits)
     const start = line * length
     if (everywhere) for (let i = start; i < start + length; i++) write(i, value)

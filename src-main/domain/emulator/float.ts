@@ -1,4 +1,7 @@
-/** GPU floating-point arithmetic that matches the GPU bit by bit where JavaScript differs. */
+/**
+ * Floating-point arithmetic that matches the GPU bit by bit where JavaScript's own operations
+ * differ.
+ */
 export { halfOf } from '../task/dtype'
 
 const f32 = new Float32Array(1)
@@ -6,7 +9,7 @@ const f32Bits = new Int32Array(f32.buffer)
 const f64 = new Float64Array(1)
 const f64Words = new Uint32Array(f64.buffer)
 
-/** Bits of the NaN that all FP32 operations return. */
+/** Bits of the canonical NaN that FP32 operations return. */
 export const nanBits = 0x7fffffff
 
 export const floatOf = (bits: number): number => {
@@ -26,7 +29,7 @@ export const doubleOf = (low: number, high: number): number => {
   return f64[0]!
 }
 
-/** Returns the low and the high word of a double. */
+/** Returns the low word and the high word of a double. */
 export const wordsOf = (value: number): [number, number] => {
   f64[0] = value
   return [f64Words[0]! | 0, f64Words[1]! | 0]
@@ -38,7 +41,7 @@ export const isNaNDouble = (low: number, high: number): boolean =>
 
 const smallestNormal = 2 ** -126
 
-/** Replaces a denormal number with a zero of the same sign. */
+/** Replaces a denormal number with zero of the same sign. */
 export const flush = (value: number): number =>
   Math.abs(value) < smallestNormal ? (Object.is(value, -0) || value < 0 ? -0 : 0) : value
 
@@ -62,8 +65,8 @@ const overflow = 2 ** 128 - 2 ** 103
 
 /**
  * Returns a * b + c for floats, rounded once. The product of two floats is exact in a double.
- * Rounding the sum to a double first is usually correct. It is wrong only if the sum is inexact and
- * the double is at the midpoint between two floats.
+ * Rounding the sum to a double first is usually correct. It is wrong only if that rounding is
+ * inexact and the double is the midpoint between two floats.
  */
 export function fusedMultiplyAdd(a: number, b: number, c: number): number {
   const product = a * b
@@ -99,15 +102,15 @@ export function multiplyAddDirected(a: number, b: number, c: number, mode: Round
   if (mode === 'RN') return fusedMultiplyAdd(a, b, c)
   const product = a * b
   const sum = product + c
-  // When rounding down, numbers that cancel give -0.
+  // If the terms cancel while rounding down, the result is -0.
   if (sum === 0 && mode === 'RM' && (Object.is(product, -0) || Object.is(c, -0) || product !== 0))
     return -0
   return roundFloat(sum, sumError(product, c, sum), mode)
 }
 
 /**
- * Returns the bits of the nearest FP16. The double must be exact or have more than twice the bits
- * of FP16.
+ * Returns the bits of the FP16 nearest to `value`. `value` must be exact or rounded to more than
+ * twice the precision of FP16. Rounding twice is then harmless.
  */
 export function halfBits(value: number): number {
   if (Number.isNaN(value)) return 0x7fff
@@ -140,8 +143,8 @@ export function bfloatBitsOf(value: number, error = 0): number {
   const float = Math.fround(value)
   const left = value - float + error
   if (Number.isNaN(left) || left === 0 || !Number.isFinite(float)) return brainBits(float)
-  // Truncate to a float and set the lowest bit if anything was lost. The next rounding is then
-  // correct.
+  // Truncate to a float and set the lowest bit if truncation lost any bits. The next rounding is
+  // then correct.
   const bits = bitsOf(float)
   const towardsZero = float !== 0 && left > 0 !== float > 0 ? bits - 1 : bits
   return brainBits(floatOf(towardsZero | 1))

@@ -12,7 +12,8 @@ export type Table = Record<string, (at: Site) => Step>
 const saturated = (value: number): number => (value > 0 ? Math.min(value, 1) : 0)
 
 /**
- * Returns a function that computes a * b + c with the modifiers applied. A saturated NaN becomes 0.
+ * Returns a function that computes a * b + c and applies the modifiers. Saturation converts NaN to
+ * 0.
  */
 function floatResult(at: Site): (a: number, b: number, c: number) => number {
   const mode = roundingOf(at)
@@ -39,8 +40,8 @@ function ternary(at: Site, [a, b, c]: [Get, Get, Get]): Step {
 
 const one: Get = () => 1
 /**
- * Returns a zero with the sign of the product. Adding this zero changes nothing in any rounding
- * mode.
+ * Returns a zero with the sign of the product. Adding this zero never changes the product, in any
+ * rounding mode.
  */
 const nothing =
   (a: Get, b: Get): Get =>
@@ -101,8 +102,8 @@ function extremumFloat(at: Site): Step {
 }
 
 /**
- * Special functions, computed by JavaScript and rounded once. A GPU approximates them with an error
- * of up to two units in the last place. The last bits can therefore differ.
+ * Special functions. JavaScript computes them, and the result is rounded once. A GPU approximates
+ * them with an error of up to two units in the last place, so the last bits can differ.
  */
 const special: Record<string, (a: number) => number> = {
   RCP: (a) => 1 / a,
@@ -120,16 +121,16 @@ function specialFunction(at: Site): Step {
   const a = at.float(at.source(0))
   const put = at.put()
   return eachLane((_, base, lane) => {
-    // Denormal inputs and results become zero, except in square roots and the exponential's
-    // argument.
+    // Flush denormal inputs and results to zero. Exceptions are square roots and the argument of
+    // the exponential.
     const result = compute(flush(a(base, lane)))
     put(base, lane, bitsOf(flush(Math.fround(result))))
   })
 }
 
 /**
- * Makes the step that tests whether a division a / b needs the long sequence. As in the manual's
- * code, the exponents decide.
+ * Returns the function that executes FCHK. FCHK tests whether a division a / b needs the slow path.
+ * The result depends only on the exponents, as in the manual's code.
  */
 function checkDivision(whole: Site): Step {
   const at = whole.compares()

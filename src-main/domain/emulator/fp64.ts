@@ -12,8 +12,8 @@ interface DoubleOperand {
 }
 
 /**
- * Returns a reader of a double from a register pair. `low` and `high` are the words before any sign
- * change.
+ * Returns functions that read a double from a register pair. `low` and `high` read the words before
+ * any sign change.
  */
 export const doubleWords = (at: Site, operand: Operand): DoubleOperand => {
   if (operand.kind === 'immediate') {
@@ -46,11 +46,11 @@ function parts(value: number): [bigint, number] {
   return [high < 0 ? -mantissa : mantissa, (exponent === 0 ? 1 : exponent) - 1075]
 }
 
-/** Returns sum * 2^exponent as a double, rounded once. `sum` must not be 0. */
+/** Returns sum * 2^exponent, rounded once to a double. `sum` must not be 0. */
 function roundDouble(sum: bigint, exponent: number, mode: Rounding): number {
   const size = sum < 0n ? -sum : sum
   const length = size.toString(2).length
-  // Exponent of the last kept bit. It is the same for all denormal numbers.
+  // Exponent of the last bit of the result. All denormal numbers share one exponent.
   const last = Math.max(exponent + length - 53, -1074)
   const cut = last - exponent
   let mantissa = size
@@ -80,7 +80,7 @@ function fusedDouble(a: number, b: number, c: number, mode: Rounding): number {
   const exponent = Math.min(ea + eb, ec)
   const sum = ((ma * mb) << BigInt(ea + eb - exponent)) + (mc << BigInt(ec - exponent))
   if (sum !== 0n) return roundDouble(sum, exponent, mode)
-  // The terms have the same sign, or they cancel.
+  // The two terms have equal signs, or they cancel exactly.
   const [first, second] = [isZeroOrLess(a) !== isZeroOrLess(b), isZeroOrLess(c)]
   return first === second ? (first ? -0 : 0) : mode === 'RM' ? -0 : 0
 }

@@ -1,7 +1,7 @@
 /**
- * Compiles runs of arithmetic to WebAssembly that executes four lanes at a time and keeps registers
- * in locals. The results match those of the steps bit by bit, and a test checks this. Unsupported
- * instructions and forms use their steps.
+ * Compiles runs of arithmetic instructions to WebAssembly. The code executes four lanes at a time
+ * and keeps registers in locals. A test checks that the results match the interpreter bit by bit.
+ * Unsupported instructions and forms are interpreted.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import {
@@ -106,13 +106,16 @@ function emit(run: RunWriter, instruction: Instruction): void {
 }
 
 interface FusedRun {
-  /** Indices of the run's first instruction and of the instruction after its last. */
+  /** Index of the run's first instruction, and of the instruction after its last. */
   first: number
   end: number
   code: Code
 }
 
-/** Returns the runs among the instructions from `from` up to `to`. */
+/**
+ * Finds the runs of arithmetic among the instructions from `from` up to `to` (exclusive), and
+ * compiles them.
+ */
 export function fuse(
   code: readonly Instruction[],
   setting: FusedSetting,

@@ -3,9 +3,9 @@ import { truePredicate, type Instruction } from '../sass/instruction'
 import { predicateTrue, uniformPredicates } from './warp'
 
 interface Guard {
-  /** Index of the predicate among the warp's predicates. */
+  /** Index into the warp's predicates. */
   readonly index: number
-  /** Mask to XOR with the predicate. It is -1 if the guard is negated and 0 otherwise. */
+  /** Mask to XOR with the predicate: -1 if the guard is negated, and 0 otherwise. */
   readonly flip: number
 }
 

@@ -1,9 +1,9 @@
 /**
  * Matrix products of a warpgroup: HGMMA, and QGMMA for FP8 in shared memory.
  *
- * Each of the four warps holds 16 of the 64 rows. A warp computes its part alone when the
- * instruction is issued. Matrix descriptors locate B in shared memory. They also locate A, unless A
- * is in registers. Sums are computed as for HMMA. FP8 sums keep fewer bits, also in the result.
+ * Each of the four warps computes 16 of the 64 rows, independently of the others, when it issues
+ * the instruction. Matrix descriptors locate B in shared memory. They also locate A, unless A is in
+ * registers. The summation is the same as for HMMA, but FP8 sums and their results keep fewer bits.
  */
 import { halfBits } from './float'
 import { lanes, type Site } from './site'
@@ -23,18 +23,18 @@ import {
 import { keptOfEights, maskOfEights, kept, transpose, cutFloat } from './tensor-core-sums'
 
 const warpsOfGroup = 4
-/** Rows of A that the four warps read together. */
+/** Number of rows of A that the four warps read together. */
 const groupRows = rows * warpsOfGroup
 const wavefrontBytes = 128
 
-/** Swizzles indexed by the two highest bits of a descriptor. */
+/** Swizzle modes, indexed by the two highest bits of a descriptor. */
 const swizzles: readonly Swizzle[] = [0, 3, 2, 1]
 
 interface Descriptor {
   /** Byte offset of the matrix in shared memory. */
   start: number
   /**
-   * Byte distances between blocks of the matrix: along the leading dimension, and along the other
+   * Byte distance between blocks of the matrix along the leading dimension, and along the other
    * dimension.
    */
   leading: number
@@ -43,8 +43,8 @@ interface Descriptor {
 }
 
 function descriptorOf(low: number, high: number): Descriptor | null {
-  // A base offset means that the tile and its swizzle pattern start at different places. This is
-  // not supported.
+  // With a base offset, the tile and its swizzle pattern start at different addresses. The emulator
+  // does not support this.
   if ((high >>> 17) & 7) return null
   return {
     start: (low & 0x3fff) << 4,
@@ -55,9 +55,10 @@ function descriptorOf(low: number, high: number): Descriptor | null {
 }
 
 /**
- * Returns the offsets of a matrix's elements from its start, before swizzling. `outer` counts rows
- * of A or columns of B, and k is the summed dimension. Eight rows of 16, 32, 64 or 128 bytes (by
- * swizzle) are contiguous. If `transposed`, rows run along `outer`.
+ * Returns the byte offsets of the elements from the start of the matrix, before swizzling. `outer`
+ * counts rows of A or columns of B, and k is the summed dimension. Eight rows of 16, 32, 64 or 128
+ * bytes are contiguous. The row size depends on the swizzle. If `transposed`, rows run along
+ * `outer`.
  */
 function elementOffsets(
   { leading, stride, swizzle }: Descriptor,
@@ -107,12 +108,12 @@ function formOf(at: Site): Form {
   }
 }
 
-/** Maximum number of tiles whose element places are cached. A pipeline uses only a few tiles. */
+/** Maximum number of tiles with cached element offsets. A pipeline uses only a few tiles. */
 const mostKnown = 256
 
 type Words = readonly [low: (warp: Warp) => number, high: (warp: Warp) => number]
 
-/** Returns a reader of `count` rows of A or columns of B, starting at `first`. */
+/** Returns a function that reads `count` rows of A or columns of B, starting at a given index. */
 function matrixReader(
   at: Site,
   form: Form,
@@ -175,7 +176,7 @@ function groupProduct(at: Site): Step {
   const registers = at.all('register')
   if (!descriptor) return at.unknown()
   at.take(descriptor, 'value')
-  // Products complete when they are issued, so nothing waits for the scoreboard.
+  // Products complete when they are issued, so no instruction waits for the scoreboard.
   for (const scoreboard of at.all('scoreboard')) at.take(scoreboard, 'value')
   const inRegisters = registers.length === 3
   const [target, added] = [registers[0]!, registers.at(-1)!]
@@ -186,7 +187,7 @@ function groupProduct(at: Site): Step {
   const aRows = inRegisters
     ? Array.from({ length: 4 }, (_, part) => rowOf(at, registers[1]!, part))
     : null
-  // The first register pair belongs to A, even if A is in registers.
+  // The first register pair is reserved for A, even if A is in registers.
   const readA = matrixReader(at, form, [uniform(0), uniform(1)], !inRegisters && has('tnspA'), rows)
   const readB = matrixReader(at, form, [uniform(2), uniform(3)], has('tnspB'), columns)
   const perLane = columns / (wide ? 2 : 4)
@@ -202,18 +203,17 @@ function groupProduct(at: Site): Step {
   })
   const byColumn = new Float64Array(columns * depth)
   const { counts } = at.machine
-  // Each warp counts a quarter of the data that the four warps read together.
+  // The four warps share the data that they read, so each warp counts a quarter of the data.
   const wavefronts =
     ((inRegisters ? 0 : groupRows) + columns) *
     ((depth * elementBytes) / wavefrontBytes / warpsOfGroup)
-  // For each 8 columns, a lane holds two neighboring elements in its row and two in the row 8
-  // below.
+  // For each 8 columns, a lane has two adjacent elements in its row and two in the row 8 below.
   const placeOf = (part: number, lane: number): number => {
     const pair = wide ? part >> 1 : part
     const row = (pair & 1 ? 8 : 0) + (lane >> 2)
     return row * columns + 8 * (pair >> 1) + 2 * (lane & 3) + (wide ? part & 1 : 0)
   }
-  // After products that it serializes, nvcc emits an empty product without a result or a matrix.
+  // nvcc emits an empty product, without a result or matrices, after products that it serializes.
   const hasResult = to[0]! >= 0
   return (warp, active) => {
     if (active !== warp.lanes) at.unknown('a part of the warp')

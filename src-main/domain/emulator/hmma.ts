@@ -32,7 +32,7 @@ function product(at: Site): Step {
     ...{ rows, columns, depth, leastNormal, leastAddend, bits: kept },
   })
   const byColumn = new Float64Array(columns * depth)
-  /** Returns the index of the element in one of a lane's four places. */
+  /** Returns the index in `sums` of one of a lane's four elements. */
   const placeOf = (lane: number, each: number): number =>
     ((lane >> 2) + (each >= 2 ? 8 : 0)) * columns + 2 * (lane & 3) + (each & 1)
   return (warp, active) => {

@@ -31,8 +31,8 @@ const unary =
   }
 
 /**
- * Returns an operand's addend in an unsigned sum. The complement of a negated operand includes its
- * carry.
+ * Returns a function that reads an operand as an addend of an unsigned sum. A negated operand
+ * becomes its complement plus the carry.
  */
 function addend(at: Site, operand: Operand): Get {
   const raw = at.raw(operand, 0, 'negated', 'inverted')
@@ -64,7 +64,7 @@ function addThree(at: Site): Step {
       if (sum >= 2 ** 32) first |= 1 << lane
       if (sum >= 2 ** 33) second |= 1 << lane
     })(warp, active)
-    // The first output wins if both outputs name the same predicate.
+    // If both outputs name the same predicate, the first output wins.
     outs[1]?.(warp, active, second)
     outs[0]?.(warp, active, first)
   }
@@ -156,11 +156,11 @@ function shiftAdd(at: Site): Step {
   const first = at.source(0)
   const a = at.raw(first)
   const negated = 'negated' in first && first.negated
-  // It is unknown how the sign bit affects a carry or a high word.
+  // The effect of the sign bit on a carry or a high word is unknown.
   if (!high && !at.has('X')) at.take(first, 'negated')
   const second = at.source(1)
   const added = addend(at, second)
-  // With a carry input, a negated operand means its complement.
+  // With a carry input, a negated operand is only complemented.
   const complements = at.has('X') && 'negated' in second && second.negated
   const b: Get = complements ? (base, lane) => added(base, lane) - 1 : added
   const sign = high && at.has('SX32')
@@ -203,7 +203,7 @@ const joins: Record<string, (a: number, b: number) => number> = {
   XOR: (a, b) => a ^ b,
 }
 
-/** Finishes a comparison: combines the result with the input predicate and writes both outputs. */
+/** Finishes a comparison. Combines the result with the input predicate and writes both outputs. */
 export function finishComparison(
   at: Site,
 ): (warp: Parameters<Step>[0], active: number, holds: number) => void {
@@ -234,8 +234,8 @@ function compare(whole: Site): Step {
       const x = signed ? a(base, lane) : a(base, lane) >>> 0
       const y = signed ? b(base, lane) : b(base, lane) >>> 0
       const order = x < y ? -1 : x > y ? 1 : 0
-      // This compares the high words of 64-bit numbers. If they are equal, the result of the low
-      // words decides.
+      // This instruction compares the high words of 64-bit numbers. If the high words are equal,
+      // the result of the low-word comparison decides.
       const yes =
         extended && order === 0 && !['EQ', 'NE', 'T', 'F'].includes(name)
           ? ((lowHolds >>> lane) & 1) === 1
@@ -251,7 +251,7 @@ function compare(whole: Site): Step {
 }
 
 /**
- * Makes a step that writes the minimum if the trailing predicate is true, and the maximum
+ * Returns a function that writes the minimum if the trailing predicate is true, and the maximum
  * otherwise.
  */
 function extremum(at: Site, plus: boolean): Step {
@@ -275,7 +275,7 @@ function extremum(at: Site, plus: boolean): Step {
 }
 
 function add(at: Site): Step {
-  // GPUs ignore the bit that would negate the first operand, and no compiler sets it.
+  // GPUs ignore the bit that would negate the first operand. No compiler sets the bit.
   const a = at.raw(at.source(0))
   const b = at.int(at.source(1))
   const put = at.put()

@@ -1,6 +1,6 @@
 /**
- * Scratch memory of a launch. It holds the registers, shared memory and local memory of blocks that
- * run together, and the tables of compiled code.
+ * Scratch memory of a launch. It contains the registers, shared memory and local memory of
+ * concurrently running blocks, and the tables of the compiled code.
  */
 import { registersOf } from './code-facts'
 import type { Device } from './device'
@@ -11,16 +11,17 @@ import { lanes, type Views } from './site'
 /** Number of bytes that CUDA reserves at the start of shared memory. */
 export const reservedShared = 1024
 const uniformRows = 64
-/** Scratch bytes for rounding four lanes carefully. */
+/** Scratch bytes for the operands of a correctly rounded multiply-add of four lanes. */
 const fixBytes = 256
-/** Words for the predicates that follow a warp's registers. */
+/** Number of words for the predicates, which follow a warp's registers. */
 const predicateWords = lanes
 
 const align = (bytes: number): number => Math.ceil(bytes / 256) * 256
 
 /**
  * Layout of the scratch memory in bytes. `start` and `tables` are offsets into the device's memory.
- * Places in the tables are relative to `tables`, and places of a block are relative to its slot.
+ * `sharedPlace` and `localPlace` are relative to a block's slot. All other places are relative to
+ * `tables`.
  */
 export interface LaunchMemory {
   readonly views: Views
@@ -33,7 +34,7 @@ export interface LaunchMemory {
   readonly predicateWords: number
   readonly sharedBytes: number
   readonly start: number
-  /** Bytes of one slot. Each block that runs at a time has a slot. */
+  /** Bytes of one slot. Each concurrently running block has one slot. */
   readonly blockBytes: number
   readonly sharedPlace: number
   readonly localPlace: number
@@ -41,11 +42,11 @@ export interface LaunchMemory {
   readonly onPlace: number
   readonly fixPlace: number
   readonly banks: readonly { bank: number; place: number; bytes: number }[]
-  /** Returns the place of an instruction's access patterns. */
+  /** Returns the byte offset of an instruction's access patterns. */
   sitePlace(index: number): number
 }
 
-/** Reserves and fills the scratch memory for `together` blocks that run at a time. */
+/** Reserves and fills the scratch memory for `together` concurrently running blocks. */
 export function launchMemory(device: Device, launch: Launch, together: number): LaunchMemory {
   const { code } = launch
   const threads = launch.block[0] * launch.block[1] * launch.block[2]

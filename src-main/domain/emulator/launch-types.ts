@@ -1,4 +1,4 @@
-/** A kernel launch to emulate, how to run it, and its result. */
+/** Types for a kernel launch to emulate: its input, options and result. */
 import type { Instruction } from '../sass/instruction'
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -11,28 +11,28 @@ export interface Launch {
   readonly code: readonly Instruction[]
   readonly grid: Extent
   readonly block: Extent
-  /** Static plus dynamic shared memory per block. */
+  /** Bytes of static plus dynamic shared memory per block. */
   readonly sharedBytes: number
   /**
-   * Number of blocks per cluster along x, 1 by default. These blocks run together and access one
-   * another's shared memory.
+   * Number of blocks per cluster along x, 1 by default. The blocks of a cluster run concurrently
+   * and can access one another's shared memory.
    */
   readonly clusterBlocks?: number
-  /** Stack size per thread. */
+  /** Bytes of stack per thread. */
   readonly localBytes: number
   /**
-   * Constant banks by number. Bank 0 includes the launch dimensions and parameters (see
+   * Constant banks, keyed by number. Bank 0 contains the launch dimensions and parameters (see
    * `launchBank`).
    */
   readonly banks: ReadonlyMap<number, Uint8Array>
   /**
-   * Linear indices of the blocks to run, all by default. The other blocks of their clusters run
-   * too.
+   * Linear indices of the blocks to run. By default, all blocks run. The other blocks in the
+   * clusters of these blocks also run.
    */
   readonly blocks?: BlockSelection
 }
 
-/** A range of blocks, or block indices in ascending order. */
+/** A contiguous range of blocks, or a list of block indices in ascending order. */
 export type BlockSelection = { readonly first: number; readonly count: number } | readonly number[]
 
 export interface Printed {
@@ -42,32 +42,32 @@ export interface Printed {
 }
 
 export interface LaunchOptions {
-  /** Number of warp instructions after which the launch is stopped. */
+  /** Maximum number of warp instructions. The launch stops after this number. */
   readonly limit: number
   /** Whether to check for reads of uninitialized memory and for races. The checks are slow. */
   readonly checks: boolean
   /**
-   * Number of times that a segment's steps run before the segment is compiled. `Infinity` never
-   * compiles.
+   * Number of times that a segment is interpreted before it is compiled. `Infinity` disables
+   * compilation.
    */
   readonly compileAfter?: number
   /**
-   * Whether to avoid WebAssembly features that some hosts lack, such as the CPU's multiply-add.
-   * Results do not change.
+   * Whether to avoid WebAssembly features that some hosts lack, such as a native multiply-add. This
+   * setting does not change results.
    */
   readonly portable?: boolean
   /** Buffers that the kernel may read before it writes them. */
   readonly written?: readonly Allocation[]
   /**
-   * Bytes of the buffers' memory that the kernel may read before it writes them. The launch adds
-   * its writes for the next launch.
+   * One flag per byte of buffer memory: whether the kernel may read the byte before it writes it.
+   * The launch also sets the flags of the bytes it writes, for the next launch.
    */
   readonly writtenBytes?: Uint8Array
-  /** Receives the number of executed warp instructions, about once per second at most. */
+  /** Receives the number of executed warp instructions, at most about once per second. */
   readonly onProgress?: (instructions: number) => void
-  /** Receives events of the launch. Tracing is slow, because steps then do all accesses. */
+  /** Receives the events of the launch. Tracing is slow, because all accesses are interpreted. */
   readonly trace?: Trace
-  /** Receives text that threads print. Both indices are linear. */
+  /** Receives the text that threads print, with linear block and thread indices. */
   readonly onPrint?: (printed: Printed) => void
 }
 
@@ -77,6 +77,6 @@ export interface LaunchResult {
   readonly counts: Counts
   readonly findings: readonly Finding[]
   readonly barriers: number
-  /** The number of blocks that ran. */
+  /** Number of blocks that ran. */
   readonly blocks: number
 }

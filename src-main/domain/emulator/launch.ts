@@ -1,7 +1,7 @@
 /**
- * Runs a kernel launch. Blocks run one after another, except that the blocks of a cluster run
- * together. Between barriers, the warps of a block take turns. Lanes at the same instruction run
- * together. Counts are exact and do not depend on the order.
+ * Runs a kernel launch. Blocks run one after another, but the blocks of a cluster run concurrently.
+ * Between barriers, the warps of a block take turns. Lanes that are at the same instruction execute
+ * it together. The counts are exact and do not depend on the order of the warps.
  */
 import { growsStack, isNarrow } from './code-facts'
 import { addBlock, runCluster } from './block-turns'
@@ -28,30 +28,33 @@ import { keepPattern, setBounds, takeCounts, type FastSite } from './fast-patter
 
 export { launchBank, type LaunchBank } from './constant-bank'
 
-/** Maximum number of findings per kind. A broken kernel repeats a finding in every thread. */
+/**
+ * Maximum number of findings per kind. In a broken kernel, every thread may report the same
+ * finding.
+ */
 const mostFindings = 1000
-/** Number of segments that a warp runs before the next warp's turn. */
+/** Number of segments that a warp runs in one turn. */
 const turn = 4096
 /**
- * Limits that detect a loop waiting for the clock. `mostCloseReads` clock reads indicate such a
- * loop if each follows the previous one within `closeRead` instructions. The clock then speeds up,
- * so that a wait of one second ends too.
+ * Limits for detecting a loop that waits for the clock. A series of `mostCloseReads` clock reads
+ * indicates such a loop if each read follows the previous one within `closeRead` instructions. The
+ * clock then runs faster, so that even a wait of one second ends.
  */
 const [closeRead, mostCloseReads] = [64, 256]
 
 /**
- * Minimum time between progress reports, and the number of warp instructions between checks of the
+ * Minimum time between progress reports, and number of warp instructions between two checks of that
  * time.
  */
 const [tellEveryMs, lookEvery] = [1000, 100_000]
 
 /**
- * Runs of a segment before it is compiled. Compiling code that runs only once is slower than
- * interpreting it.
+ * Number of times that a segment is interpreted before it is compiled. Compiling code that runs
+ * only once is slower than interpreting it.
  */
 const compileAfter = 1
 
-/** Yields the first block of each cluster that contains these blocks. */
+/** Yields the first block of each cluster that contains any of the given blocks. */
 function* clustersOf(blocks: BlockSelection, together: number): Generator<number> {
   if ('first' in blocks) {
     const { first, count } = blocks
@@ -75,7 +78,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const { buffer } = device.memory
   const counts = newCounts(code.length + 1)
   const findings: Finding[] = []
-  /** Linear index of the current block. */
+  /** Linear index of the block that is running. */
   let running = 0
   const found = new Map<Finding['kind'], number>()
   const report = (finding: Finding): void => {
@@ -175,13 +178,13 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const steps: (Step | null)[] = new Array<Step | null>(code.length).fill(null)
   /**
-   * Makes the step of an instruction on first use. Code that a kernel never executes may contain
-   * unknown instructions.
+   * Returns the function that executes an instruction, and creates it on first use. Code that a
+   * kernel never executes may contain unknown instructions.
    */
   const step = (index: number): Step => (steps[index] ??= stepOf(code[index]!, index, machine))
   /**
-   * Returns whether the step of an instruction can be made. Compiled code never supports more than
-   * the step.
+   * Returns whether the interpreter supports an instruction. Compiled code supports only
+   * instructions that the interpreter supports.
    */
   const isKnown = (index: number): boolean => {
     try {
@@ -195,8 +198,8 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   const controlAt: (Control | null)[] = code.map(() => null)
   const guards = code.map(guardOf)
   /**
-   * For each instruction, the index of the next control instruction. A control instruction's entry
-   * is its own index.
+   * For each instruction, the index of the next control instruction. For a control instruction, it
+   * is the instruction's own index.
    */
   const ends = new Int32Array(code.length + 1).fill(code.length)
   for (let index = code.length - 1; index >= 0; index--)
@@ -204,7 +207,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   const predicatePlace = 4 * (memory.warpWords - memory.predicateWords)
   const fastSites = new Map<number, FastSite>()
-  /** The current warp, for steps called from compiled code. */
+  /** The current warp, used when compiled code calls the interpreter. */
   let current: Warp | null = null
   const compile = segmentCompiler(device, code, {
     registers,
@@ -239,8 +242,9 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
 
   let instructions = 0
   /**
-   * State of the clock: instructions before the current segment, the segment's first instruction,
-   * the block's start, and close reads.
+   * State of the clock. `before` and `began` are the instruction counts at the start of the segment
+   * and of the block. `from` is the index of the segment's first instruction. `closeReads` counts
+   * successive close reads, and `skipped` is the time that the clock has skipped.
    */
   const clock = { before: 0, from: 0, began: 0, lastRead: 0, closeReads: 0, skipped: 0 }
 
@@ -274,7 +278,7 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
     running = warp.block.number
     for (let segment = 0; segment < turn; segment++) {
       const from = split.at
-      // A branch in damaged code may point between instructions.
+      // A branch in corrupt code may point between two instructions.
       const end = ends[from] ?? code.length
       if (end >= code.length) throw new Halt('trap', code[from] ?? null, 'runs off its end')
       const { mask } = split
@@ -313,12 +317,12 @@ export function runLaunch(device: Device, launch: Launch, options: LaunchOptions
   let [barriers, blocks] = [0, 0]
   for (const number of clustersOf(launch.blocks ?? { first: 0, count: total }, together)) {
     const cluster: Cluster = { blocks: [], arrived: 0, meetings: 0 }
-    // Each block has its own clock. Results therefore do not depend on the number of threads that
-    // emulate blocks.
+    // Each block has its own clock. Results therefore do not depend on the number of emulation
+    // threads.
     Object.assign(clock, { began: instructions, closeReads: 0, skipped: 0 })
     for (let rank = 0; rank < together; rank++)
       addBlock(cluster, number + rank, launch, memory, watches)
-    // Other warps may still wait for warps that the trace ended.
+    // Other warps may still wait for a warp that the trace ended.
     runCluster(cluster, code, runSplit, options.trace?.endsWarps ?? false)
     for (const { meetings } of cluster.blocks) barriers += meetings
     blocks += together

@@ -1,29 +1,29 @@
-/** Matrix elements, and their layout in registers and shared memory. */
+/** Element types of matrices, and their layout in registers and shared memory. */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { bfloatOf, halfOf } from './float'
 import { lanes, type Site } from './site'
 import { smallFloats, smallOf } from './small-floats'
 
 export interface Elements {
-  /** Number of elements per register. */
+  /** Number of elements per 32-bit register. */
   packed: 1 | 2 | 4
   /**
-   * Number value of each 16- or 8-bit pattern. It is null for TF32, which is a float without its
-   * low bits.
+   * Numeric value of each 16- or 8-bit pattern. Null for TF32, which is a float without its low
+   * bits.
    */
   table: Float32Array | null
-  /** Smallest normal magnitude. Smaller numbers use the same exponent. */
+  /** Smallest normal magnitude. Denormals are aligned with the exponent of this magnitude. */
   leastNormal: number
 }
 
-/** Mask of the float bits that TF32 keeps. */
+/** Mask of the bits that TF32 keeps in a float. */
 export const tensorFloatMask = ~0x1fff
 
 export const leastFloat = 2 ** -126
 
 const tables = new Map<(bits: number) => number, Float32Array>()
 
-/** Returns a table of a function of 16 bits. */
+/** Returns a table of the function's values for all 16-bit patterns. Tables are cached. */
 function tabled(toNumber: (bits: number) => number): Float32Array {
   const known = tables.get(toNumber)
   if (known) return known
@@ -40,8 +40,8 @@ const eights = {
 }
 
 /**
- * Returns the element type of an instruction: TF32, BF16, FP8, or F16 by default. FP8 requires that
- * A and B have the same type.
+ * Returns the element type of an instruction: TF32, BF16, FP8, or F16 by default. For FP8, A and B
+ * must have the same type.
  */
 export function elementsOf(at: Site): Elements {
   if (at.has('TF32')) return { packed: 1, table: null, leastNormal: leastFloat }
@@ -64,9 +64,9 @@ const word = new Int32Array(1)
 const float = new Float32Array(word.buffer)
 
 /**
- * Reads a matrix fragment from registers. In each group of 8 rows, lane l holds row l / 4. In each
- * group of 4 registers along k, lane l holds register l % 4. `sources` lists the register rows,
- * starting with those of the first 8 matrix rows.
+ * Reads a matrix fragment from registers. In each group of 8 rows, lane l has row l / 4. In each
+ * group of 4 registers along k, it has register l % 4. `sources` lists the register rows, starting
+ * with those for the first 8 matrix rows.
  */
 export function readFragment(
   words: Int32Array,
@@ -95,7 +95,10 @@ export function readFragment(
   }
 }
 
-/** Returns the first word of a register's row relative to the warp's base, or -1 for RZ. */
+/**
+ * Returns the index of the first word of a register's row, relative to the warp's base. Returns -1
+ * for RZ.
+ */
 export function rowOf(at: Site, operand: Operand, part: number): number {
   if (operand.kind !== 'register') return at.unknown()
   at.take(operand, 'value')

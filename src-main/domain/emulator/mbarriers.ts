@@ -2,11 +2,11 @@
  * Barriers in shared memory (`mbarrier`): SYNCS and ARRIVES.
  *
  * The layout of the 64 bits follows nvcc's code. The number of expected threads, less than 2^20,
- * starts at bit 1. The number of missing threads starts at bit 43. Both are stored as 2^20 minus
- * the number. The phase parity is bit 63.
+ * starts at bit 1. The number of missing threads starts at bit 43. Both fields store 2^20 minus the
+ * number. The phase parity is bit 63.
  *
- * The hardware's place for the outstanding bytes is unknown, and no code reads them. The emulator
- * stores them in bits 21 to 42.
+ * It is unknown where the hardware stores the number of outstanding bytes, and no code reads it.
+ * The emulator uses bits 21 to 42.
  */
 import type { Meeting, Trace } from './trace'
 import { type Block, type Control, type Step, type Warp } from './warp'
@@ -20,8 +20,8 @@ interface State {
   expected: number
   missing: number
   /**
-   * Announced bytes that have not arrived. The number is negative if bytes arrived before they were
-   * announced.
+   * Number of announced bytes that have not arrived. It is negative if bytes arrived before they
+   * were announced.
    */
   bytes: number
   parity: number
@@ -47,12 +47,13 @@ function writeState(words: Int32Array, word: number, { expected, missing, bytes,
 interface Change {
   arrivals: number
   bytes: number
-  /** Whether later phases no longer expect these arrivals. */
+  /** Whether the arriving threads stop participating in later phases. */
   leaves?: boolean
 }
 
 /**
- * Changes a barrier. The barrier's phase ends once no thread is missing and no byte is outstanding.
+ * Applies a change to a barrier. The phase ends once all threads and all announced bytes have
+ * arrived.
  */
 export function change(
   at: Site,
@@ -77,15 +78,17 @@ export function change(
   writeState(words, place >>> 2, state)
 }
 
-/** A barrier found by its address, which contains the rank of the block. */
+/** A barrier and its location, found by an address that contains the rank of the block. */
 export interface BarrierPlace {
   block: Block
   offset: number
-  /** Byte offset of the barrier in the memory. */
+  /** Byte offset of the barrier in the device memory. */
   place: number
 }
 
-/** Returns the barrier at an address. Reports a finding and returns null if there is none. */
+/**
+ * Returns the barrier at an address. Reports a finding and returns null if the address is invalid.
+ */
 export function barrierAt(
   at: Site,
   warp: Warp,
@@ -109,7 +112,10 @@ export function barrierAt(
   return null
 }
 
-/** Returns the address operand of SYNCS by lane, including the rank of the block. */
+/**
+ * Returns a function that reads the address operand of SYNCS. The address of each lane includes the
+ * rank of the block.
+ */
 const addressesOf = (at: Site) => addressOf(at, at.memory(), 'generic-shared')
 
 const valueOf = (at: Site) => {
@@ -139,7 +145,7 @@ function exchange(at: Site): Step {
   }
 }
 
-/** Effect of an arrival by modifier, as a function of the register's value. */
+/** Maps the modifier of an arrival to its effect, a function of the register's value. */
 const changes: Record<string, (value: number) => Change> = {
   '': (bytes) => ({ arrivals: 1, bytes }),
   A1T0: () => ({ arrivals: 1, bytes: 0 }),
@@ -148,12 +154,12 @@ const changes: Record<string, (value: number) => Change> = {
   A0TX: (bytes) => ({ arrivals: 0, bytes: -bytes }),
 }
 
-/** SYNCS.ARRIVE: arrives at a barrier and returns the barrier's previous value. */
+/** SYNCS.ARRIVE: arrives at a barrier and returns the previous 64 bits of the barrier. */
 function arrive(at: Site): Step {
   at.expect('TRANS64')
   const kind = at.matching(/^A[01R]T[01RX]$/)[0] ?? ''
   const changeOf = changes[kind] ?? at.unknown()
-  // A thread that does not arrive cannot leave.
+  // A thread can leave the barrier only if it also arrives.
   const leaves = !kind.startsWith('A0') && at.has('OPTOUT')
   const value = at.raw(valueOf(at))
   const address = addressesOf(at)
@@ -166,16 +172,15 @@ function arrive(at: Site): Step {
       const word = found.place >>> 2
       puts[0]?.(base, lane, words[word]!)
       puts[1]?.(base, lane, words[word + 1]!)
-      // Warps of another block have separate clocks.
+      // The race detector has separate clocks for the warps of another block.
       if (found.block === warp.block) found.block.watch?.release(found.offset, warp.number)
       change(at, warp, found, { ...changeOf(value(base, lane)), leaves })
     })(warp, active)
 }
 
 /**
- * ARRIVES.LDGSTSBAR: arrives when the thread's copies complete. In the emulator, copies are
- * complete by then. Without ARVCNT, the arrival is also added to the expected count, so the barrier
- * does not change.
+ * ARRIVES.LDGSTSBAR: arrives when the thread's copies complete. The emulator completes copies at
+ * issue. Without ARVCNT, the expected count is also incremented, which cancels the arrival.
  */
 function arriveAfterCopies(at: Site): Step {
   at.expect('LDGSTSBAR', '64')
@@ -191,9 +196,9 @@ function arriveAfterCopies(at: Site): Step {
 }
 
 /**
- * SYNCS.PHASECHK: tests whether a phase is complete. The register's highest bit holds the parity of
- * the phase. TRYWAIT waits as long as other warps can run. A GPU gives up after an unspecified
- * time, so the iteration count of such a loop varies.
+ * SYNCS.PHASECHK: tests whether a phase is complete. The highest bit of the register is the parity
+ * of the phase. TRYWAIT waits as long as other warps can run. On a GPU, TRYWAIT times out after an
+ * unspecified time, so the iteration count of a TRYWAIT loop varies.
  */
 export function phaseControl(at: Site): Control {
   const address = addressesOf(at)
@@ -226,7 +231,8 @@ export function phaseControl(at: Site): Control {
       })(warp, mask)
     }
     if (ended() === active) end()
-    // A thread that only polls gives up its turn, so that other threads can complete the phase.
+    // A thread that polls without TRYWAIT ends its turn, so that other threads can complete the
+    // phase.
     else if (waits)
       split.waits = { kind: 'until', over: () => ended() === active, end, timesOut: true }
     else split.waits = { kind: 'until', over: () => true, end: () => {}, timesOut: false }
@@ -237,7 +243,7 @@ export function phaseControl(at: Site): Control {
 function syncs(at: Site): Step {
   if (at.has('EXCH')) return exchange(at)
   if (at.has('ARRIVE')) return arrive(at)
-  // This is mbarrier.inval, which has no effect here.
+  // This is mbarrier.inval, which has no effect in the emulator.
   if (at.has('CCTL')) {
     at.expect('IV')
     addressesOf(at)

@@ -16,7 +16,7 @@ export type Space = AccessSpace
 
 interface Width {
   bytes: number
-  /** Whether to sign-extend values of 1 and 2 bytes. */
+  /** Whether values of 1 and 2 bytes are sign-extended. */
   signed: boolean
 }
 
@@ -43,8 +43,8 @@ export function countCost(at: Site, cost: Cost): void {
 }
 
 /**
- * Returns the cached wavefronts of L1's data stage. L1 stores its lines in the same banks as shared
- * memory.
+ * Returns a cache of the wavefronts in L1's data stage. L1 stores its lines in the same banks as
+ * shared memory.
  */
 const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   patternsOf([periodOf('global')], (mask, addresses) => ({
@@ -53,7 +53,8 @@ const bankPatterns = (kind: 'load' | 'store' | 'atomic', bytes: number) =>
   }))
 
 /**
- * Returns a function that reports an instruction's accesses to the launch's trace, if there is one.
+ * Returns a function that reports an instruction's accesses to the launch's trace. Without a trace,
+ * the function does nothing.
  */
 export function traceOf(
   at: Site,
@@ -87,13 +88,15 @@ const globalPatterns = (bytes: number) =>
 const rowOf = (index: number | null, zero: number, first: number): number | null =>
   index === null || index === zero ? null : (first + index) * lanes
 
-/** Position of the block's rank in a shared-memory address. The rank is stored above the offset. */
+/**
+ * Bit position of the block's rank in a shared-memory address. The rank is stored above the offset.
+ */
 export const rankShift = 24
 export const offsetMask = (1 << rankShift) - 1
 
 /**
- * Returns an operand's address by lane: the offset in its space, or NaN if it is invalid.
- * `generic-shared` keeps the rank of the block.
+ * Returns a function that computes each lane's address. The address is an offset in its space, or
+ * NaN if it is invalid. With `generic-shared`, the address includes the rank of the block.
  */
 export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'generic-shared'): Get {
   const { words } = at.views
@@ -101,7 +104,7 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
   const uniform = rowOf(operand.uniform, zeroUniformRegister, at.machine.registers)
   const { offset, scale } = at.take(operand, 'register', 'uniform register', 'offset', 'scale')
   if (space !== 'global') {
-    // A block of a cluster can also address its own memory by rank.
+    // In a cluster, a block can also address its own shared memory with its rank.
     const mask = space === 'shared' && at.machine.clustered ? offsetMask : -1
     return (base, lane) => {
       let address = offset
@@ -118,15 +121,18 @@ export function addressOf(at: Site, operand: MemoryOperand, space: Space | 'gene
 }
 
 /**
- * Returns whether the address uses two registers. Without a descriptor, such addresses are printed
- * without `.64`. This affects compare-and-swap, generic stores, and every access on sm_75.
+ * Returns whether the address is in a register pair. The disassembler omits `.64` for addresses
+ * without a descriptor. This affects compare-and-swap, generic stores, and every access on sm_75.
  */
 const isPair = ({ width, descriptor, uniform }: MemoryOperand): boolean =>
   width === 64 || (descriptor === null && uniform === null)
 
 const whole = { low: 0, high: 0 }
 
-/** Returns a function that computes both halves of a generic address, including the 64-bit carry. */
+/**
+ * Returns a function that computes both halves of a generic address. It propagates the carry
+ * between the halves.
+ */
 function wholeAddress(
   at: Site,
   operand: MemoryOperand,
@@ -158,7 +164,7 @@ function wholeAddress(
   }
 }
 
-/** Returns the high half of a generic address. */
+/** Returns a function that computes the high half of a generic address. */
 export function highOf(at: Site, operand: MemoryOperand): Get {
   const parts = wholeAddress(at, operand)
   return (base, lane) => {
@@ -176,8 +182,8 @@ const outside: Record<Space, FindingKind> = {
 export const buffers = [new Int32Array(lanes), new Int32Array(lanes)] as const
 
 /**
- * Writes each lane's address to `into`. Removes lanes with an invalid address from the mask.
- * Reports a finding for each address that is out of bounds or misaligned.
+ * Returns a function that writes each lane's address to `into` and returns the mask of lanes with a
+ * valid address. It reports a finding for each out-of-bounds or misaligned address.
  */
 export function checked(
   at: Site,
@@ -220,9 +226,9 @@ export function checked(
 }
 
 /**
- * Returns the order in which lanes write, so that the right lane wins if several write the same
- * place. Shared memory processes one wavefront of lanes at a time. Within a wavefront, the first
- * lane wins.
+ * Returns the order in which lanes write. The order determines which lane wins if several lanes
+ * write the same address. Shared memory processes one wavefront of lanes at a time. Within a
+ * wavefront, the first lane wins.
  */
 export function storeOrder(space: Space, bytes: number): number[] {
   const all = Array.from({ length: lanes }, (_, lane) => lane)
@@ -251,7 +257,10 @@ export function watchAll(
   }
 }
 
-/** Returns the byte address of offset 0 for the first lane, and the distance to the next lane's. */
+/**
+ * Returns the byte address of offset 0 for the first lane, and the distance from one lane to the
+ * next.
+ */
 export function originOf(
   at: Site,
   space: Space,
@@ -272,7 +281,7 @@ export const costsOf = (space: Space, kind: 'load' | 'store' | 'atomic', bytes: 
       ? sharedPatterns(kind, bytes)
       : globalPatterns(bytes)
 
-/** Returns the value operand of a store or an atomic: the register after the address. */
+/** Returns the value operand of a store or an atomic. It is the first operand after the address. */
 export function valueOperand(at: Site, place = 0): Operand {
   const operands = at.all('memory', 'register', 'uniform-register')
   const memoryAt = operands.findIndex((operand) => operand.kind === 'memory')

@@ -1,4 +1,6 @@
-/** Steps of loads and stores, and a table of all instructions of the load-store unit. */
+/**
+ * Functions that execute loads and stores, and a table of all instructions of the load-store unit.
+ */
 import {
   addressOf,
   buffers,
@@ -91,8 +93,8 @@ function store(at: Site, space: Space): Step {
 export const otherBlocksShared = 'shared memory of another block'
 
 /**
- * Makes a step for a generic address that may point to shared or local memory. The high half of
- * each lane's address decides.
+ * Returns the function that executes an access to a generic address, which may point to global,
+ * shared or local memory. The high half of each lane's address selects the memory.
  */
 function generic(at: Site, make: (at: Site, space: Space) => Step): Step {
   const { descriptor, offset } = at.memory()

@@ -22,7 +22,7 @@ const copy = (at: Site): Step => {
 }
 
 /**
- * Makes a step that writes the first source if the predicate is true, and the second source
+ * Returns a function that writes the first source if the predicate is true, and the second source
  * otherwise.
  */
 function select(at: Site, read: (place: number) => Get): Step {
@@ -39,8 +39,8 @@ function select(at: Site, read: (place: number) => Get): Step {
 }
 
 /**
- * Returns the bits of a float operand with `-` and `|x|` applied. Selecting a float changes no
- * other bits.
+ * Returns a function that reads a float operand's bits and applies `-` and `|x|`. A select changes
+ * no other bits.
  */
 function floatBits(at: Site, place: number): Get {
   const operand = at.source(place)
@@ -57,7 +57,7 @@ function floatBits(at: Site, place: number): Get {
 
 const clockPart = /^SR_(?:CLOCK|GLOBALTIMER)(LO|HI)$/
 
-/** Makes a step that reads clock64 or globaltimer. */
+/** Returns the function that reads clock64 or globaltimer. */
 function readClock(at: Site, upper: boolean, wide: boolean): Step {
   const low = at.put()
   const high = wide ? at.put(1) : () => {}
@@ -95,8 +95,8 @@ function special(at: Site): Step {
 }
 
 /**
- * R2UR: returns the value of the first active lane. The predicate is true in lanes with a different
- * value. With OR, it also stays true in lanes where it was true before.
+ * R2UR: returns the value of the first active lane. The predicate becomes true in lanes with a
+ * different value. With OR, it also stays true in lanes in which it was already true.
  */
 function toUniform(at: Site): Step {
   const a = at.int(at.source(0))
@@ -119,7 +119,7 @@ function toUniform(at: Site): Step {
 
 const widths: Record<string, number> = { '64': 2, '128': 4 }
 
-/** Makes the step of LDC and ULDC. */
+/** Returns the function that executes LDC or ULDC. */
 function loadConstant(at: Site): Step {
   const operand = at.source(0)
   const words = widths[at.oneOf(Object.keys(widths)) ?? ''] ?? 1
@@ -147,7 +147,7 @@ function loadConstant(at: Site): Step {
       ? { row: operand.register! * lanes, offset: operand.offset }
       : null
   const { words: memory } = at.views
-  // The index register may also be a destination, so all words are read before any is written.
+  // The index register may also be a destination, so read all words before writing any.
   return eachLane((warp, base, lane) => {
     if (index !== null) {
       const address = index.offset + memory[base + index.row + lane]!
@@ -161,7 +161,7 @@ function loadConstant(at: Site): Step {
 
 /**
  * SHFL: shuffles within the segments that the third operand defines. If the source lane is outside
- * the segment, the lane gets its current value. An inactive source lane supplies 0.
+ * the segment, the lane gets its own value. If the source lane is inactive, the lane gets 0.
  */
 function shuffle(at: Site): Step {
   const a = at.int(at.source(0))
@@ -201,8 +201,8 @@ function shuffle(at: Site): Step {
 }
 
 /**
- * VOTE and VOTEU: return the ballot and one predicate. The predicate is true if any lane is true
- * (ANY), if all are true (ALL), or if all agree (EQ).
+ * VOTE and VOTEU: return the ballot and one predicate. With ANY, the predicate is true if any
+ * lane's input is true. With ALL, all inputs must be true. With EQ, all inputs must be equal.
  */
 function vote(at: Site): Step {
   const { predicates } = at
@@ -225,7 +225,7 @@ function vote(at: Site): Step {
   }
 }
 
-/** REDUX: reduces the active lanes into a uniform register. */
+/** REDUX: reduces the values of the active lanes to one value in a uniform register. */
 function reduce(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -249,7 +249,7 @@ function reduce(at: Site): Step {
   }
 }
 
-/** MATCH: returns the lanes that have the same value. */
+/** MATCH: returns the mask of lanes that have the same value. */
 function match(at: Site): Step {
   const a = at.int(at.source(0))
   const high = at.has('U64') ? at.int(at.source(0), 1) : () => 0
@@ -282,7 +282,10 @@ const isUniformFile = (operand: Operand | undefined): boolean =>
     ? operand.uniform
     : operand?.kind === 'word' && operand.text === 'UPR'
 
-/** P2R: packs predicates into the bits of a mask. The other bits are copied from a register. */
+/**
+ * P2R: packs predicates into the masked bits of the destination. The other bits come from a
+ * register.
+ */
 function predicatesToRegister(at: Site): Step {
   const rest = at.operands.sources.filter((operand) => !isPredicateFile(operand))
   const file = at.operands.sources.find(isPredicateFile) ?? at.unknown()
@@ -331,7 +334,7 @@ function elect(at: Site): Step {
   }
 }
 
-/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves, two per lane. */
+/** MOVM.16.MT88: transposes an 8 x 8 matrix of halves. Each lane has two halves. */
 function transposeMatrix(at: Site): Step {
   const a = at.int(at.source(0))
   const put = at.put()
@@ -351,8 +354,8 @@ function transposeMatrix(at: Site): Step {
 }
 
 /**
- * USETMAXREG: registers are always available in the emulator. A GPU waits until other warps release
- * registers.
+ * USETMAXREG: has no effect, because registers are always available in the emulator. A GPU waits
+ * until other warps release registers.
  */
 function registersOfWarp(at: Site): Step {
   const out = at.putPredicate(at.operands.outs[0])

@@ -1,5 +1,6 @@
 /**
- * Arithmetic on two FP16 or BF16 numbers in a register: HADD2, HMUL2, HFMA2 and their comparisons.
+ * Packed arithmetic on two FP16 or BF16 numbers per register: HADD2, HMUL2, HFMA2 and their
+ * comparisons.
  */
 import { zeroRegister, type Operand } from '../sass/instruction'
 import { brainBits, bfloatBitsOf, bfloatOf, halfBits, halfOf, sumError } from './float'
@@ -8,7 +9,7 @@ import type { Step } from './warp'
 
 type Pair = (base: number, lane: number) => [number, number]
 
-/** Returns the low and high half of an operand as numbers. */
+/** Returns a function that reads an operand's low and high halves as numbers. */
 function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number): Pair {
   const raw = at.raw(operand)
   if (operand.kind === 'immediate') {
@@ -22,8 +23,7 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
     const size = absolute ? Math.abs(value) : value
     return negated ? -size : size
   }
-  // The tensor pipe's port uses the halves unchanged. Otherwise, GPUs reject a float together with
-  // halves.
+  // HFMA2.MMA uses the halves unchanged. GPUs reject any other combination of a float with halves.
   const plain = at.mnemonic === 'HFMA2' && at.has('MMA')
   const low = !plain && at.suffix(operand, 'H1_H1') ? 16 : 0
   const high = !plain && at.suffix(operand, 'H0_H0') ? 0 : 16
@@ -34,9 +34,9 @@ function pairOf(at: Site, operand: Operand, toNumber: (bits: number) => number):
 }
 
 /**
- * Makes the step of a packed operation. The product of two FP16 or BF16 numbers is exact in a
- * double. A sum of FP16 numbers is exact too, unless the rounding of the double cannot affect
- * eleven bits. For BF16, the rounding error is added separately.
+ * Returns the function that executes a packed operation. The product of two FP16 or BF16 numbers is
+ * exact in a double. For FP16, the sum is also exact, or its rounding error is too small to affect
+ * the 11-bit result. For BF16, the rounding error is added separately.
  */
 function packed(
   at: Site,
@@ -48,7 +48,8 @@ function packed(
   const toNumber = brain ? bfloatOf : halfOf
   if (at.has('F32')) return widen(at, toNumber)
   const sources = at.operands.sources
-  // The disassembler prints a pair of immediates as one or two operands.
+  // There may be more sources than expected, because the disassembler can print a pair of
+  // immediates as two operands.
   if (sources.length < count) return at.unknown()
   const pairs = sources.slice(0, count).map((operand) => pairOf(at, operand, toNumber))
   const put = at.put()
@@ -72,7 +73,10 @@ function packed(
   })
 }
 
-/** HADD2.F32: returns the low half of a sum as a float. Compilers use it to convert FP16 to FP32. */
+/**
+ * HADD2.F32: returns the low half of a sum as a float. Compilers use this instruction to convert
+ * FP16 to FP32.
+ */
 function widen(at: Site, toNumber: (bits: number) => number): Step {
   const first = at.source(0)
   if (first.kind !== 'register' || first.index !== zeroRegister)

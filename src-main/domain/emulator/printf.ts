@@ -1,11 +1,11 @@
-/** The device's C printf with a format and a buffer of arguments. */
+/** Formats the output of a kernel's printf from its format string and its buffer of arguments. */
 
-/** Reads the arguments in order. Each call returns the next argument. */
+/** Reads the arguments in order. Each method returns the next argument. */
 interface PrintfArguments {
-  /** Returns the bits of an integer or a pointer of 4 or 8 bytes. */
+  /** Returns the bits of the next argument, an integer or pointer of 4 or 8 bytes. */
   bits(bytes: 4 | 8): bigint
   double(): number
-  /** Returns the string at a pointer argument. */
+  /** Returns the string that the next argument points to. */
   text(): string
 }
 

@@ -1,9 +1,10 @@
 /**
- * Runs a rung on the emulated GPU: kernel launches, and the fills and copies between them, in
- * order.
+ * Runs a rung on the emulated GPU. A rung is an ordered sequence of kernel launches, fills and
+ * copies.
  *
  * The probe records the launches and their arguments (`parsers/cuda/runner-events.ts`). It uses
- * dummy addresses with one range per buffer. This module translates them to device addresses.
+ * dummy addresses, with one address range per buffer. This module translates these addresses to
+ * device addresses.
  */
 import { decodeInstruction, nameOfOpcode } from '../sass/decode'
 import type { Instruction } from '../sass/instruction'
@@ -25,7 +26,7 @@ export interface RungLaunch {
   readonly grid: Extent
   readonly block: Extent
   readonly dynamicSharedBytes: number
-  /** Number of blocks per cluster along x. It is 0 or undefined without clusters. */
+  /** Number of blocks per cluster along x. A value of 0 or undefined means no clusters. */
   readonly clusterBlocks?: number
   readonly arguments: Uint8Array
 }
@@ -34,7 +35,7 @@ export interface RungLaunch {
 export interface MemoryOperation {
   readonly before: number
   readonly to: bigint
-  /** The source address, or the bytes copied from the host. It is null for a fill with `value`. */
+  /** Source address, or bytes copied from the host. Null means a fill with `value`. */
   readonly from: bigint | Uint8Array | null
   readonly value: number
   readonly bytes: number
@@ -48,28 +49,28 @@ export interface EmulatedLaunch {
 }
 
 /**
- * Base of the probe's dummy addresses. Range 0 is the workspace. The buffers follow from range 1 in
- * the order of the launch struct.
+ * Base of the probe's dummy addresses. Range 0 is the workspace. The buffers use the ranges from 1
+ * on, in the order of the launch struct.
  */
 const dummyBase = 0x4b4c_0000_0000_0000n
 const dummyShift = 38n
 export const dummyAddress = (index: number): bigint => dummyBase + (BigInt(index) << dummyShift)
 
-/** First range of the variables that the host knows, in the probe's order. */
+/** First range for the variables that the host accesses, in the probe's order. */
 export const firstSymbol = 128
 
-/** First range of the memory that the rung allocates. */
+/** First range for the memory that the rung allocates. */
 export const firstAllocation = 256
 const ranges = firstAllocation + 1024
 
-/** Returns the range and offset of a dummy address, or null for any other number. */
+/** Returns the range and offset of a dummy address, or null if `value` is not a dummy address. */
 function dummyPlace(value: bigint): { index: number; offset: number } | null {
   if (value < dummyBase || value >= dummyBase + (BigInt(ranges) << dummyShift)) return null
   const index = Number((value - dummyBase) >> dummyShift)
   return { index, offset: Number(value - dummyAddress(index)) }
 }
 
-/** Returns the device address for a dummy address, or null for any other number. */
+/** Returns the device address for a dummy address, or null if `value` is not a dummy address. */
 function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): bigint | null {
   const found = dummyPlace(value)
   const buffer = found && buffers.get(found.index)
@@ -77,8 +78,8 @@ function translate(value: bigint, buffers: ReadonlyMap<number, Allocation>): big
 }
 
 /**
- * Returns the arguments with device addresses in place of dummy addresses. Pointers are at
- * multiples of 8 bytes.
+ * Returns a copy of the arguments in which device addresses replace the dummy addresses. Pointers
+ * are aligned to 8 bytes.
  */
 function translateArguments(
   bytes: Uint8Array,
@@ -94,9 +95,9 @@ function translateArguments(
 }
 
 /**
- * Returns data copied from the host with device addresses in place of dummy addresses. Examples are
- * an array of pointers and a tensor map. The data also contains ordinary numbers. It therefore
- * translates only addresses in a buffer or right after one.
+ * Returns a copy of host data in which device addresses replace the dummy addresses. Examples of
+ * such data are arrays of pointers and tensor maps. Ordinary numbers could look like dummy
+ * addresses. Therefore, only addresses within a buffer or at its end are translated.
  */
 function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocation>): Uint8Array {
   const copy = new Uint8Array(bytes)
@@ -114,8 +115,8 @@ function translateData(bytes: Uint8Array, buffers: ReadonlyMap<number, Allocatio
 const instructionBytes = 16
 
 /**
- * Returns the instructions of a kernel. Unknown instructions are kept, and stop the kernel only
- * when they run.
+ * Returns the instructions of a kernel. An unknown instruction stops the kernel only when it is
+ * executed.
  */
 export function instructionsOf(code: Uint8Array, architecture: number): Instruction[] {
   const view = new DataView(code.buffer, code.byteOffset, code.byteLength)
@@ -147,17 +148,17 @@ const unknownInstruction = (words: Instruction['words'], address: number): Instr
 
 const wholeAddress = 2
 
-/** Returns a constant bank with the addresses of the module's variables. */
+/** Returns a copy of a constant bank that contains the addresses of the module's variables. */
 function linkedBank(
   { bytes, relocations }: ConstantBank,
   variables: ReadonlyMap<string, bigint>,
 ): Uint8Array {
-  // Copy explicitly, because slicing Node's Buffer does not copy.
+  // Copy the bytes explicitly, because slicing a Node Buffer does not copy.
   const linked = new Uint8Array(bytes)
   const view = new DataView(linked.buffer)
   for (const { offset, type, symbol, addend } of relocations) {
     const address = variables.get(symbol) ?? systemFunction(symbol)
-    // The address belongs to an unknown function. A call to that function stops the kernel.
+    // The address refers to an unknown function. A call to this function stops the kernel.
     if (address === undefined) continue
     if (type !== wholeAddress)
       throw new Halt('unknown-instruction', null, `the address of ${symbol}`)
@@ -166,7 +167,7 @@ function linkedBank(
   return linked
 }
 
-/** Kernel launches, and the fills and copies between them. */
+/** Kernel launches, with the fills and copies between them. */
 export interface RungWork {
   readonly launches: readonly RungLaunch[]
   readonly memory: readonly MemoryOperation[]
@@ -177,18 +178,20 @@ interface RungRun extends RungWork {
   readonly machineCode: readonly MachineCode[]
   /** One-time work before the launches (`kl_prepare`). */
   readonly prepared?: RungWork
-  /** Buffers by the probe's range number. */
+  /** Buffers, keyed by the probe's range number. */
   readonly buffers: ReadonlyMap<number, Allocation>
-  /** Mangled names of the variables that the host knows. */
+  /** Mangled names of the variables that the host accesses. */
   readonly symbols?: readonly string[]
-  /** Per-thread stack size set by cudaDeviceSetLimit, for kernels whose stack grows. */
+  /**
+   * Per-thread stack size set with cudaDeviceSetLimit. It applies to kernels whose stack can grow.
+   */
   readonly stackBytes?: number
   readonly options: LaunchOptions
-  /** Runs one launch. By default, all selected blocks run completely. */
+  /** Runs one launch. By default, all selected blocks run to completion. */
   readonly execute?: (device: Device, launch: Launch, options: LaunchOptions) => LaunchResult
-  /** Selects the blocks of each launch to run. By default, all blocks run. */
+  /** Returns the blocks of a launch to run. By default, all blocks run. */
   readonly blocksOf?: (launch: RungLaunch) => NonNullable<Launch['blocks']>
-  /** Called before each launch, so that the caller knows which launch raised a `Halt`. */
+  /** Called before each launch. The caller can therefore determine which launch raised a `Halt`. */
   readonly onLaunch?: () => void
   readonly onResult?: (launch: EmulatedLaunch) => void
 }
@@ -213,8 +216,8 @@ function allocateVariables(device: Device, modules: readonly MachineCode[]): Map
 const defaultStack = 1024
 
 /**
- * Returns the stack size per thread. It is the size of the kernel's variables, or at least the
- * limit if the stack grows.
+ * Returns the stack size per thread. It is the size that the compiler computed. If the stack can
+ * grow, it is at least `limit`.
  */
 function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: number): number {
   const own = kernel.stackBytes ?? kernel.frameBytes
@@ -224,14 +227,14 @@ function stackOf(kernel: MachineKernel, code: readonly Instruction[], limit: num
 interface Decoded {
   bytes: Uint8Array
   architecture: number
-  /** Instruction indices of calls to functions outside the kernel. */
+  /** Instruction indices of the calls to functions outside the kernel. */
   calls: readonly number[]
   instructions: readonly Instruction[]
 }
 
 /**
- * Recently decoded kernels, latest first. The next job often runs the same kernels at another size
- * or with checks. Compiled code is tied to the decoded instructions.
+ * Recently decoded kernels, most recent first. The next job often runs the same kernels with other
+ * sizes or with checks. Compiled code is cached per array of decoded instructions.
  */
 let kept: readonly Decoded[] = []
 const mostKept = 16
@@ -242,7 +245,7 @@ const isEqual = (a: ArrayLike<number>, b: ArrayLike<number>): boolean => {
   return true
 }
 
-/** Returns the instructions of a kernel. A call to a function with separate code has no target. */
+/** Returns the instructions of a kernel. A call to a separately compiled function has no target. */
 function codeOf(
   { code: bytes, relocations }: MachineKernel,
   { architecture, functions }: MachineCode,
@@ -269,11 +272,11 @@ function codeOf(
   return latest.instructions
 }
 
-/** Returns the static shared memory of a kernel, without the part that CUDA reserves. */
+/** Returns the static shared memory of a kernel, excluding the part that CUDA reserves. */
 export const staticShared = (kernel: MachineKernel, architecture: number): number =>
   architecture >= 90 ? Math.max(0, kernel.sharedBytes - reservedShared) : kernel.sharedBytes
 
-/** Returns the cluster size of the launch, or of the kernel's `__cluster_dims__`. */
+/** Returns the cluster size from the launch or from the kernel's `__cluster_dims__`. */
 function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
   const [x, y, z] = kernel.clusterBlocks ?? [1, 1, 1]
   const blocks = launch.clusterBlocks || x * y * z
@@ -282,9 +285,11 @@ function clusterOf(launch: RungLaunch, kernel: MachineKernel): number {
 }
 
 interface LinkedRung {
-  /** Does the one-time work. Runs all blocks or the selected blocks of each launch. */
+  /** Does the one-time work. Each launch runs all blocks or only the selected blocks. */
   prepare: (blocksOf?: RungRun['blocksOf']) => EmulatedLaunch[]
-  /** Runs the launches. Variables and the rung's allocations keep their contents for the next run. */
+  /**
+   * Runs the launches. Variables and allocations of the rung keep their contents for the next run.
+   */
   run: () => EmulatedLaunch[]
   /** Variables of the modules in device memory. */
   variables: readonly Allocation[]
@@ -292,7 +297,7 @@ interface LinkedRung {
 
 export const runRung = (run: RungRun): EmulatedLaunch[] => linkRung(run).run()
 
-/** Allocates the variables of the modules and links the rung. */
+/** Allocates the variables of the modules and links the rung's kernels to them. */
 export function linkRung(run: RungRun): LinkedRung {
   const { device, machineCode } = run
   const variables = allocateVariables(device, machineCode)
@@ -303,7 +308,7 @@ export function linkRung(run: RungRun): LinkedRung {
     ]),
   )
   const buffers = new Map(run.buffers)
-  /** Bytes of `__constant__` variables by range. */
+  /** Contents of `__constant__` variables, keyed by range. */
   const constantBytes = new Map<number, Uint8Array>()
   for (const [place, name] of (run.symbols ?? []).entries()) {
     const address = variables.get(name)
@@ -332,7 +337,7 @@ export function linkRung(run: RungRun): LinkedRung {
       ])
     : null
   const options = written ? { ...run.options, writtenBytes: written } : run.options
-  /** Returns the bytes at a dummy address. */
+  /** Returns the memory at a dummy address. */
   const bytesAt = (address: bigint, bytes: number): Uint8Array => {
     const found = dummyPlace(address)
     const constant = found && constantBytes.get(found.index)

@@ -1,4 +1,4 @@
-/** Sorts an instruction's operands into outputs and inputs. */
+/** Separates the operands of an instruction into outputs and inputs. */
 import {
   truePredicate,
   zeroRegister,
@@ -22,11 +22,11 @@ export const isRegister = (
   operand?.kind === 'register' || operand?.kind === 'uniform-register'
 
 export interface Operands {
-  /** Output predicates before and right after the destination register. */
+  /** Output predicates, which are printed before or right after the destination register. */
   outs: (PredicateOperand | UniformPredicateOperand)[]
   destination: RegisterOperand | UniformRegisterOperand | null
   sources: Operand[]
-  /** Trailing input predicates. */
+  /** Input predicates, which are printed last. */
   ins: (PredicateOperand | UniformPredicateOperand)[]
 }
 

@@ -1,10 +1,10 @@
 /**
- * An instruction during the construction of its step. Operands are sorted into outputs and inputs,
- * and each operand becomes a function of the lane. Values that depend only on the launch, such as
- * immediates and constant banks, are looked up once.
+ * An instruction that is being prepared for execution. Its operands are sorted into outputs and
+ * inputs. Each operand becomes a function of the lane. Values that depend only on the launch, such
+ * as immediates and constant banks, are looked up once.
  *
- * A register is a row of 32 words. Uniform registers also have rows, in which all words are equal.
- * The same code therefore handles both.
+ * A register is a row of 32 words. A uniform register also has a row, in which all words are equal.
+ * The same code therefore handles both kinds.
  */
 import {
   zeroRegister,
@@ -41,14 +41,17 @@ export interface Views {
 /** The memory layout and the counters of a launch. */
 export interface EmulatorState {
   readonly views: Views
-  /** Number of register rows per warp, starting with R0. The rows of the uniform registers follow. */
+  /**
+   * Number of register rows per warp, starting with R0. The rows of the uniform registers follow
+   * these rows.
+   */
   readonly registers: number
-  /** Bytes of shared memory per block, and of local memory per thread. */
+  /** Bytes of shared memory per block and of local memory per thread. */
   readonly sharedBytes: number
   readonly localBytes: number
   /**
-   * Whether the stack grows while the kernel runs. If so, an access below the stack is a stack
-   * overflow.
+   * Whether the stack grows while the kernel runs. If so, an access below the stack is reported as
+   * a stack overflow.
    */
   readonly growsStack: boolean
   /** Whether clusters have more than one block. */
@@ -57,43 +60,43 @@ export interface EmulatorState {
   /** Returns a word of a constant bank, or 0 past the end of the bank. */
   constant(bank: number, offset: number): number
   /**
-   * Returns the bytes at a generic address in global memory or the parameters, or null for any
-   * other address.
+   * Returns a view of the bytes at a generic address in global memory or in the parameters. Returns
+   * null for any other address.
    */
   generic(low: number, high: number, bytes: number): DataView | null
-  /** Returns the reader of a special register by name, or null if the name is unknown. */
+  /** Returns a function that reads the named special register, or null if the name is unknown. */
   special(name: string): ((warp: Warp, lane: number) => number) | null
   /**
-   * Returns the clock at an instruction. Emulation has no time, so the clock counts the
-   * instructions that the block has executed.
+   * Returns the clock value at an instruction. The emulator does not model time, so the clock
+   * counts the instructions that the block has executed.
    */
   clock(at: number): number
-  /** Returns whether a range of bytes is inside one buffer. */
+  /** Returns whether a byte range is inside a single buffer. */
   inBuffer(offset: number, bytes: number): boolean
-  /** Receives the launch's events. It is null without a trace. */
+  /** Receives the launch's events. Null disables tracing. */
   readonly trace: Trace | null
   report(finding: Finding): void
   /** Receives a thread's printf output. */
   print(warp: Warp, lane: number, text: string): void
-  /** Called with the cost after an access of a whole warp. */
+  /** Called after an access of a whole warp, with the cost of the access. */
   seen(at: number, addresses: readonly Int32Array[], cost: Cost): void
 }
 
 /** The cost of one memory access of a warp. */
 export interface Cost {
-  /** Wavefronts as reported by ncu's source counters. */
+  /** Number of wavefronts, as counted by ncu's source counters. */
   wavefronts: number
   idealWavefronts: number
   /**
-   * Shared-memory wavefronts and extra wavefronts due to conflicts, as reported by the hardware
-   * counters.
+   * Number of shared-memory wavefronts, and number of extra wavefronts due to conflicts, as counted
+   * by the hardware.
    */
   passes: number
   conflicts: number
   tags: number
   sectors: number
   idealSectors: number
-  /** Sectors of global memory as reported by L1's hardware counters. */
+  /** Number of global-memory sectors, as counted by the hardware in L1. */
   l1Sectors: number
 }
 
@@ -114,22 +117,22 @@ export type FindingKind =
 
 export interface Finding {
   kind: FindingKind
-  /** Index of the instruction. */
+  /** Instruction index. */
   at: number
   write: boolean
   bytes: number
-  /** Linear indices of the thread in its block, and of the block. */
+  /** Linear index of the thread in its block, and linear index of the block. */
   thread: number
   block: number
   address: number
-  /** The other access of a race. */
+  /** The other access that takes part in a race. */
   other?: { at: number; write: boolean; thread: number }
 }
 
 /**
- * A view of an instruction for making its step. Every accessor records the part of the instruction
- * that it reads. `finish` stops the kernel if any part was not read. A step reads its instruction
- * only through these accessors.
+ * A view of an instruction, used to create the function that executes it. Every accessor records
+ * the part of the instruction that it reads. `finish` stops the kernel if any part was not read.
+ * The created function must not read the instruction in any other way.
  */
 export class Site {
   readonly operands: Operands
@@ -154,28 +157,28 @@ export class Site {
 
   /**
    * Returns whether the instruction has a modifier. The call marks the modifier as handled, so the
-   * step must act on the result.
+   * caller must act on the result.
    */
   has(modifier: string): boolean {
     return this.uses.modifier(modifier)
   }
 
-  /** Returns the first of these modifiers that the instruction has. */
+  /** Returns the first of the given modifiers that the instruction has. */
   oneOf<Name extends string>(names: readonly Name[]): Name | undefined {
     return names.find((name) => this.has(name))
   }
 
-  /** Returns the matching modifiers and marks them as handled. */
+  /** Returns the modifiers that match the pattern, and marks them as handled. */
   matching(pattern: RegExp): string[] {
     return this.uses.matching(pattern)
   }
 
-  /** Marks modifiers as handled if they name an opcode's only form. */
+  /** Marks modifiers as handled. Use this for an opcode that exists only with these modifiers. */
   expect(...modifiers: string[]): void {
     for (const modifier of modifiers) this.has(modifier)
   }
 
-  /** Returns the operands of these kinds in printed order. */
+  /** Returns the operands of the given kinds in printed order. */
   all<Kind extends Operand['kind']>(...kinds: Kind[]): Extract<Operand, { kind: Kind }>[] {
     return this.instruction.operands.filter(
       (operand): operand is Extract<Operand, { kind: Kind }> =>
@@ -191,7 +194,9 @@ export class Site {
     return this.instruction.operands[0]
   }
 
-  /** Marks traits of an operand as handled, because the step acts on them or they have no effect. */
+  /**
+   * Marks traits of an operand as handled. The caller must act on them unless they have no effect.
+   */
   take<Of extends Operand>(operand: Of, ...traits: Trait[]): Of {
     this.uses.take(operand, traits)
     return operand
@@ -203,7 +208,7 @@ export class Site {
     return 'suffixes' in operand && operand.suffixes.includes(suffix)
   }
 
-  /** Stops the kernel, because the step does not support a part of this instruction. */
+  /** Stops the kernel because this instruction has an unsupported part. */
   unknown(what = 'this form'): never {
     return this.halt('unknown-instruction', what)
   }
@@ -212,18 +217,18 @@ export class Site {
     throw new Halt(reason, this.instruction, detail, by)
   }
 
-  /** Stops the kernel if the step did not read every part of the instruction. */
+  /** Stops the kernel if any part of the instruction was not read. */
   finish(): void {
     const unused = this.uses.unused()
     if (unused !== null) this.unknown(unused)
   }
 
-  /** Returns a site for the same instruction without a destination register, for comparisons. */
+  /** Returns a site for the same instruction without a destination register. Comparisons use it. */
   compares(): Site {
     return new Site(this.instruction, this.index, this.machine, false, this.uses)
   }
 
-  /** Returns the first word of a register's row, relative to the warp's base. */
+  /** Returns the index of the first word of a register's row, relative to the warp's base. */
   row(operand: RegisterOperand | UniformRegisterOperand, part = 0): number {
     this.take(operand, 'value')
     const index = operand.index + part
@@ -234,7 +239,7 @@ export class Site {
     return this.operands.sources[place] ?? this.unknown('an operand is missing')
   }
 
-  /** Returns an integer operand, or word `part` of a multi-word operand. */
+  /** Returns a function that reads an integer operand, or word `part` of a multi-word operand. */
   int(operand: Operand, part = 0): Get {
     const raw = this.raw(operand, part)
     if (isRegister(operand) || operand.kind === 'constant') {
@@ -258,7 +263,9 @@ export class Site {
     return raw
   }
 
-  /** Returns an operand's bits. The caller applies the traits in `handled`. */
+  /**
+   * Returns a function that reads an operand's bits. The caller must apply the traits in `handled`.
+   */
   raw(operand: Operand, part = 0, ...handled: Trait[]): Get {
     this.take(operand, 'value', ...handled)
     const { words } = this.views
@@ -313,7 +320,7 @@ export class Site {
     return plain
   }
 
-  /** Returns the mask of lanes in which a predicate operand is true. */
+  /** Returns a function that computes the mask of lanes in which a predicate operand is true. */
   predicate(
     operand: PredicateOperand | UniformPredicateOperand | undefined,
   ): (warp: Warp) => number {
@@ -341,7 +348,7 @@ export class Site {
     }
   }
 
-  /** Returns a writer of word `part` of the destination. */
+  /** Returns a function that writes word `part` of the destination. */
   put(part = 0, operand = this.operands.destination): Put {
     if (operand === null) return this.unknown('it has no destination')
     return this.putRegister(operand, part)
@@ -360,7 +367,7 @@ export class Site {
     return this.operands.destination === null || isZero(this.operands.destination)
   }
 
-  /** Returns a reader of the uniform register with this index. */
+  /** Returns a function that reads the uniform register with the given index. */
   uniform(index: number): (warp: Warp) => number {
     const { words } = this.views
     const row = (this.machine.registers + index) * lanes
@@ -371,7 +378,7 @@ export class Site {
     return this.all('memory')[0] ?? this.unknown('it has no address')
   }
 
-  /** Returns the index of the instruction that a target operand names. */
+  /** Returns the instruction index of the target operand. */
   target(): number {
     const [operand] = this.all('target')
     if (operand === undefined) return this.unknown('it has no target')
@@ -379,7 +386,7 @@ export class Site {
   }
 }
 
-/** Returns a step that calls `each` lane by lane. */
+/** Returns a `Step` that calls `each` lane by lane. */
 export function eachLane(each: (warp: Warp, base: number, lane: number) => void): Step {
   return (warp, active) => {
     const { base } = warp
@@ -388,7 +395,7 @@ export function eachLane(each: (warp: Warp, base: number, lane: number) => void)
   }
 }
 
-/** Returns a step that calls `each` in the given lane order. */
+/** Returns a `Step` that calls `each` in the given lane order. */
 export function eachLaneOf(
   order: readonly number[],
   each: (warp: Warp, base: number, lane: number) => void,
@@ -399,7 +406,7 @@ export function eachLaneOf(
   }
 }
 
-/** Returns a reader of an operand's value for the first active lane. */
+/** Returns a function that reads the operand in the first active lane. */
 export function scalar(
   site: Site,
   operand: Operand | undefined,

@@ -1,6 +1,6 @@
 /**
- * Conversions between numbers and floats of fewer than 32 bits. Results match those of the runner
- * (`cuda-kernels/runner/dtype.hpp`).
+ * Conversions between numbers and floats with fewer than 32 bits. The results match those of the
+ * runner (`cuda-kernels/runner/dtype.hpp`).
  */
 
 interface SmallFloat {
@@ -39,21 +39,22 @@ export function smallOf(bits: number, of: SmallFloat): number {
 }
 
 /**
- * Returns the eight bits of a number, rounded to nearest with ties to even. As in CUDA's
- * conversions, larger numbers become the largest finite number. NaN becomes 0x7f.
+ * Returns the 8-bit encoding of a number, rounded to nearest with ties to even. As in CUDA's
+ * conversions, numbers out of range become the largest finite number. NaN becomes 0x7f.
  */
 export function eightBits(value: number, { mantissa, excess, finite }: SmallFloat): number {
   if (Number.isNaN(value)) return 0x7f
   const x = Math.abs(value)
   const sign = value < 0 || Object.is(value, -0) ? 0x80 : 0
   if (x === 0) return sign
-  // If the logarithm is slightly too small, the quotient doubles and carries into the exponent.
+  // If the logarithm is slightly too small, the quotient doubles and its extra bit carries into the
+  // exponent.
   const exponent = Math.max(Math.floor(Math.log2(x)), 1 - excess)
   const quotient = x * 2 ** (mantissa - exponent)
   const floor = Math.floor(quotient)
   const up = quotient - floor > 0.5 || (quotient - floor === 0.5 && floor % 2 === 1)
-  // The addition includes the leading bit. Rounding up to the next power of two therefore carries
-  // into the exponent.
+  // The sum includes the leading bit. Rounding up to the next power of two therefore carries into
+  // the exponent.
   const magnitude = ((exponent + excess - 1) << mantissa) + floor + (up ? 1 : 0)
   return sign | Math.min(x === Infinity ? finite : magnitude, finite)
 }

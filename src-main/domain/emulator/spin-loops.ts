@@ -1,12 +1,12 @@
 /**
- * Finds spin loops, whose instruction counts depend on timing.
+ * Finds spin loops. The instruction counts of a spin loop depend on timing.
  *
  * On a GPU, the count depends on how long other warps take. In the emulator, it depends on the
- * order in which warps take turns.
+ * order in which the warps take turns.
  */
 import type { Instruction } from '../sass/instruction'
 
-/** Maximum number of instructions in a loop that only waits. */
+/** Maximum number of instructions in a loop that does nothing but wait. */
 const longest = 6
 
 const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
@@ -14,8 +14,8 @@ const asks = ({ mnemonic, modifiers }: Instruction): boolean =>
   (mnemonic === 'USETMAXREG' && modifiers.includes('TRY_ALLOC'))
 
 /**
- * Maximum number of instructions in a loop that polls data from other blocks, including the code
- * that uses the data.
+ * Maximum number of instructions in a loop that polls data from other blocks. The limit includes
+ * the code that uses the data.
  */
 const longestLook = 128
 
@@ -30,11 +30,13 @@ function targetOf({ mnemonic, operands }: Instruction): number | null {
 }
 
 /**
- * Returns the indices of instructions in loops that wait, and of the branch after such a loop.
+ * Returns the indices of the instructions in waiting loops. The branch after such a loop is
+ * included.
  *
- * Loops that poll a barrier's phase or wait for registers are included. The first poll before the
- * loop is excluded, because it always runs once. Loops with YIELD that read data from other blocks
- * are included. Their iteration count depends on the progress of those blocks.
+ * The result includes loops that poll a barrier's phase or wait for registers. It excludes the
+ * first poll before a loop, because that poll always runs exactly once. The result also includes
+ * loops that contain YIELD and read data from other blocks. Their iteration count depends on the
+ * progress of those blocks.
  */
 export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
@@ -53,7 +55,10 @@ export function waitingLoops(code: readonly Instruction[]): ReadonlySet<number> 
   return found
 }
 
-/** Returns the indices of instructions in loops with YIELD that read data from other blocks. */
+/**
+ * Returns the indices of the instructions in loops that contain YIELD and read data from other
+ * blocks.
+ */
 export function pollingLoops(code: readonly Instruction[]): ReadonlySet<number> {
   const found = new Set<number>()
   for (const [end, instruction] of code.entries()) {

@@ -1,10 +1,12 @@
-/** Chooses a sample of the blocks of a grid. */
+/** Selects an evenly spread sample of the blocks of a grid. */
 
 const goldenRatio = (Math.sqrt(5) - 1) / 2
 
 /**
- * Returns `count` different numbers below `total`, spread evenly, as is every first part of them. Steps of the golden
- * ratio are out of step with the rows of any grid: equal steps of a 64 × 16 grid would all reach the same column.
+ * Returns `count` distinct numbers below `total`. They are spread evenly, and so is every prefix of
+ * the list. The numbers are based on multiples of the golden ratio, so they do not align with the
+ * rows of a grid. In a 64 × 16 grid, for example, equal steps would select blocks in only one
+ * column.
  */
 export function spreadOver(total: number, count: number): number[] {
   if (count >= total) return Array.from({ length: total }, (_, number) => number)

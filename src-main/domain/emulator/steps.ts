@@ -1,6 +1,6 @@
 /**
- * Finds the step of an instruction by its mnemonic. Uniform instructions use the step of the
- * matching per-lane instruction.
+ * Finds the function that executes an instruction, based on its mnemonic. A uniform instruction
+ * uses the function of the matching per-lane instruction.
  */
 import type { Instruction } from '../sass/instruction'
 import { barrierSteps } from './mbarriers'
@@ -18,8 +18,8 @@ import { Halt, type Step } from './warp'
 import { tensorSteps } from './hmma'
 
 /**
- * Instructions without effect in the emulator. Emulated memory is always consistent, and nothing
- * takes time.
+ * Instructions that have no effect in the emulator. Emulated memory is always sequentially
+ * consistent, and the emulator does not model time.
  */
 const nothing = new Set([
   'NOP',
@@ -56,7 +56,7 @@ const tables: Record<string, (at: Site) => Step> = {
   ...bulkCopySteps,
 }
 
-/** Instructions whose steps handle the whole warp. */
+/** Instructions whose functions handle the whole warp. */
 const ofWarp = new Set([
   'VOTEU',
   'REDUX',

@@ -1,4 +1,7 @@
-/** Functions that CUDA provides and kernels call by address: printf and failed assertions. */
+/**
+ * Functions that CUDA provides and that kernels call by address: printf and the handler of failed
+ * assertions.
+ */
 import type { Operand } from '../sass/instruction'
 import { deviceHigh, functionHigh, localHigh, sharedHigh } from './device'
 import { type Control, type Warp } from './warp'
@@ -15,11 +18,13 @@ export function systemFunction(name: string): bigint | undefined {
   return index < 0 ? undefined : (BigInt(functionHigh) << 32n) + BigInt(index * bytesApart)
 }
 
-/** Registers of the calling convention: arguments start at R4, and R20 holds the return address. */
+/**
+ * Registers of the calling convention. Arguments start at R4, and R20 contains the return address.
+ */
 const [firstArgument, returnTo] = [4, 20]
 const longestText = 65536
 
-/** CALL.ABS through a register pair: calls the system function at that address. */
+/** CALL.ABS through a register pair: calls the system function at the address in the registers. */
 export function systemCall(site: Site, operand: Operand): Control {
   const { machine, index } = site
   const { words, bytes } = machine.views
@@ -30,7 +35,7 @@ export function systemCall(site: Site, operand: Operand): Control {
     words[warp.base + (firstArgument + place) * lanes + lane]!
 
   /**
-   * Returns the byte offset in memory of a thread's generic address, or null if the address is
+   * Returns the byte offset in memory for a thread's generic address, or null if the address is
    * invalid.
    */
   const placeOf = (warp: Warp, lane: number, at: number, top: number): number | null => {

@@ -1,22 +1,25 @@
 /**
- * Sums of products, computed as Hopper's tensor cores do.
+ * Computes sums of products in the same way as Hopper's tensor cores.
  *
- * All products and the addend are aligned to their largest exponent, truncated below a number of
- * bits, and added exactly. The sum is truncated too. A product's exponent is the sum of its
- * factors' exponents, regardless of the mantissas. This matches an H200 bit by bit in 180 warp
+ * All products and the addend are aligned to their largest exponent, truncated to a fixed number of
+ * bits, and added exactly. The sum is also truncated. A product's exponent is the sum of its
+ * factors' exponents, regardless of the mantissas. The results match an H200 bit by bit in 180 warp
  * products and 216 warpgroup products (test/domain/emulator/tensor-cores.test.ts).
  */
 import { bitsOf, floatOf, nanBits } from './float'
 
-/** Bits that an FP8 sum keeps below the largest exponent. Other types keep `kept` bits. */
+/**
+ * Number of bits that an FP8 sum keeps below the largest exponent. For other types, this number is
+ * `kept`.
+ */
 export const keptOfEights = 13
 
-/** Mask of the float bits that an FP8 sum keeps. */
+/** Mask of the bits that an FP8 sum keeps in a float. */
 export const maskOfEights = ~(2 ** (23 - keptOfEights) - 1)
 
 export const kept = 25
 
-/** Converts consecutive columns to rows. */
+/** Converts column-major elements to row-major order. */
 export function transpose(from: Float64Array, columns: number, into: Float64Array): void {
   const depth = from.length / columns
   for (let column = 0; column < columns; column++)
@@ -25,7 +28,7 @@ export function transpose(from: Float64Array, columns: number, into: Float64Arra
 
 const overflow = 2 ** 128
 
-/** Returns the bits of a number as a float, truncated and masked. */
+/** Returns the bits of `value` as a float, truncated and masked. */
 export function cutFloat(value: number, mask = -1): number {
   const bits = bitsOf(Math.fround(value))
   if (Number.isNaN(value)) return nanBits

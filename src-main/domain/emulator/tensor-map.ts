@@ -1,17 +1,17 @@
 /**
  * Tensor maps (`CUtensorMap`), which describe an array to the copy engine in 128 bytes.
  *
- * The driver's encoding is undocumented. The probe therefore records the arguments that create a
- * map (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
+ * The driver's encoding is undocumented. The probe therefore records the arguments with which the
+ * host created a map (`cuda-kernels/probe/launches.cpp`, TensorMapRecord).
  */
 
 export interface TensorMap {
   elementBytes: number
   /** Size of the array in elements, innermost dimension first. */
   sizes: number[]
-  /** Size of one copy in elements. */
+  /** Size of one box, which one instruction copies, in elements. */
   box: number[]
-  /** Byte distance between elements along each dimension. */
+  /** Distance in bytes between adjacent elements along each dimension. */
   strides: number[]
   /** Generic address of the array. */
   low: number
@@ -20,30 +20,30 @@ export interface TensorMap {
 }
 
 /**
- * Number of row-index bits that permute the 16-byte chunks. Values from 1 to 3 mean rows of 32, 64
- * or 128 bytes.
+ * Number of row-index bits that permute the 16-byte chunks. The values 1 to 3 correspond to rows of
+ * 32, 64 and 128 bytes.
  */
 export type Swizzle = 0 | 1 | 2 | 3
 
 /**
- * Returns the offset of a byte in swizzled shared memory. Bits of the byte's 128-byte row index are
- * XORed into its chunk index.
+ * Returns the offset of a byte in swizzled shared memory. The low bits of the 128-byte row index
+ * are XORed into the chunk index.
  */
 export const swizzled = (offset: number, swizzle: Swizzle): number =>
   offset ^ (((offset >>> 7) & ((1 << swizzle) - 1)) << 4)
 
 export const tensorMapBytes = 128
 
-/** The characters `KLTM`. */
+/** Signature of a record: the characters `KLTM`. */
 const magic = 0x4d544c4b
 
 /**
- * Element sizes indexed by CUtensorMapDataType. Types that are converted during the copy have size
- * 0.
+ * Element sizes in bytes, indexed by CUtensorMapDataType. The size is 0 for types that are
+ * converted during the copy.
  */
 const elementBytes = [1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 0, 0, 0]
 
-/** Returns the tensor map in these bytes, or a description of the unsupported feature. */
+/** Returns the tensor map encoded in these bytes, or a description of the unsupported feature. */
 export function readTensorMap(view: DataView): TensorMap | string {
   if (view.getUint32(0, true) !== magic) return 'a tensor map of this kind'
   const rank = view.getUint8(5)
@@ -70,21 +70,21 @@ export function readTensorMap(view: DataView): TensorMap | string {
 }
 
 /**
- * A row of a box. The row's bytes are contiguous in global memory. In shared memory they are
+ * A row of a box. The row's bytes are contiguous in global memory. In shared memory, they are
  * contiguous except for the swizzle.
  */
 export interface BoxRow {
-  /** Byte offset of the first element from the start of the array. */
+  /** Byte offset of the first element inside the array, from the start of the array. */
   from: number
-  /** Number of bytes in the row before its first element. */
+  /** Number of bytes of the row that precede the first element inside the array. */
   before: number
   inside: number
 }
 
 /**
- * Returns the rows of a box at these coordinates, in shared-memory order. The engine never reads
- * outside the array, but it writes whole chunks. This was measured on an H200 by storing 4 floats
- * to a map of 2 floats.
+ * Returns the rows of a box at these coordinates, in shared-memory order. The copy engine never
+ * reads outside the array, but it writes whole chunks. This was measured on an H200 by storing 4
+ * floats through a map of 2 floats.
  */
 export function boxRows(
   map: TensorMap,
@@ -118,9 +118,9 @@ export const chunk = 16
 const wholeChunks = (bytes: number): number => Math.ceil(bytes / chunk) * chunk
 
 /**
- * Returns why a box may not start at this byte of a row, or null if it may. On an H200, a box must
- * start at a multiple of 16 bytes. A stored box also must not start before the row. Otherwise, the
- * GPU reports an illegal instruction.
+ * Returns the error if a box starts at this byte of a row, or null if the start is valid. On an
+ * H200, a box must start at a multiple of 16 bytes. In addition, a stored box must not start before
+ * the row. Otherwise, the GPU reports an illegal instruction.
  */
 export function boxFault(bytes: number, toShared: boolean): 'misaligned' | 'outside-global' | null {
   if (bytes % chunk !== 0) return 'misaligned'

@@ -1,17 +1,20 @@
 /**
- * Events that the emulator reports during a launch, used to predict the launch time. They contain
- * the instructions and memory accesses of each warp, and the warps that it waited for.
+ * Events that the emulator reports during a launch. They are used to predict the launch time. They
+ * describe the instructions, memory accesses and waits of each warp.
  */
 import type { Block, Warp } from './warp'
 
 export type AccessSpace = 'global' | 'shared' | 'local'
 
-/** Kind of a memory access. A copy reads global memory into shared memory, with or without L1. */
+/**
+ * Kind of a memory access. `copy` is a copy from global to shared memory through L1. `copy-past-l1`
+ * is a copy that bypasses L1.
+ */
 export type AccessKind = 'load' | 'store' | 'atomic' | 'copy' | 'copy-past-l1'
 
 /**
- * A meeting point of warps or the copy engine. It is a block barrier by number, an mbarrier by
- * offset, or a cluster barrier.
+ * A synchronization point of warps or of the copy engine. It is a block barrier by number, an
+ * mbarrier by offset, or the cluster barrier.
  */
 export type Meeting =
   | { readonly kind: 'barrier'; readonly block: Block; readonly number: number }
@@ -29,8 +32,8 @@ export interface Trace {
    */
   enters(warp: Warp, from: number, end: number): boolean
   /**
-   * Reports an access of the lanes in `mask`, with `bytes` per lane. `wavefronts` counts wavefronts
-   * of shared memory. An atomic without `returns` returns no value.
+   * Reports an access of the lanes in `mask`, with `bytes` per lane. `wavefronts` is the number of
+   * shared-memory wavefronts. `returns` is true if an atomic returns a value.
    */
   access(
     warp: Warp,
@@ -45,17 +48,20 @@ export interface Trace {
       readonly returns?: boolean
     },
   ): void
-  /** Reports the start of a bulk copy. `toShared` copies fill the shared memory of blocks. */
+  /**
+   * Reports the start of a bulk copy. With `toShared`, the copy writes to the shared memory of one
+   * or more blocks.
+   */
   copies(warp: Warp, at: number, toShared: boolean): void
-  /** Reports a range of the most recently started bulk copy. */
+  /** Reports an address range of the most recently started bulk copy. */
   copied(address: number, bytes: number): void
   /**
    * Reports an arrival by the most recent bulk copy, by the warp's earlier asynchronous copies, or
    * by the warp itself.
    */
   arrives(warp: Warp, at: number, meeting: Meeting, by: 'warp' | 'copies' | 'bulk-copy'): void
-  /** Called when all participants have arrived and the next phase starts. */
+  /** Called when all participants have arrived, and the next phase starts. */
   completes(meeting: Meeting): void
-  /** Called when the warp may continue only after the current or the previous phase is complete. */
+  /** Called when the warp must wait until the current or the previous phase is complete. */
   waits(warp: Warp, at: number, meeting: Meeting, phase: 'current' | 'previous'): void
 }

@@ -1,6 +1,6 @@
 /**
- * Records which parts of an instruction its step has read. A part that no step reads stops the
- * kernel. An unknown modifier is therefore never ignored.
+ * Records which parts of an instruction the emulator has read. If any part was not read, the kernel
+ * stops. An unknown modifier is therefore never ignored.
  */
 import { decodeInstruction } from '../sass/decode'
 import {
@@ -12,7 +12,7 @@ import {
 } from '../sass/instruction'
 import { printOpcode } from '../sass/print'
 
-/** A property of an operand in addition to its kind. Suffixes start with a dot. */
+/** A property of an operand that does not follow from its kind. Suffixes start with a dot. */
 export type Trait =
   | 'value'
   | 'negated'
@@ -33,23 +33,23 @@ export type Trait =
 const hints: ReadonlySet<string> = new Set([
   // Eviction priorities and L2 prefetch sizes.
   ...['EF', 'EL', 'LU', 'EU', 'NA', 'LTC64B', 'LTC128B', 'LTC256B'],
-  // Order and scope of an access. Emulated memory is always consistent.
+  // Order and scope of a memory access. The emulated memory is always sequentially consistent.
   ...['CONSTANT', 'STRONG', 'SM', 'GPU', 'SYS', 'CTA'],
 ])
 
-/** Modifiers that change how an opcode is issued or named, but never its result. */
+/** Modifiers that change only how an opcode is issued or printed, not its result. */
 const named: Readonly<Record<string, readonly string[]>> = {
-  // LUT names the truth table.
+  // LUT marks an instruction that has a truth table.
   LOP3: ['LUT'],
   ULOP3: ['LUT'],
   PLOP3: ['LUT'],
   UPLOP3: ['LUT'],
-  // These names are derived from the operands of a multiplication. The disassembler prints them,
-  // but the encoding does not contain them.
+  // The disassembler derives these names from the operands of a multiplication. The encoding does
+  // not contain them.
   IMAD: ['MOV', 'IADD', 'SHL'],
   // MMA selects the pipe.
   HFMA2: ['MMA'],
-  // DEFER_BLOCKING is a hint for waiting warps.
+  // DEFER_BLOCKING is a scheduling hint for waiting warps.
   BAR: ['DEFER_BLOCKING'],
 }
 
@@ -61,7 +61,7 @@ const accesses = new Set([
 export const isHint = (mnemonic: string, modifier: string): boolean =>
   (accesses.has(mnemonic) && hints.has(modifier)) || (named[mnemonic]?.includes(modifier) ?? false)
 
-/** Returns an operand's non-default traits. */
+/** Returns the traits of an operand that differ from the default. */
 function traitsOf(operand: Operand): Trait[] {
   const traits: [Trait, boolean][] = []
   switch (operand.kind) {
@@ -108,8 +108,8 @@ const hexadecimal = ({ words }: Instruction): string =>
     .join('')}`
 
 /**
- * Returns the bits of an instruction that decide `isThere`. Flipping one of these bits changes its
- * result.
+ * Returns the bits of an instruction on which `isThere` depends. Flipping any of these bits makes
+ * `isThere` return false.
  */
 function bitsOf(instruction: Instruction, isThere: (other: Instruction) => boolean): number[] {
   const { words, address } = instruction
@@ -157,8 +157,8 @@ export class Uses {
   }
 
   /**
-   * Returns a description of the first part that was not read, with its bits and the whole
-   * encoding. Returns null if all parts were read.
+   * Returns a description of the first unread part, with its bits and the whole encoding. Returns
+   * null if all parts were read.
    */
   unused(): string | null {
     const { instruction } = this

@@ -2,8 +2,8 @@
 import type { Instruction } from '../sass/instruction'
 
 /**
- * Indices of predicates. P0 to P6 start at 0, and PT is 7. UP0 to UP6 start at 8, and UPT is 15.
- * Writes to PT use a separate index after these.
+ * Indices of predicates. P0 to P6 have indices 0 to 6, and PT has index 7. UP0 to UP6 have indices
+ * 8 to 14, and UPT has index 15. Writes to PT go to a separate, higher index.
  */
 export const predicateTrue = 7
 export const uniformPredicates = 8
@@ -13,8 +13,8 @@ export type Wait =
   | { kind: 'warp'; mask: number }
   | { kind: 'block'; barrier: number }
   /**
-   * A condition that is polled each time the warp takes its turn. With `timesOut`, the wait also
-   * ends when nothing else can run.
+   * A condition that is polled at each turn of the warp. With `timesOut`, the wait also ends when
+   * no other warp can run.
    */
   | { kind: 'until'; over: () => boolean; end: () => void; timesOut: boolean }
 
@@ -22,28 +22,26 @@ export const warpLanes = 32
 /** Number of words for a warp's convergence barriers. */
 export const convergenceWords = 16 * warpLanes
 
-/** Lanes of a warp at the same instruction. */
+/** Lanes of a warp that are at the same instruction. */
 export interface Split {
   /** Index of the next instruction. */
   at: number
   mask: number
   waits: Wait | null
   /**
-   * Whether the split has yielded. Lanes that wait to reconverge with a yielded split continue
-   * without it.
+   * Whether the split has yielded. Lanes that would reconverge with a yielded split do not wait for
+   * it.
    */
   yielded?: boolean
 }
 
 /**
- * Blocks that run together and access one another's shared memory. A block without a cluster forms
- * a cluster alone.
+ * Blocks that run concurrently and can access one another's shared memory. Without clusters, each
+ * block forms its own cluster.
  */
 export interface Cluster {
   readonly blocks: Block[]
-  /**
-   * Number of warps at the cluster barrier, and the number of times that all warps have met there.
-   */
+  /** Number of warps that wait at the cluster barrier, and number of completed cluster barriers. */
   arrived: number
   meetings: number
 }
@@ -51,15 +49,15 @@ export interface Cluster {
 export interface Block {
   readonly cluster: Cluster
   readonly rank: number
-  /** Linear index of the block, x first. */
+  /** Linear index of the block, with x varying fastest. */
   readonly number: number
   readonly at: readonly [number, number, number]
   readonly warps: Warp[]
-  /** Barriers by number, BAR 0 to 15. */
+  /** Barriers, keyed by number (BAR 0 to 15). */
   readonly barriers: Map<number, BlockBarrier>
-  /** Number of times that warps met at any barrier of the block. */
+  /** Number of completed barriers in the block. */
   meetings: number
-  /** Byte addresses at which shared and local memory start. */
+  /** Byte addresses of the start of shared memory and of local memory. */
   readonly shared: number
   readonly local: number
   readonly watch: BlockWatch | null
@@ -67,18 +65,18 @@ export interface Block {
 
 interface BlockBarrier {
   /**
-   * Number of threads that the barrier waits for. If null, it waits for all threads of the block
-   * that have not exited.
+   * Number of threads that the barrier waits for. Null means all threads of the block that have not
+   * exited.
    */
   wanted: number | null
   arrived: number
-  /** Number of arrivals that do not wait. */
+  /** Number of threads that arrived without waiting. */
   signalled: number
   waiting: { warp: Warp; split: Split }[]
   value: number
 }
 
-/** Counters by instruction index. */
+/** Counters, indexed by instruction. */
 export interface Counts {
   readonly executed: Float64Array
   readonly threads: Float64Array
@@ -92,7 +90,7 @@ export interface Counts {
   readonly passes: Float64Array
   readonly conflicts: Float64Array
   readonly l1Sectors: Float64Array
-  /** Generic accesses that reached shared memory, and those that reached global memory. */
+  /** Number of generic accesses to shared memory, and to global memory. */
   readonly intoShared: Float64Array
   readonly intoGlobal: Float64Array
 }
@@ -118,7 +116,7 @@ export function newCounts(length: number): Counts {
   }
 }
 
-/** Hooks that observe reads and writes while checks are on. */
+/** Hooks that observe reads and writes. They are called only while checks are on. */
 interface Watch {
   global(at: number, warp: Warp, lane: number, offset: number, bytes: number, write: boolean): void
   shared(
@@ -132,19 +130,20 @@ interface Watch {
   ): void
 }
 
-/** Hooks that observe the order of a block's warps. */
+/** Hooks that also observe the synchronization between a block's warps. */
 export interface BlockWatch extends Watch {
   beginBlock(): void
-  /** Called when these warps met at a barrier. */
+  /** Called when these warps have met at a barrier. */
   barrier(warps: readonly number[]): void
-  /** Called when a warp arrived without waiting. */
+  /** Called when a warp arrives at a barrier without waiting. */
   arrive(barrier: number, warp: number): void
   /**
-   * Called when a warp releases a barrier in shared memory. All earlier work of the warp is then
-   * ordered before later acquires. `warp` is null for another block of the cluster.
+   * Called when a warp releases a barrier in shared memory. The warp's earlier accesses then happen
+   * before later acquires of the barrier. `warp` is null for a warp of another block in the
+   * cluster.
    */
   release(address: number, warp: number | null): void
-  /** Called when a thread of another block copied bytes to this block's shared memory. */
+  /** Called when a thread of another block has copied bytes to this block's shared memory. */
   copiedHere(at: number, thread: number, address: number, bytes: number): void
   acquire(address: number, warp: number): void
 }
@@ -158,35 +157,35 @@ export interface Warp {
   readonly predicates: Int32Array
   /**
    * Lane masks of the convergence barriers B0 to B15, with 32 words per barrier, one per lane.
-   * Functions save and reuse the same barriers. Lanes at different recursion depths can therefore
-   * have different masks in one barrier.
+   * Functions save and reuse barriers. Lanes at different recursion depths can therefore have
+   * different masks for the same barrier.
    */
   readonly convergence: Int32Array
-  /** Masks of the lanes that exist, and of the lanes that have not exited. */
+  /** Masks of the lanes that exist and of the lanes that have not exited. */
   readonly lanes: number
   live: number
   splits: Split[]
   barrierResult: number
-  /** Number of meetings of the cluster when the warp last arrived at the cluster barrier. */
+  /** Number of completed cluster barriers when the warp last arrived at one. */
   clusterTurn: number
 }
 
 /**
- * Executes a control instruction for the lanes in `active` of `split`. Sets where those lanes and
- * the remaining lanes continue.
+ * Executes a control instruction for the lanes in `active` of `split`. Sets the next instruction of
+ * these lanes and of the remaining lanes.
  */
 export type Control = (warp: Warp, split: Split, active: number) => void
 
 /** Executes one instruction for the lanes in `active`. */
 export type Step = (warp: Warp, active: number) => void
 
-/** Stops the kernel. The launch adds the location. */
+/** Error that stops the kernel. The launch adds the location. */
 export class Halt extends Error {
   constructor(
     readonly reason: HaltReason,
     readonly instruction: Instruction | null,
     detail: string,
-    /** The thread that caused the halt, if a single thread did. */
+    /** The thread that caused the halt, or null if no single thread did. */
     readonly by: { warp: Warp; lane: number } | null = null,
   ) {
     super(detail)

@@ -1,11 +1,11 @@
-/** Writes WebAssembly modules. Supports only the part of the format that the emulator needs. */
+/** Writes WebAssembly modules. It supports only the parts of the format that the emulator needs. */
 
 import { wordsOf } from './float'
 
 export const i32 = 0x7f
 export const v128 = 0x7b
 
-/** WebAssembly opcodes. Vector opcodes follow the prefix 0xfd. */
+/** WebAssembly opcodes. Opcodes of vector instructions follow the prefix 0xfd. */
 export const scalar = {
   loop: 0x03,
   if: 0x04,
@@ -109,18 +109,18 @@ export const vector = {
   doubleAdd: 0xf0,
   doubleMul: 0xf2,
   /**
-   * Returns the second operand if it is larger, and the first operand otherwise. A NaN as the
-   * second operand is never returned.
+   * Returns the second operand if it is larger, and the first operand otherwise. It never returns a
+   * NaN from the second operand.
    */
   doubleLarger: 0xf7,
-  /** Relaxed SIMD: rounds once if the CPU can, and twice otherwise. */
+  /** Relaxed SIMD: rounds once if the CPU supports it, and twice otherwise. */
   relaxedMultiplyAdd: 0x105,
 } as const
 
 /** A byte buffer that grows on demand. */
 class Bytes {
   private room = new Uint8Array(256)
-  /** Number of bytes written. Setting a lower length discards the last bytes. */
+  /** Number of bytes written. Assigning a smaller number discards the last bytes. */
   length = 0
 
   push(byte: number): void {
@@ -158,7 +158,7 @@ class Bytes {
     this.push(rest & 0x7f)
   }
 
-  /** Writes the number of bytes, followed by the bytes. */
+  /** Writes the length of `bytes`, followed by the bytes. */
   sized(bytes: Uint8Array): void {
     this.unsigned(bytes.length)
     this.append(bytes)
@@ -168,13 +168,13 @@ class Bytes {
     this.sized(new TextEncoder().encode(value))
   }
 
-  /** Returns the bytes written so far. The next write may change them. */
+  /** Returns a view of the bytes written so far. The next write may change its contents. */
   view(): Uint8Array<ArrayBuffer> {
     return this.room.subarray(0, this.length)
   }
 }
 
-/** The body of a function, written instruction by instruction. */
+/** The body of a function. Methods append instructions to it. */
 export class Code {
   private readonly bytes = new Bytes()
   private readonly locals: number[] = []
@@ -185,12 +185,12 @@ export class Code {
     return this.bytes.length
   }
 
-  /** Discards all instructions after this length. */
+  /** Discards all code after this length. */
   set length(length: number) {
     this.bytes.length = length
   }
 
-  /** Removes and returns everything written. `append` restores it. */
+  /** Removes and returns all code written so far. `append` restores it. */
   take(): Uint8Array {
     const taken = this.bytes.view().slice()
     this.bytes.length = 0
@@ -231,13 +231,13 @@ export class Code {
     this.bytes.signed(value)
   }
 
-  /** Writes a scalar load or store at the address on the stack plus `offset`. */
+  /** Writes a scalar load or store. The address is the stack value plus `offset`. */
   memory(code: number, offset: number): void {
     this.op(code, 2)
     this.bytes.unsigned(offset)
   }
 
-  /** Pushes the module's first global, the start of the launch's tables in memory. */
+  /** Pushes the start of the launch's tables in memory, which is the module's first global. */
   tables(): void {
     this.op(scalar.global, 0)
   }
@@ -268,7 +268,7 @@ export class Code {
     this.bytes.unsigned(offset)
   }
 
-  /** Writes a load or store of one vector lane. */
+  /** Writes a load or store of a single vector lane. */
   laneMemory(code: number, offset: number, lane: number): void {
     this.vectorMemory(code, offset)
     this.bytes.push(lane)
@@ -295,7 +295,7 @@ export class Code {
   }
 
   /**
-   * Returns the body with its locals, in the format that the code section stores after the length.
+   * Returns the body with its local declarations, encoded for the code section without the length.
    */
   encoded(): Uint8Array {
     const whole = new Bytes()
@@ -321,8 +321,9 @@ export interface WasmFunction {
 }
 
 /**
- * Returns a module that imports a memory, functions and immutable globals. The module exports the
- * functions in `exported`, given by their index after the imports, as `f0`, `f1`, ….
+ * Returns a module that imports a memory, functions and immutable globals. It exports the functions
+ * whose indices are in `exported`. The n-th function after the imports is exported as `f<n>`,
+ * starting with `f0`.
  */
 export function encodeModule(
   memoryPages: number,
@@ -377,7 +378,7 @@ export function encodeModule(
   return module.view()
 }
 
-/** Byte order of a WebAssembly shuffle of two vectors of four words. */
+/** Byte order for a WebAssembly shuffle of two vectors of four words. */
 export const highPart = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15]
 export const lowHalves = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23]
 export const highHalves = [8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31]

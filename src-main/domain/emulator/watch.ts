@@ -1,10 +1,10 @@
 /**
  * Tracks reads and writes to find reads of uninitialized memory and races between warps.
  *
- * A race is two accesses of different warps to the same place in shared memory that no barrier
- * orders. Vector clocks determine the order. A race is therefore found regardless of which warp
- * runs first. The lanes of one warp are assumed to be ordered by its code. Copies from other blocks
- * of a cluster count as one additional party, which only writes.
+ * A race is a pair of unordered accesses of different warps to the same location in shared memory.
+ * Vector clocks determine the order, so the detector finds a race regardless of which warp runs
+ * first. The lanes of one warp are assumed to be ordered by the warp's code. Copies from other
+ * blocks of a cluster are treated as one additional party, which only writes.
  */
 import type { Allocation } from './device'
 import type { Finding } from './site'
@@ -14,16 +14,19 @@ import type { BlockWatch, Warp } from './warp'
 interface Setting {
   warps: number
   sharedBytes: number
-  /** Granularity in bytes. Every access of shared memory covers whole units. */
+  /** Granularity of the tracking in bytes. Every shared-memory access covers whole units. */
   unit: 1 | 4
-  /** One entry per byte of buffer memory, 1 if the byte has been written. New writes are added. */
+  /**
+   * One entry per byte of buffer memory. The entry is 1 if the byte has been written. The tracker
+   * updates the entries.
+   */
   globalWritten: Uint8Array
   report(finding: Finding): void
 }
 
 /**
- * Returns one flag for each of `memoryBytes` bytes. Bytes of the written buffers have flag 1, so a
- * kernel may read them.
+ * Returns one flag for each of `memoryBytes` bytes. The flag is 1 for bytes of the `written`
+ * buffers, which a kernel may read.
  */
 export function writtenBytes(memoryBytes: number, written: readonly Allocation[]): Uint8Array {
   const bytes = new Uint8Array(memoryBytes)
@@ -32,7 +35,7 @@ export function writtenBytes(memoryBytes: number, written: readonly Allocation[]
 }
 
 const none = -1
-/** Four bytes with the value 1. */
+/** A word whose four bytes are all 1. */
 const allWritten = 0x01010101
 
 export function createWatch(setting: Setting): BlockWatch {
@@ -47,8 +50,7 @@ export function createWatch(setting: Setting): BlockWatch {
   )
 
   /**
-   * For each unit of shared memory: the last writer, the writer's clock at that time, and the
-   * instruction.
+   * For each unit of shared memory: the last writer, the writer's clock value, and the instruction.
    */
   const writer = new Int32Array(units)
   const writeClock = new Int32Array(units)
@@ -58,18 +60,19 @@ export function createWatch(setting: Setting): BlockWatch {
   /** Mask of warps that have read the unit since the last write. */
   const readers = new Int32Array(units)
   /**
-   * For each unit and warp: the clock and the instruction of the read. They are valid only for
-   * warps in `readers`.
+   * For each unit and warp: the clock value and the instruction of the last read. They are valid
+   * only for warps in `readers`.
    */
   const readClock = new Int32Array(units * warps)
   const readPlace = new Int32Array(units * warps)
-  /** Clock values of the other parties that each party has seen. */
+  /** For each party, the latest clock value of every other party that it has synchronized with. */
   const clocks = new Int32Array(parties * parties)
   const arrivals = new Map<number, Int32Array>()
   const released = new Map<number, Int32Array>()
 
   /**
-   * Publishes a warp's clocks at a place, merged with the clocks that other warps published there.
+   * Publishes a warp's clocks at a synchronization point and merges them with the clocks published
+   * there earlier.
    */
   const leave = (places: Map<number, Int32Array>, place: number, warp: number): void => {
     const known = places.get(place) ?? new Int32Array(parties)
@@ -138,8 +141,8 @@ export function createWatch(setting: Setting): BlockWatch {
     copiedHere(at, thread, address, bytes) {
       const end = (address + bytes) / unit
       for (let unitAt = address / unit; unitAt < end; unitAt++) {
-        // Earlier readers synchronized with the other block through its barrier. This block's
-        // clocks cannot see that.
+        // The barrier of the other block ordered this copy after the earlier reads. This block's
+        // clocks do not record that.
         readers[unitAt] = 0
         writer[unitAt] = outside
         writeClock[unitAt] = knows(outside, outside)
@@ -209,7 +212,7 @@ export function createWatch(setting: Setting): BlockWatch {
               thread: other * lanes,
             })
           }
-          // Accesses ordered after this write are also ordered after the earlier reads.
+          // An access ordered after this write is also ordered after the earlier reads.
           if (!atomic) readers[unitAt] = 0
           writer[unitAt] = me
           writeClock[unitAt] = now

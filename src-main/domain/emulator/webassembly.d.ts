@@ -1,6 +1,6 @@
 /**
- * Declarations for the part of WebAssembly that the emulator uses. TypeScript declares it only
- * together with the DOM.
+ * Declares the part of the WebAssembly API that the emulator uses. TypeScript declares this API
+ * only as part of the DOM library.
  */
 declare namespace WebAssembly {
   class Memory {

@@ -1,4 +1,7 @@
-/** The ceilings of a roofline: the measured peaks of a GPU, and the peaks that its clocks allow. */
+/**
+ * The ceilings of a roofline. A ceiling is a measured peak of the GPU, or a peak computed from its
+ * clocks.
+ */
 import { z } from 'zod'
 import { message, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
@@ -9,13 +12,19 @@ import { isComputeCapability, type ComputeCapability } from './sm-limits'
 
 const reached = z.number().positive().nullable()
 
-/** Results of the runner's microbenchmarks. Each is the best of a few runs, or null if one failed. */
+/**
+ * Results of the runner's microbenchmarks. Each result is the best of a few runs, or null if the
+ * microbenchmark failed.
+ */
 export const Ceilings = z.object({
-  /** FP32 fused multiply-adds from registers, counted as two operations, in GFLOP/s. */
+  /**
+   * Rate of FP32 fused multiply-adds on registers in GFLOP/s. Each multiply-add counts as two
+   * operations.
+   */
   fp32Gflops: reached,
   /**
-   * Read bandwidth in 10⁹ bytes per second. There is one buffer that fits into L1, one that fits
-   * into L2, and one that is larger than both.
+   * Read bandwidth in 10⁹ bytes per second. The buffer fits into L1 for `l1GBs`, fits into L2 for
+   * `l2GBs`, and is larger than both for `dramGBs`.
    */
   l1GBs: reached,
   l2GBs: reached,
@@ -27,9 +36,9 @@ export const memoryLevels = ['l1', 'l2', 'dram'] as const
 export type MemoryLevel = (typeof memoryLevels)[number]
 
 export interface Ceiling {
-  /** Peak in GFLOP/s for arithmetic and in GB/s for memory. */
+  /** Peak rate in GFLOP/s for arithmetic, and in GB/s for memory. */
   value: MetricValue
-  /** Origin of the value, or the reason that it is missing. */
+  /** Source of the value, or the reason that the value is missing. */
   how: AnyMessage
 }
 
@@ -52,9 +61,10 @@ const fp32Lanes: Record<ComputeCapability, number> = {
 }
 
 /**
- * Operations per cycle and SM of dense 16-bit tensor instructions with 32-bit accumulation. Source:
- * peak figures in NVIDIA's architecture papers (T4, A100, H100, B200). Compute capabilities whose
- * products differ are omitted. For example, GeForce GPUs have half the rate of other GPUs.
+ * Operations per cycle and SM for dense 16-bit tensor instructions with 32-bit accumulation.
+ * Source: peak figures in NVIDIA's architecture papers (T4, A100, H100, B200). A compute capability
+ * is omitted if its products have different rates. For example, GeForce GPUs have half the rate of
+ * other GPUs.
  */
 const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
   '7.5': 1024,
@@ -64,12 +74,12 @@ const tensorFlopsPerCycle: Partial<Record<ComputeCapability, number>> = {
 }
 
 /**
- * Operations per cycle and SM for 8-bit floating-point inputs: twice the 16-bit rate where
- * supported. Source: NVIDIA's H100 and B200 papers.
+ * Operations per cycle and SM for 8-bit floating-point inputs: twice the 16-bit rate on supported
+ * GPUs. Source: NVIDIA's H100 and B200 papers.
  */
 const tensor8FlopsPerCycle: typeof tensorFlopsPerCycle = { '9.0': 8192, '10.0': 16384 }
 
-/** Returns the width in bits of the inputs of a problem's tensor instructions. */
+/** Returns the width in bits of the input type for a problem's tensor instructions. */
 const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 16 =>
   Object.values(problem?.options ?? {}).some(
     (choice) => isDtype(choice) && dtypeOf(choice).bytes === 1,
@@ -77,7 +87,10 @@ const tensorBits = (problem: Pick<Problem, 'options'> | null | undefined): 8 | 1
     ? 8
     : 16
 
-/** Bytes per cycle and SM from L1. Source: NVIDIA's Turing, A100 and GA102 architecture papers. */
+/**
+ * L1 bandwidth in bytes per cycle and SM. Source: NVIDIA's Turing, A100 and GA102 architecture
+ * papers.
+ */
 const l1BytesPerCycle = (computeCapability: ComputeCapability): number =>
   computeCapability === '7.5' ? 64 : 128
 
@@ -99,8 +112,8 @@ const measured = (value: number, unit: 'GFLOP/s' | 'GB/s'): Ceiling => ({
 const notMeasured = message('ceilings.notMeasured')
 
 /**
- * Returns the ceilings of the session's GPU. They are measured if the session has measurements, and
- * otherwise derived from the clocks.
+ * Returns the ceilings of the session's GPU. Measured ceilings take precedence over ceilings
+ * derived from the clocks.
  */
 export function ceilingsOf({
   device,
@@ -109,7 +122,9 @@ export function ceilingsOf({
 }: {
   device: Device | null
   ceilings?: Ceilings | null | undefined
-  /** Problem whose data types determine the tensor rate. Without it, inputs have 16 bits. */
+  /**
+   * Problem whose data types determine the tensor rate. If it is absent, 16-bit inputs are assumed.
+   */
   problem?: Pick<Problem, 'options'> | null | undefined
 }): SessionCeilings {
   const bits = tensorBits(problem)

@@ -9,7 +9,7 @@ export const Device = z.object({
   driver: z.string().nullable(),
   cudaDriver: z.string().nullable(),
   smClockMaxMHz: z.number().nullable(),
-  /** Memory clock as reported by the driver. Absent in older sessions. */
+  /** Memory clock reported by the driver. Absent in older sessions. */
   memoryClockMHz: z.number().nullable().optional(),
   memoryBusBits: z.number().nullable().optional(),
   memoryTotalBytes: z.number(),
@@ -20,8 +20,8 @@ export const Device = z.object({
   maxThreadsPerSm: z.number(),
   maxBlocksPerSm: z.number(),
   /**
-   * Modes that change the meaning of a time. They are null if the driver does not report them, and
-   * absent in older sessions.
+   * Modes that affect the meaning of times. Null if the driver does not report them. Absent in
+   * older sessions.
    */
   mig: z.boolean().nullable().optional(),
   ecc: z.boolean().nullable().optional(),

@@ -2,8 +2,8 @@
 import { z } from 'zod'
 
 /**
- * Reasons for reduced clocks, by the bits of nvmlClocksThrottleReasons (nvml.h). Idleness is
- * excluded, because an idle GPU has low clocks for lack of work.
+ * Reasons for reduced clocks, with their bits in nvmlClocksThrottleReasons (nvml.h). Idleness is
+ * excluded, because low clocks are normal on an idle GPU.
  */
 const reasonBits = {
   applicationClocks: 0x02,
@@ -22,7 +22,7 @@ const clockReasons = Object.keys(reasonBits) as [ClockReason, ...ClockReason[]]
 
 const figure = z.number().nullable()
 
-/** Observed GPU state. Each value is null if the driver does not report it. */
+/** Observed state of a GPU. A value is null if the driver does not report it. */
 export const GpuState = z.object({
   /** Lowest and highest observed SM clock. */
   smClockLowMHz: figure,
@@ -32,7 +32,7 @@ export const GpuState = z.object({
   temperatureC: figure,
   powerW: figure,
   powerLimitW: figure,
-  /** Reasons for reduced clocks in any sample. */
+  /** Reasons for reduced clocks, collected from all samples. */
   heldDownBy: z.array(z.enum(clockReasons)).nullable(),
 })
 

@@ -1,5 +1,6 @@
 /**
- * A table of GPUs by name, for building and computing occupancy on machines without a GPU.
+ * A table of GPUs. On machines without a GPU, it is used for compilation and for computing
+ * occupancy.
  *
  * SM counts are from NVIDIA's data sheets and architecture papers. A count that is not in these
  * sources is null. Compute capabilities are from https://developer.nvidia.com/cuda-gpus.
@@ -7,7 +8,7 @@
 import { Device } from './device'
 import { isComputeCapability, smLimits, type ComputeCapability } from './sm-limits'
 
-/** Returns the table's data for a GPU, with the field names of the session format. */
+/** Returns the data of a GPU in the table, with the field names of the session format. */
 export function tableDevice(
   gpu: { computeCapability: string; smCount: number | null } | null,
 ): Partial<Device> | null {
@@ -25,7 +26,7 @@ export function tableDevice(
 }
 
 export interface Gpu {
-  /** Id in `--target static:<id>`. */
+  /** GPU id, as used in `--target static:<id>`. */
   id: string
   name: string
   computeCapability: ComputeCapability
@@ -56,11 +57,11 @@ export const gpus: readonly Gpu[] = [
 
 export const gpuById = (id: string): Gpu | undefined => gpus.find((gpu) => gpu.id === id)
 
-/** Returns the GPUs of one compute capability, by name. */
+/** Returns the GPUs with the given compute capability, in table order. */
 export const gpusOf = (computeCapability: ComputeCapability): Gpu[] =>
   gpus.filter((gpu) => gpu.computeCapability === computeCapability)
 
-/** A GPU or architecture to build for when no GPU is present. */
+/** A GPU or architecture to compile for if no GPU is present. */
 export interface BuildGpu {
   name: string
   computeCapability: ComputeCapability
@@ -69,7 +70,7 @@ export interface BuildGpu {
 
 /**
  * Returns the GPU with an id such as `h200`, or an architecture such as `sm_90`. Returns null for
- * other words.
+ * any other word.
  */
 export function buildGpu(word: string): BuildGpu | null {
   const known = gpuById(word)

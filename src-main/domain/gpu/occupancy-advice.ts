@@ -6,21 +6,20 @@ import { registersPerThreadMax, threadsPerBlockMax, warpSize, type SmLimits } fr
 import { occupancy, type KernelResources, type OccupancyLimiter } from './occupancy'
 
 /**
- * A new value of one resource. Together with the other changes of the same advice, it yields
- * `blocksPerSm`.
+ * A change to one resource. Together with the other changes of the same advice, it allows
+ * `blocksPerSm` blocks.
  */
 export interface ResourceChange {
   resource: 'registers' | 'shared' | 'threads'
   from: number
   /**
-   * Nearest value that suffices: registers per thread, bytes of shared memory, or threads per
-   * block.
+   * Nearest sufficient value: registers per thread, bytes of shared memory, or threads per block.
    */
   to: number
 }
 
 interface OccupancyAdvice {
-  /** Changes that are needed together. */
+  /** Changes that must be made together. */
   changes: ResourceChange[]
   blocksPerSm: number
   percent: number
@@ -30,7 +29,8 @@ export const sharedOf = (kernel: KernelResources): number =>
   kernel.staticSharedBytes + kernel.dynamicSharedBytes
 
 /**
- * Returns the kernel with a different amount of shared memory. The static part is kept if possible.
+ * Returns the kernel with a different amount of shared memory. The static amount is kept if
+ * possible.
  */
 export function withShared(kernel: KernelResources, bytes: number): KernelResources {
   const staticSharedBytes = Math.min(kernel.staticSharedBytes, bytes)
@@ -45,8 +45,8 @@ const limitOf = (limits: SmLimits, kernel: KernelResources, name: OccupancyLimit
   occupancy(limits, kernel).limits[name] ?? Infinity
 
 /**
- * Returns the maximum registers per thread for which `blocks` fit, considering only registers.
- * Returns 0 if there is none.
+ * Returns the maximum number of registers per thread with which `blocks` fit. Other resources are
+ * ignored. Returns 0 if no number is small enough.
  */
 function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number): number {
   for (let registers = kernel.registers; registers >= 1; registers -= 1)
@@ -55,8 +55,8 @@ function registersFor(limits: SmLimits, kernel: KernelResources, blocks: number)
 }
 
 /**
- * Returns the maximum bytes of shared memory per block for which `blocks` fit. Returns null if even
- * 0 bytes are too many.
+ * Returns the maximum bytes of shared memory per block with which `blocks` fit. Returns null if
+ * even 0 bytes are too many.
  */
 function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): number | null {
   const share = Math.floor(limits.sharedPerSm / blocks / limits.sharedGranularity)
@@ -65,8 +65,8 @@ function sharedFor(limits: SmLimits, kernel: KernelResources, blocks: number): n
 }
 
 /**
- * Returns the registers and shared memory that would allow one more resident block. Returns null if
- * no values allow it.
+ * Returns the changes to registers and shared memory that allow one more resident block. Returns
+ * null if there are none.
  */
 function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvice | null {
   const blocks = occupancy(limits, kernel).blocksPerSm + 1
@@ -86,8 +86,8 @@ function oneMoreBlock(limits: SmLimits, kernel: KernelResources): OccupancyAdvic
 }
 
 /**
- * Returns the nearest smaller and larger block sizes with a higher occupancy. They are multiples of
- * a warp, and other resources do not change.
+ * Returns the nearest smaller and the nearest larger block size with a higher occupancy. Both are
+ * multiples of the warp size. Other resources do not change.
  */
 function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const now = occupancy(limits, kernel).percent
@@ -115,10 +115,10 @@ function otherBlockSizes(limits: SmLimits, kernel: KernelResources): OccupancyAd
 }
 
 /**
- * Returns the smallest changes that raise the occupancy. They allow one more block through fewer
- * registers or less shared memory, or use another block size. The list is empty at 100 % and if no
- * single change helps. It is unknown whether the kernel can be written with so few registers, and
- * whether it benefits.
+ * Returns the smallest changes that raise the occupancy. Fewer registers or less shared memory can
+ * allow one more block. A different block size can also help. The list is empty at 100 % or if
+ * nothing helps. The advice does not consider whether the kernel can use so few registers, or
+ * whether it gets faster.
  */
 export function occupancyAdvice(limits: SmLimits, kernel: KernelResources): OccupancyAdvice[] {
   const own = free(kernel)
@@ -139,7 +139,7 @@ const steps = (from: number, to: number, step: number): number[] =>
   Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, index) => from + index * step)
 
 /**
- * Returns the occupancy over the full range of one resource. The other resources are those of
+ * Returns the occupancy over the full range of one resource. The other resources are the same as in
  * `kernel`.
  */
 export function occupancyCurve(

@@ -2,14 +2,14 @@
  * Computes theoretical occupancy: how many blocks of a kernel fit on one SM, and which resource
  * limits them.
  *
- * The rules are those of cuda_occupancy.h. A test checks that the results equal ncu's
- * launch__occupancy_limit_* and sm__maximum_warps_per_active_cycle_pct on every launch of the
- * shipped recordings.
+ * The rules are the same as in cuda_occupancy.h. A test checks that the results equal ncu's
+ * launch__occupancy_limit_* and sm__maximum_warps_per_active_cycle_pct for every launch of the
+ * built-in recordings.
  *
- * Some facts cannot be derived here:
+ * Some facts cannot be computed from the launch:
  * - The carve-out that the driver selects for a launch. Pass `carveOutBytes` if ncu reported it. It
  *   affects the shared-memory limit but, in the recordings, never the occupancy.
- * - The number of clusters that fit on the GPU at once.
+ * - The number of clusters that fit on the GPU at the same time.
  * - Tensor memory limits of compute capability 10.0 and later.
  */
 import { message, type AnyMessage } from '../messages/message'
@@ -25,19 +25,18 @@ import {
 export interface KernelResources {
   /** Number of threads per block. */
   threads: number
-  /** Registers per thread, as counted by ptxas and CUDA. */
+  /** Registers per thread, as reported by ptxas and CUDA. */
   registers: number
-  /** Shared memory per block in bytes, without CUDA's reserved part. */
+  /** Shared memory per block in bytes, without the part that CUDA reserves. */
   staticSharedBytes: number
   dynamicSharedBytes: number
   /**
-   * Barriers per block (ncu's launch__barrier_count). If unknown, 1 is used, as in CUDA's
-   * calculator.
+   * Barriers per block (ncu's launch__barrier_count). The default is 1, as in CUDA's calculator.
    */
   barriers?: number
   /**
-   * Bytes of shared memory configured for the SM at launch (launch__shared_mem_config_size). If
-   * unknown, the maximum is used.
+   * Bytes of shared memory configured for the SM at launch (launch__shared_mem_config_size). The
+   * default is the maximum.
    */
   carveOutBytes?: number
 }
@@ -53,14 +52,15 @@ export interface Occupancy {
   /** Resident warps as a percentage of the maximum for an SM. */
   percent: number
   /**
-   * Number of blocks per SM if this were the only limit. It is null if the resource does not limit.
+   * Number of blocks per SM that each resource allows. Null if the resource does not limit the
+   * number.
    */
   limits: Record<OccupancyLimiter, number | null>
-  /** Limits that are reached first. The list is empty if no block fits. */
+  /** Resources with the lowest limit. The list is empty if no block fits. */
   limiters: OccupancyLimiter[]
-  /** Resources of one block after rounding up, including CUDA's share. */
+  /** Resources of one block after rounding, including CUDA's share. */
   allocated: { registersPerBlock: number; sharedBytesPerBlock: number }
-  /** Reason that no block can run. Absent if a block can run. */
+  /** Reason that no block can run. Absent if blocks can run. */
   unlaunchable?: AnyMessage
 }
 
@@ -68,11 +68,14 @@ const roundUp = (value: number, step: number): number => Math.ceil(value / step)
 
 const warpsOf = (threads: number): number => Math.ceil(threads / warpSize)
 
-/** Returns the registers of one warp, rounded up to the allocation granularity. */
+/** Returns the number of registers of one warp, rounded up to the allocation granularity. */
 const registersPerWarp = (registers: number): number =>
   roundUp(registers * warpSize, registerGranularity)
 
-/** Returns the bytes of shared memory of one block, including CUDA's share and rounding. */
+/**
+ * Returns the shared memory of one block in bytes, including rounding and the part that CUDA
+ * reserves.
+ */
 export const sharedAllocated = (limits: SmLimits, bytes: number): number =>
   roundUp(bytes + limits.sharedReserved, limits.sharedGranularity)
 
@@ -88,7 +91,10 @@ function sharedLimit(limits: SmLimits, kernel: KernelResources, allocated: numbe
   return Math.floor((kernel.carveOutBytes ?? limits.sharedPerSm) / allocated)
 }
 
-/** Returns the limit by barriers. Like ncu and CUDA, it caps the limit at the SM's block limit. */
+/**
+ * Returns the number of blocks per SM that the barriers allow. As in ncu and CUDA, it is at most
+ * the SM's block limit.
+ */
 const barrierLimit = (limits: SmLimits, barriers: number): number | null =>
   limits.barriersPerSm === null
     ? null
@@ -109,7 +115,7 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
       computeCapability: limits.computeCapability,
       bytes: shared,
     })
-  // CUDA assumes that the warps of a block are distributed evenly over the schedulers.
+  // CUDA assumes that the schedulers share the warps of a block evenly.
   if (registersAllocated > limits.registersPerSm)
     return message('occupancy.registersOfBlock', {
       held: registersAllocated,
@@ -119,7 +125,7 @@ function whyUnlaunchable(limits: SmLimits, kernel: KernelResources): AnyMessage 
 }
 
 /**
- * Throws a RangeError if a count is fractional or below its minimum, which is a programming error.
+ * Throws a RangeError if a count is fractional or too small. Such a count is a programming error.
  */
 function requireCounts(kernel: KernelResources): void {
   const least = { threads: 1, registers: 0, staticSharedBytes: 0, dynamicSharedBytes: 0 } as const

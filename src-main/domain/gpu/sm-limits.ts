@@ -26,18 +26,21 @@ export interface SmLimits {
   computeCapability: ComputeCapability
   threadsPerSm: number
   blocksPerSm: number
-  /** Number of 32-bit registers of an SM. It is also the maximum for one block. */
+  /** Number of 32-bit registers of an SM. A block can use at most the same number. */
   registersPerSm: number
-  /** Bytes of shared memory of an SM at its largest carve-out. */
+  /** Shared memory of an SM in bytes, with the largest carve-out. */
   sharedPerSm: number
-  /** Maximum bytes of shared memory per block with opt-in, static and dynamic together. */
+  /**
+   * Maximum shared memory per block in bytes with opt-in. It includes static and dynamic shared
+   * memory.
+   */
   sharedPerBlock: number
-  /** Bytes of shared memory that CUDA reserves per block. */
+  /** Shared memory in bytes that CUDA reserves per block. */
   sharedReserved: number
   sharedGranularity: number
-  /** Possible shared-memory carve-outs in bytes, ascending. */
+  /** Possible shared-memory carve-outs in bytes, in ascending order. */
   carveOuts: readonly number[]
-  /** Hardware barriers of an SM. It is null if they do not limit the number of blocks. */
+  /** Number of hardware barriers of an SM. Null if barriers do not limit the number of blocks. */
   barriersPerSm: number | null
 }
 
@@ -47,10 +50,10 @@ export const threadsPerBlockMax = 1024
 
 export const registersPerThreadMax = 255
 
-/** Number of registers per allocation unit of a warp. */
+/** Number of registers per allocation unit. Registers are allocated per warp. */
 export const registerGranularity = 256
 
-/** Number of schedulers of an SM. Each one has a quarter of the registers. */
+/** Number of schedulers of an SM. Each scheduler has a quarter of the registers. */
 export const schedulersPerSm = 4
 
 const KiB = 1024
@@ -88,8 +91,8 @@ const row = (
   }
 }
 
-// The barrier limit applies from compute capability 9.0. On older GPUs, the block limit is reached
-// first.
+// The barrier limit applies from compute capability 9.0 on. On older GPUs, the block limit is
+// reached first.
 const table: Record<ComputeCapability, SmLimits> = {
   '7.5': row('7.5', 1024, 16, turing, null),
   '8.0': row('8.0', 2048, 32, upTo164, null),
@@ -106,8 +109,8 @@ export const isComputeCapability = (word: string): word is ComputeCapability =>
   computeCapabilities.some((known) => known === word)
 
 /**
- * Returns the limits by compute capability in CUDA's notation, such as `9.0`. Returns undefined if
- * the table lacks it.
+ * Returns the limits for a compute capability in CUDA's notation, such as `9.0`. Returns undefined
+ * if it is not in the table.
  */
 export const smLimits = (computeCapability: string): SmLimits | undefined =>
   isComputeCapability(computeCapability) ? table[computeCapability] : undefined

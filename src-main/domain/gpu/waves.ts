@@ -1,27 +1,27 @@
-/** Waves of a launch: how its blocks fill the GPU, and which SM runs which block. */
+/** Computes the waves of a launch: how its blocks fill the GPU, and which SM runs which block. */
 
 /**
- * Number of waves of a grid, fill of the last wave, and fraction of the slot time in use. The model
- * assumes that all blocks take equally long. Real schedules differ if blocks differ, so the
- * schedule is labeled as a model.
+ * The waves of a grid, and how well they use the GPU. The model assumes that all blocks take
+ * equally long. If some blocks take longer than others, the real schedule is different. The
+ * schedule is therefore labeled as a model.
  */
 export interface Waves {
   blocks: number
   /** Number of blocks that run concurrently: SMs × blocks per SM. */
   slots: number
-  /** Number of waves, equal to ncu's launch__waves_per_multiprocessor. */
+  /** Number of waves. It equals ncu's launch__waves_per_multiprocessor. */
   waves: number
-  /** Number of waves with the last one counted as full. */
+  /** Number of waves if the last wave counts as full. */
   wholeWaves: number
-  /** Share of the slots used in the last wave, from 0 (exclusive) to 1. */
+  /** Fraction of the slots that the last wave uses, from 0 (exclusive) to 1. */
   lastWaveFill: number
-  /** Share of the slot time used over the whole run, from 0 to 1. It equals waves / wholeWaves. */
+  /**
+   * Fraction of the slot time in use over the whole run, from 0 to 1. It equals waves / wholeWaves.
+   */
   efficiency: number
 }
 
-/**
- * Returns the waves of a launch, or null if no block fits. Otherwise, counts are positive integers.
- */
+/** Returns the waves of a launch, or null if there are no blocks or no block fits. */
 export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): Waves | null {
   const slots = smCount * blocksPerSm
   if (slots <= 0 || blocks <= 0) return null
@@ -38,32 +38,32 @@ export function wavesOf(blocks: number, smCount: number, blocksPerSm: number): W
 }
 
 interface ScheduledBlock {
-  /** Index of the block in launch order, from 0. */
+  /** Index of the block in launch order, starting at 0. */
   block: number
   /** Slot of the block on its SM, from 0 to blocksPerSm - 1. */
   slot: number
-  /** Start time in units of one block's duration. */
+  /** Start time, in units of one block's duration. */
   start: number
   end: number
 }
 
 export interface Schedule {
-  /** Blocks of each SM in chronological order. */
+  /** Blocks of each SM, in chronological order. */
   sms: ScheduledBlock[][]
-  /** Waves to draw: the first and last waves of a long run. */
+  /** Indices of the waves to draw. For a long run, these are the first waves and the last two. */
   drawnWaves: number[]
-  /** The omitted waves in between as [from, to), or null if no waves are omitted. */
+  /** Range of omitted waves as [from, to), or null if no waves are omitted. */
   leftOut: [number, number] | null
   wholeWaves: number
 }
 
-/** Number of waves above which the middle waves are omitted. */
+/** Maximum number of waves to draw. If there are more, the middle waves are omitted. */
 const mostWaves = 8
 
 /**
  * Returns the schedule of blocks on SMs, wave by wave. Each SM gets one block before any SM gets a
- * second block, as in CUDA's work distributor. Long runs keep the first waves and the last two,
- * which contain the tail.
+ * second block, as in CUDA's work distributor. For long runs, the schedule contains only the first
+ * waves and the last two, which include the tail.
  */
 export function scheduleOf(
   blocks: number,

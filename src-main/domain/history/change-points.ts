@@ -1,12 +1,13 @@
 /**
  * Finds change points: indices at which a series changes level.
  *
- * The energy statistic of Székely and Rizzo finds the split with the largest difference between its
- * sides. A permutation test rejects splits that chance explains (E-divisive, Matteson and James).
- * The method assumes no distribution and is deterministic.
+ * The method is E-divisive (Matteson and James). The energy statistic of Székely and Rizzo finds
+ * the split with the largest difference between the two sides. A permutation test rejects splits
+ * that could be due to chance. The method is deterministic and makes no assumption about the
+ * distribution.
  */
 
-/** Minimum number of points for a level. */
+/** Minimum number of points in a level. */
 export const fewestPoints = 4
 
 const permutations = 199
@@ -14,8 +15,8 @@ const permutations = 199
 const significance = 0.01
 
 /**
- * Returns a small random generator. The seed is the length of the series, so repeated calls give
- * the same verdict.
+ * Returns a small random number generator. The seed is the length of the series, so repeated calls
+ * return the same result.
  */
 function generator(seed: number): () => number {
   let state = seed | 1
@@ -42,8 +43,8 @@ interface Split {
 }
 
 /**
- * Returns the best split with enough points on each side. All distances are summed once. Each step
- * then updates the sums by moving one point to the other side.
+ * Returns the best split with enough points on each side. The function computes all sums of
+ * distances once. It then moves one point at a time to the left side and updates the sums.
  */
 function bestSplit(values: readonly number[]): Split {
   const count = values.length
@@ -80,7 +81,7 @@ function isChance(values: readonly number[], { statistic }: Split): boolean {
   return false
 }
 
-/** Returns the indices at which a new level begins, in ascending order. */
+/** Returns the indices at which a new level starts, in ascending order. */
 export function changePoints(values: readonly number[]): number[] {
   if (values.length < 2 * fewestPoints) return []
   const split = bestSplit(values)

@@ -1,6 +1,6 @@
 /**
- * The times of a ladder's rungs over its sessions: one series per rung, problem and environment.
- * Pure.
+ * The history of a ladder: the times of its rungs over all sessions. There is one series for each
+ * rung, problem and environment. The functions are pure.
  */
 import { currentId } from '../ladder/former-ids'
 import { z } from 'zod'
@@ -11,8 +11,8 @@ import { gpuOfTarget } from '../targets/targets'
 import { changePoints } from './change-points'
 
 /**
- * The environment of a session. Within one environment only the code differs. A different driver,
- * compiler or L2 state can change every time.
+ * The environment of a session. In sessions with the same environment, only the code differs. A
+ * different driver, compiler or L2 state can change all times.
  */
 const Environment = z.object({
   gpu: z.string(),
@@ -20,25 +20,25 @@ const Environment = z.object({
   driver: z.string().nullable(),
   nvcc: z.string().nullable(),
   /**
-   * Timing model of predicted times; absent for measured times. Predicted and measured times never
-   * share a series.
+   * Timing model of predicted times. Absent for measured times, so that predicted and measured
+   * times never share a series.
    */
   model: z.string().optional(),
 })
 type Environment = z.infer<typeof Environment>
 
 const Point = z.object({
-  /** The session's name. */
+  /** Name of the session. */
   session: z.string(),
   createdAt: z.iso.datetime(),
   ms: z.number(),
-  /** Time divided by the time of the interleaved reference; null without a reference. */
+  /** Time divided by the time of the interleaved reference, or null if there is no reference. */
   relative: z.number().nullable(),
   sourceHash: z.string(),
 })
 type Point = z.infer<typeof Point>
 
-/** The parts of a session that a history needs. */
+/** The data of a session that a history uses. */
 export const SessionPoints = z.object({
   ladder: Identifier,
   problem: Problem,
@@ -49,10 +49,7 @@ export const SessionPoints = z.object({
 })
 export type SessionPoints = z.infer<typeof SessionPoints>
 
-/**
- * Returns the points of a session. Returns null without a time, measured or predicted, for a known
- * GPU.
- */
+/** Returns the points of a session. Returns null if the session has no problem or no known GPU. */
 export function pointsOf(name: string, session: Session): SessionPoints | null {
   const { problem, device, ladder, tools, settings, createdAt, prediction } = session
   const gpu = device?.name ?? (prediction && gpuOfTarget(session.target)?.name)
@@ -87,19 +84,22 @@ export function pointsOf(name: string, session: Session): SessionPoints | null {
 }
 
 const Change = z.object({
-  /** The first session of the new level. */
+  /** First session at the new level. */
   session: z.string(),
   createdAt: z.iso.datetime(),
   beforeMs: z.number(),
   afterMs: z.number(),
-  /** The new level divided by the old level. */
+  /** New level divided by the old level. */
   ratio: z.number(),
   /**
-   * The ratio of the times relative to the reference. It is near 1 if the whole GPU changed; null
-   * without a reference.
+   * New level divided by the old level, for times relative to the reference. It is near 1 if the
+   * speed of the whole GPU changed. Null if there is no reference.
    */
   relative: z.number().nullable(),
-  /** Whether the rung's source changed between the sessions before and after the step. */
+  /**
+   * Whether the rung's source changed between the last session of the old level and the first
+   * session of the new level.
+   */
   sourceChanged: z.boolean(),
 })
 export type Change = z.infer<typeof Change>
@@ -121,7 +121,7 @@ export const historyShape = {
   /** Minimum change in percent. Smaller changes are not listed. */
   leastPercent: z.number(),
   series: z.array(Series),
-  /** Sessions in the store that could not be read. */
+  /** Names of the sessions in the store that could not be read. */
   unreadable: z.array(z.string()),
 }
 export type History = z.infer<z.ZodObject<typeof historyShape>>

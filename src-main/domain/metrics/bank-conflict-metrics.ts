@@ -1,14 +1,15 @@
 /**
- * Bank conflicts at the deep level, as two metrics per memory operation.
+ * Bank-conflict metrics of the deep level. They separate the structural conflicts of memory
+ * operations from other conflicts.
  *
- * ncu's conflict counters include wavefronts lost to arbitration. These vary between runs and are
- * not zero for code without a conflict. On an H200, they reached 13 % of the store wavefronts of a
- * kernel. The source counters have the wavefronts of each instruction and the minimum for its
- * accesses. The difference depends only on the addresses.
+ * ncu's conflict counters include wavefronts lost to arbitration. These wavefronts vary between
+ * runs, and occur even in code without conflicts. On an H200, they reached 13 % of the store
+ * wavefronts of a kernel. The source counters report the wavefronts of each instruction and the
+ * minimum for its accesses. The difference between the two depends only on the addresses.
  */
 import type { MetricDefinition } from './metric-definition'
 
-/** Opcodes by their kind of shared-memory access. Source: the sections of ncu's memory table. */
+/** Opcodes for each kind of shared-memory access. Source: the sections of ncu's memory table. */
 export const sharedAccesses = {
   loads: ['LDS', 'LDSM'],
   stores: ['STS', 'STSM'],

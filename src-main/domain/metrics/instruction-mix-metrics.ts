@@ -1,12 +1,12 @@
 /**
- * The instruction mix at the standard level: thread instructions by ncu's categories, FP32
- * arithmetic, and shares.
+ * Instruction-mix metrics of the standard level: thread instructions by ncu's categories, FP32
+ * arithmetic, and fractions.
  *
- * The categories count threads whose predicates were all true. They are shown relative to 32 lanes
- * per warp instruction (`instructions`). The remainder is inactive lanes and instructions outside
- * these categories. Such instructions are HMMA and HGMMA (recordings.test.ts), and half and double
- * precision, whose counters are not collected. On an H200, the remainder is 0.1% to 1.6% for
- * gemm-fp32's rungs (test/captures/ncu, `standard-mix`).
+ * The categories count threads whose predicates were all true. They are displayed relative to 32
+ * lanes per warp instruction (`instructions`). The remainder consists of inactive lanes and of
+ * instructions outside these categories. Examples are HMMA and HGMMA (recordings.test.ts). Half and
+ * double precision are also outside, because their counters are not collected. On an H200, the
+ * remainder is 0.1% to 1.6% for the rungs of gemm-fp32 (test/captures/ncu, `standard-mix`).
  */
 import type { MetricDefinition } from './metric-definition'
 
@@ -17,11 +17,12 @@ type Own = Pick<MetricDefinition, 'id' | 'label' | 'meaning'> &
   Partial<Pick<MetricDefinition, 'better' | 'kind'>>
 
 const executed = (op: string, definition: Own): MetricDefinition => ({
-  // Every instruction other than arithmetic costs an issue slot. A warp that waits in a loop
-  // executes more instructions.
+  // Non-arithmetic instructions occupy issue slots that arithmetic could use. A warp that waits in
+  // a loop executes more of them.
   better: 'lower',
   kind: 'dynamic',
-  // The floor is half a percent of all warp instructions, converted to thread instructions.
+  // The minimum change is half a percent of all warp instructions, converted to thread
+  // instructions.
   floor: { share: lanes * 0.005, of: ['instructions'] },
   ...definition,
   unit: 'inst',
@@ -83,7 +84,7 @@ const kinds: readonly MetricDefinition[] = [
   }),
 ]
 
-/** Ids of the thread instruction categories in drawing order. */
+/** Ids of the thread-instruction categories, in drawing order. */
 export const instructionKinds: readonly string[] = kinds.map(({ id }) => id)
 
 const operations: readonly MetricDefinition[] = [

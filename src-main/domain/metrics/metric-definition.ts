@@ -5,24 +5,24 @@ import type { Unit } from './units'
 export const profileLevels = ['none', 'card', 'standard', 'deep'] as const
 export const ProfileLevel = z.enum(profileLevels)
 export type ProfileLevel = z.infer<typeof ProfileLevel>
-/** Profiling levels of a program. A program is either profiled or not run. */
+/** Profiling levels that are available for programs. A program runs only under the profiler. */
 export const programLevels = ['card', 'standard', 'deep'] as const satisfies ProfileLevel[]
 
 /**
- * The way in which metrics of a rung's kernels, such as a split and its reduction, combine into one
- * figure.
+ * How the metrics of a rung's kernels are combined into one figure. For example, a rung may have a
+ * split kernel and a reduction kernel.
  */
 export type Aggregation =
-  /** Counts are added. */
+  /** Adds the counts of the kernels. */
   | 'sum'
-  /** Each kernel's rate is weighted by its duration under the profiler. */
+  /** Averages the rates of the kernels, weighted by their duration under the profiler. */
   | 'time-weighted'
   /**
-   * The longest-running kernel represents the rung, because the metric is a property of one launch.
+   * Uses the value of the longest-running kernel, because the metric is a property of one launch.
    */
   | 'longest-kernel'
 
-/** Subjects of metrics, in the order of lists. */
+/** Groups of metrics, in the order in which lists display them. */
 export const metricGroups = [
   'occupancy',
   'shared',
@@ -41,59 +41,65 @@ export interface MetricDefinition {
   /** Meaning of the metric in one sentence. */
   meaning: string
   better: 'higher' | 'lower' | 'neither'
-  /** Minimum change for a verdict, in addition to the variation between runs. */
+  /** Minimum change that counts as a difference, in addition to the variation between runs. */
   floor?: MetricFloor
   /**
-   * Structural metrics are fixed by code and shape. Dynamic metrics depend on timing and vary
-   * between runs.
+   * Structural metrics depend only on the code and the problem size. Dynamic metrics depend on
+   * timing and vary between runs.
    */
   kind: 'structural' | 'dynamic'
   level: Exclude<ProfileLevel, 'none'>
   aggregate: Aggregation
   group: MetricGroup
   /**
-   * Names in ncu, of which the first one in the report is used. The list is empty for a derived
-   * metric. Source: docs/reference/metrics.md.
+   * Names of the metric in ncu. The first name that the report contains is used. The list is empty
+   * for a derived metric. Source: docs/reference/metrics.md.
    */
   ncu: readonly string[]
-  /** Derivation of the metric. Absent for a metric that ncu counts. */
+  /** Formula of a derived metric. Absent for a metric that ncu counts. */
   derived?: MetricDerivation
-  /** Sum over the instructions of a deep profile. Absent for a metric of whole kernels. */
+  /**
+   * How to sum the metric over the instructions of a deep profile. Absent for a metric of whole
+   * kernels.
+   */
   perInstruction?: InstructionSum
   /**
-   * Id of the structural metric for the same quantity, without variation between runs. It is
+   * Id of a structural metric for the same quantity, which does not vary between runs. It is
    * collected at the deep level.
    */
   structural?: string
 }
 
 export interface InstructionSum {
-  /** Figure of each instruction (domain/session/deep). */
+  /** Field of each instruction to sum (domain/session/deep). */
   figure: 'sharedWavefrontsExcess'
-  /** Opcodes without their modifiers. */
+  /** Opcodes to include, without modifiers. */
   of: readonly string[]
 }
 
 export type MetricFloor =
   /** An amount in the metric's unit. */
   | { least: number }
-  /** A share of the first collected counter in the list. The metric is a part of that counter. */
+  /**
+   * A fraction of the first counter in the list that was collected. The metric is a part of that
+   * counter.
+   */
   | { share: number; of: readonly string[] }
 
 export interface MetricDerivation {
   /**
-   * Registry ids of counted metrics. If one of these has no value, the derived metric has none
-   * either.
+   * Registry ids of the metrics that the formula uses. If any of them has no value, the derived
+   * metric has no value.
    */
   from: readonly string[]
   /**
-   * Returns the value computed from the metrics by id. Returns null if it is undefined, such as a
-   * share of zero.
+   * Computes the value from metrics, keyed by id. Returns null if the value is undefined, such as a
+   * fraction of zero.
    */
   of: (figures: Readonly<Record<string, number>>) => number | null
-  /** Explanation shown with the figure. */
+  /** Explanation displayed with the figure. */
   how: MetricHow
 }
 
-/** Message keys in ../messages/english/verdicts. */
+/** Message keys in ../messages/english/verdicts for the explanations. */
 export type MetricHow = 'figures.fp32Operations' | 'figures.slotShare' | 'figures.noise'

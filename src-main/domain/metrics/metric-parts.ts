@@ -1,16 +1,20 @@
 /**
- * Counted metrics that can be computed from other counters of the same launch.
+ * Metrics that can be computed from other counters of the same launch if their own counter is
+ * missing.
  *
- * Some reports contain only those other counters. For example, ncu's sets have DRAM reads and
- * writes but not their sum. They also have operations per cycle but not the number of operations.
- * Each computed metric was compared with its counter in one report of the H200. L1 traffic differs
- * by up to 0.04 %, and the other metrics match exactly.
+ * Some reports contain only those other counters. For example, ncu's sets contain DRAM reads and
+ * writes, but not their sum. They also contain operations per cycle, but not the number of
+ * operations. Each computed metric was compared with its counter in a report from an H200. L1
+ * traffic differed by up to 0.04 %, and the other metrics matched exactly.
  */
 
 interface MetricParts {
-  /** Names of counters in ncu. If one is missing, the metric has no value. */
+  /** Names of the counters in ncu. If a counter is missing, the metric has no value. */
   from: readonly string[]
-  /** Returns the metric from the counters in this order. The unit is that of the first counter. */
+  /**
+   * Computes the metric from the values of these counters, in order. The metric has the unit of the
+   * first counter.
+   */
   of: (values: readonly number[]) => number | null
 }
 
@@ -32,7 +36,7 @@ const sectorsPerRequest = (op: string): MetricParts => ({
   of: ([sectors, requests]) => (requests === 0 ? null : sectors! / requests!),
 })
 
-/** Computable metrics by registry id. */
+/** Computable metrics, keyed by registry id. */
 export const metricParts: Readonly<Record<string, MetricParts>> = {
   dramBytes: { from: ['dram__bytes_read.sum', 'dram__bytes_write.sum'], of: sum },
   l2Bytes: { from: ['lts__t_sectors.sum'], of: sum },

@@ -1,6 +1,6 @@
 /**
- * The metric registry, with one entry per meaning. The rest of the program uses these ids. Only the
- * profile service and the ncu parser use ncu's names.
+ * The metric registry. It has one entry for each quantity. The program identifies metrics by the
+ * registry's ids. Only the profile service and the ncu parser use ncu's names.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'
@@ -13,8 +13,8 @@ import { conflictMetrics } from './bank-conflict-metrics'
 export const evidences = ['measured', 'emulated', 'predicted', 'derived', 'unavailable'] as const
 
 /**
- * A figure with its origin. Zero is a value. A figure that was not collected is `unavailable` and
- * has a reason.
+ * A value with its unit and evidence. Zero is a valid value. A metric that was not collected is
+ * `unavailable` and has a reason.
  */
 export const MetricValue = z.object({
   value: z.number().nullable(),
@@ -35,12 +35,12 @@ export const cardMetricIds = [
 ] as const
 export type CardMetricId = (typeof cardMetricIds)[number]
 
-/** Minimum occupancy change in percentage points. Smaller changes have no effect. */
+/** Minimum change of occupancy in percentage points. Smaller changes do not affect the time. */
 const occupancyFloor = { least: 1 } as const
 
 /**
- * Minimum change of conflicts, as a share of the passes that include them. ncu's rule reports
- * conflicts from 10 %.
+ * Minimum change of conflicts, as a fraction of the passes that include them. ncu's rule reports
+ * conflicts of 10 % or more.
  */
 const conflictFloor = (of: readonly string[]) => ({ share: 0.02, of })
 
@@ -174,7 +174,7 @@ export const metricDefinition = (id: string): MetricDefinition | undefined => by
 
 const levelRank: Record<ProfileLevel, number> = { none: 0, card: 1, standard: 2, deep: 3 }
 
-/** Returns the metrics collected at a level, including those of all lower levels. */
+/** Returns the metrics that a level collects, including those of all lower levels. */
 export const metricsAtLevel = (level: ProfileLevel): MetricDefinition[] =>
   metricDefinitions.filter((metric) => levelRank[metric.level] <= levelRank[level])
 

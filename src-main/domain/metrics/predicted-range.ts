@@ -1,4 +1,4 @@
-/** Formats predicted times and their ratios as text with their range. */
+/** Formats predicted times and ratios, including their ranges. */
 
 /** A predicted quantity and its range. */
 export interface Range {
@@ -8,8 +8,8 @@ export interface Range {
 }
 
 /**
- * Returns a number with two significant digits and no exponent, because a model is not more
- * precise.
+ * Returns a number with two significant digits and no exponent. The model is not precise enough for
+ * more digits.
  */
 function digits(value: number): string {
   if (value === 0) return '0'
@@ -42,8 +42,8 @@ interface PredictedMs {
 }
 
 /**
- * Returns the time of a divided by the time of b. The range includes every pair of times within
- * both ranges.
+ * Returns the ratio of the times of `a` and `b`. Its range covers every pair of times within the
+ * two ranges.
  */
 export const predictedRatio = (a: PredictedMs, b: PredictedMs): Range => ({
   value: a.ms / b.ms,

@@ -1,6 +1,6 @@
 /**
  * Metrics that the standard level adds to the card level. They cover memory traffic, utilization of
- * each memory level, issue slots, and stall reasons. The instruction mix is in
+ * each memory level, issue slots, and stall reasons. The instruction-mix metrics are in
  * ./instruction-mix-metrics.
  */
 import type { MetricDefinition } from './metric-definition'
@@ -23,18 +23,18 @@ const rate = (definition: Own): MetricDefinition => ({
 })
 
 /**
- * Minimum change in percentage points for shares of the time or of accesses. Smaller changes have
- * no meaning.
+ * Minimum change in percentage points for fractions of time or of accesses. Smaller changes are not
+ * meaningful.
  */
 const pointFloor = { least: 0.5 } as const
 
-/** Makes the definition of a memory unit's utilization. */
+/** Returns the definition of a memory unit's utilization. */
 const busy = (definition: Pick<Own, 'id' | 'label' | 'meaning' | 'ncu'>): MetricDefinition =>
   rate({ ...definition, unit: '%', better: 'neither', floor: pointFloor, group: 'memory' })
 
 /**
- * Makes the definition of the average number of warps stalled for one reason, per issued
- * instruction. Source: Nsight Compute's warp states.
+ * Returns the definition of a stall metric. It is the average number of warps stalled for one
+ * reason, per issued instruction. Source: Nsight Compute's warp states.
  */
 const stall = (
   id: string,
@@ -49,7 +49,7 @@ const stall = (
     unit: 'warps',
     meaning,
     better,
-    // A smaller change is worth less than one instruction in twenty cycles per scheduler.
+    // A smaller change corresponds to less than one instruction in twenty cycles per scheduler.
     floor: { least: 0.05 },
     group: 'stalls',
     ncu: [`smsp__average_warps_issue_stalled_${name}_per_issue_active.ratio`],
@@ -201,7 +201,7 @@ export const standardMetrics: readonly MetricDefinition[] = [
     meaning:
       'Cycles in which the tensor pipe was busy, as a share of the cycles in which an SM was active.',
     better: 'higher',
-    // Kernels without a tensor instruction show up to 0.31 % on an H200.
+    // On an H200, kernels without tensor instructions have values up to 0.31 %.
     floor: pointFloor,
     group: 'arithmetic',
     ncu: ['sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active'],

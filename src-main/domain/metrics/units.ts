@@ -1,5 +1,6 @@
 /**
- * The units of all figures and their formatting. All output of UI, CLI and reports uses this file.
+ * The units of all figures, and functions that format them. The UI, the CLI and the reports use
+ * only these functions.
  */
 
 export const units = [
@@ -25,7 +26,10 @@ export const units = [
 ] as const
 export type Unit = (typeof units)[number]
 
-/** Maximum number of decimal places. Smaller values use exponential notation. */
+/**
+ * Maximum number of decimal places. Numbers that need more decimal places are formatted in
+ * exponential notation.
+ */
 const mostPlaces = 20
 
 const significant = (value: number, digits: number): string => {
@@ -36,8 +40,8 @@ const significant = (value: number, digits: number): string => {
 }
 
 /**
- * Returns a number with this many decimals. A small nonzero value gets as many decimals as its
- * first significant digit needs.
+ * Returns a number with the given number of decimals. A nonzero value that would round to 0 has
+ * more decimals, up to its first significant digit.
  */
 export function withDecimals(value: number, decimals: number): string {
   const text = value.toFixed(decimals)
@@ -81,7 +85,7 @@ export function formatMs(ms: number): string {
 }
 
 /**
- * Returns a rate in GFLOP/s below 1000, and in TFLOP/s otherwise. Null means that operations are
+ * Returns a rate as text. Rates from 1000 GFLOP/s on are in TFLOP/s. Null means that operations are
  * not counted.
  */
 export const formatGflops = (value: number | null): string =>
@@ -98,10 +102,13 @@ export const formatRatio = (value: number): string =>
 /** Returns a percentage as text, such as `93.8 %` for 93.81. */
 export const formatPercent = (value: number): string => `${withDecimals(value, 1)} %`
 
-/** Returns a fraction in whole percent: 0.253 → `25 %`, 0.003 → `0.3 %`. */
+/**
+ * Returns a fraction as a percentage without decimals: 0.253 → `25 %`. Small fractions keep one
+ * significant digit: 0.003 → `0.3 %`.
+ */
 export const formatShare = (share: number): string => `${withDecimals(100 * share, 0)} %`
 
-/** Returns a figure in its unit. All output uses this format. */
+/** Returns a figure with its unit as text. All output uses this function. */
 export function formatValue(value: number, unit: Unit): string {
   switch (unit) {
     case 'ms':

@@ -1,13 +1,13 @@
-/** Parts of the model that can be left out, to measure how much each part contributes. */
+/** Parts of the model that can be disabled to measure their contribution to the accuracy. */
 import type { ParameterId, ParameterValues } from './parameter-table'
 
 export const ablations = ['control-bits', 'l1-replay', 'l2-limits', 'power-cap'] as const
 export type Ablation = (typeof ablations)[number]
 
-/** Rate that is high enough for a request to take no time. */
+/** A rate so high that requests take practically no time. */
 const unlimited = 1e12
 
-/** Returns the parameters of a GPU without the limits to leave out. */
+/** Returns the parameters of a GPU without the limits of the disabled parts. */
 export function ablatedValues(
   values: ParameterValues,
   ablate: readonly Ablation[],

@@ -1,6 +1,5 @@
 /**
- * The cost of atomics. L2 serializes atomics on the same line, regardless of the SM that issues
- * them.
+ * The cost of atomics. L2 serializes atomics on the same line, even if different SMs issue them.
  */
 import type { ParameterValues } from './parameter-table'
 import type { LaunchTrace } from './warp-trace'
@@ -9,13 +8,13 @@ import { eventHead, eventKinds, eventWords, linesAt } from './warp-trace'
 interface LineAtomics {
   requests: number
   lanes: number
-  /** One bit per sector that the requests touched. */
+  /** Mask of the sectors that the requests accessed. */
   sectors: number
 }
 
 /**
- * Returns the minimum cycles for a launch's atomics. `scale` is the number of all blocks divided by
- * the number of blocks in the trace.
+ * Returns the minimum number of cycles for a launch's atomics. `scale` is the ratio of all blocks
+ * to the blocks in the trace.
  */
 export function hottestAtomics(
   { blocks }: LaunchTrace,
@@ -57,18 +56,19 @@ export function hottestAtomics(
 
 const allSectors = 15
 
-/** Returns the cycles that L2 needs for the requests of a line. */
+/** Returns the number of cycles that L2 needs for the requests to a line. */
 function cyclesOf({ requests, lanes, sectors }: LineAtomics, values: ParameterValues): number {
   const isOneSector = (sectors & (sectors - 1)) === 0
-  // L2 combines requests for a single counter. Such requests have one lane, always in one sector.
+  // L2 combines requests to a single counter. Each of these requests has one lane, and all access
+  // the same sector.
   if (isOneSector && lanes <= requests) return requests * values.atomicSameAddress
   return Math.max(requests * values.atomicLineRequest, lanes * values.atomicSameLine)
 }
 
 /**
- * Returns the fraction of a line's requests to count. By chance, the most frequent of many lines has
- * more requests in the sample than on average. The estimate subtracts two standard deviations but
- * never goes below the mean of all lines.
+ * Returns the fraction of a line's requests to include in the estimate. In a sample of many lines,
+ * the most frequent line has more requests than on average, by chance. The estimate subtracts two
+ * standard deviations, but is never below the mean of all lines.
  */
 const certainShare = (requests: number, mean: number): number =>
   Math.max(mean, requests - 2 * Math.sqrt(requests)) / requests

@@ -1,25 +1,34 @@
-/** Samples the blocks of a launch, to learn whether they do the same amount of work and how much it is. */
+/**
+ * Estimates the work of a launch's blocks from a sample. Determines whether all blocks do the same
+ * amount of work.
+ */
 import { spreadOver } from '../emulator/spread'
 
-/** Relative difference of instruction counts up to which blocks count as alike. */
+/** Maximum relative difference between instruction counts that are considered equal. */
 const alike = 0.02
-/** Clusters compared first, at least and at most, within a limit of warp instructions. */
+/**
+ * Minimum and maximum number of clusters to compare first, and the limit on their warp
+ * instructions.
+ */
 const [fewestFirst, mostFirst, firstInstructions] = [2, 12, 1e6]
-/** Clusters compared if those differ, at least and at most, within a limit of warp instructions. */
+/**
+ * Minimum and maximum number of clusters to compare if the first ones differ, and the limit on
+ * their warp instructions.
+ */
 const [fewest, most, comparedInstructions] = [4, 24, 6e6]
 
 export interface BlockWork {
   readonly differ: boolean
-  /** Warp instructions per cluster: mean and maximum of the sample. */
+  /** Mean and maximum number of warp instructions per cluster in the sample. */
   readonly mean: number
   readonly longest: number
-  /** Standard error of the mean, as a fraction of it. */
+  /** Standard error of the mean, divided by the mean. */
   readonly error: number
 }
 
 /**
- * Compares clusters across the grid with each other and with one that executed `known` instructions. `instructionsOf`
- * runs a cluster.
+ * Compares a sample of clusters, spread across the grid, with a cluster that executed `known`
+ * instructions. `instructionsOf` runs a cluster and returns its instruction count.
  */
 export function compareClusters(
   clusters: number,
@@ -43,7 +52,7 @@ export function compareClusters(
   const mean = compared / counts.length
   const variance =
     counts.reduce((sum, count) => sum + (count - mean) ** 2, 0) / Math.max(1, counts.length - 1)
-  // A sample of all clusters has no error.
+  // If the sample includes all clusters, the mean has no error.
   const error =
     counts.length === clusters ? 0 : Math.sqrt(variance / counts.length) / Math.max(1, mean)
   return { differ, mean, longest: Math.max(...counts), error }

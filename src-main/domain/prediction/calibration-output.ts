@@ -1,6 +1,6 @@
 /**
- * Parses the output of `cuda-kernels/calibrate`. The output has one JSON object per line, and each
- * object is a measurement.
+ * Parses the output of `cuda-kernels/calibrate`. Each line of the output is a JSON object that
+ * describes one measurement.
  */
 import { z } from 'zod'
 import { inputError } from '../errors'
@@ -13,7 +13,9 @@ export type Measurement = z.infer<typeof Measurement>
 
 const End = z.object({ benchmark: z.literal('end'), version: z.literal(1) })
 
-/** Parses a line. Returns null for other text, such as a library's warning or a partial line. */
+/**
+ * Parses a line. Returns null for other text, such as a library's warning or an incomplete line.
+ */
 export function readMeasurement(line: string): Measurement | null {
   try {
     return Measurement.safeParse(JSON.parse(line)).data ?? null
@@ -23,7 +25,7 @@ export function readMeasurement(line: string): Measurement | null {
 }
 
 /**
- * Returns the measurements of a complete output. Throws an input error if the program did not
+ * Returns the measurements of a complete output. Throws an input error if the calibration did not
  * finish.
  */
 export function readCalibration(text: string): Measurement[] {
@@ -42,11 +44,14 @@ export function readCalibration(text: string): Measurement[] {
 
 export type Wanted = Readonly<Record<string, string | number>>
 
-/** Returns a measurement's name for use as a value's source, such as `latency.shared, bytes 4`. */
+/**
+ * Returns a measurement's name, such as `latency.shared, bytes 4`. It is stored as the source of a
+ * value.
+ */
 export const measurementName = (benchmark: string, wanted: Wanted): string =>
   [benchmark, ...Object.entries(wanted).map(([key, value]) => `${key} ${value}`)].join(', ')
 
-/** Returns the measurements of a benchmark that have these fields, in output order. */
+/** Returns the measurements of a benchmark whose fields match `wanted`, in output order. */
 export const measurementsOf = (
   all: readonly Measurement[],
   benchmark: string,

@@ -1,4 +1,7 @@
-/** Determines whether a kernel's behavior, and therefore its time, depends on the data it reads. */
+/**
+ * Determines whether a kernel's control flow or addresses depend on the data that it reads. Its
+ * time then also depends on the data.
+ */
 import { controlFlow } from '../sass/control-flow'
 import type { Instruction } from '../sass/instruction'
 import { registersOf } from '../sass/operands'
@@ -14,12 +17,12 @@ interface Dependence {
   readonly branches: boolean
 }
 
-/** Returns how a kernel depends on loaded data. */
+/** Returns whether addresses and branches depend on loaded data. */
 export const dataDependence = (code: readonly Instruction[]): Dependence => follow(code, loads)
 
 /**
- * Returns how a kernel depends on results of atomics. Blocks use atomics to share work or to detect
- * the last block.
+ * Returns whether addresses and branches depend on results of atomics. Blocks use atomics to
+ * distribute work or to detect the last block.
  */
 export const atomicDependence = (code: readonly Instruction[]): Dependence =>
   follow(
@@ -32,9 +35,9 @@ const accesses = /^(LD|ST|ATOM|RED)/
 const branches = new Set(['BRA', 'BRX', 'BREAK'])
 
 /**
- * Follows loaded values through registers and predicates along all paths of the code.
- * `throughShared` includes values in shared memory, because a block passes an atomic's result to
- * its warps there.
+ * Tracks loaded values through registers and predicates along all paths of the code. With
+ * `throughShared`, it also treats values loaded from shared memory as loaded data. A block passes
+ * the result of an atomic to its warps through shared memory.
  */
 function follow(
   code: readonly Instruction[],
@@ -63,7 +66,8 @@ function follow(
       (isShared(own) ? throughShared : reads.some((each) => after.has(each)))
     for (const register of writes)
       if (loaded) after.add(register)
-      // A guarded write is often followed by a use with the same guard.
+      // Assume that the register contains only the new value after a guarded write, because its
+      // uses usually have the same guard.
       else after.delete(register)
     for (const next of successors[index]!) {
       const known = before[next]!
@@ -87,7 +91,7 @@ function follow(
 
 const isShared = ({ mnemonic }: Instruction): boolean => mnemonic === 'LDS' || mnemonic === 'LDSM'
 
-/** Returns the registers within the brackets of an address. */
+/** Returns the registers inside the brackets of a memory operand. */
 const addressRegisters = (text: string): readonly number[] => {
   const address = /\[(R\d+[^\]]*)\]/.exec(text)?.[0]
   return address ? registersOf(`LDS RZ, ${address}`).reads : []

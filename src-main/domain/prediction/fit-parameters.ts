@@ -1,4 +1,7 @@
-/** Fits the parameters of the timing model. The only input is the microbenchmark output. */
+/**
+ * Fits the parameters of the timing model to the output of the microbenchmarks. It uses no other
+ * input.
+ */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import type { Measurement } from './calibration-output'
@@ -24,7 +27,7 @@ const clock = (lines: MeasuredLines): number => lines.read('clock', { load: 'fp3
 const latencyOf = (lines: MeasuredLines, op: string): number =>
   lines.read('latency.op', { op }).value
 
-/** Returns a measured number in another unit. */
+/** Returns a measured number, converted to another unit. */
 const scaled = ({ value, spread, name }: Read, factor: number, how: string): ParameterValue =>
   derived(value * factor, `${name}; ${how}`, spread === undefined ? undefined : spread * factor)
 
@@ -42,7 +45,7 @@ const bytesPerCycle =
     return derived((value * 1000) / clock(lines), `${name}; GB/s over the FP32 clock`)
   }
 
-/** Uses the first fit for which the GPU has a measurement. */
+/** Returns a fit that uses the first of the given fits for which the GPU has a measurement. */
 const firstOf =
   (...fits: readonly ((lines: MeasuredLines) => ParameterValue | null)[]): Fit =>
   (lines) => {
@@ -50,7 +53,7 @@ const firstOf =
       const value = fit(lines)
       if (value !== null) return value
     }
-    // The last fit returns a value or throws.
+    // The last fit either returns a value or throws an error.
     return fits.at(-1)!(lines)!
   }
 
@@ -68,7 +71,7 @@ const inverse =
     return derived(of / value, `${of} over ${name}`, (of * spread) / value ** 2)
   }
 
-/** Fits the cost of one additional step: (last - first) / steps. */
+/** Fits the additional cost per step: (last - first) / steps. */
 const perStep =
   (
     benchmark: string,
@@ -86,8 +89,9 @@ const perStep =
   }
 
 /**
- * Returns the largest size at which `y` is still on its plateau. The plateau ends when `y` rises
- * above, or falls below, this fraction of the first value.
+ * Returns the largest size that is still on the plateau of `y`. `share` is the limit for `y`,
+ * relative to its first value. A share above 1 means that `y` rises at the end of the plateau.
+ * Otherwise, `y` falls.
  */
 function plateauEnd(points: readonly { x: number; y: number }[], share: number): number {
   const plateau = points[0]!.y
@@ -108,9 +112,12 @@ const atomicLane =
     return scaled(lines.read('atomics.global', wanted, 'nsPerWarp'), cycles, 'per lane, in cycles')
   }
 
-/** Number of addresses in the fit of requests per line. They fill 128 lines, so lanes rarely share one. */
+/**
+ * Number of addresses in the fit of requests per line. The addresses fill 128 lines, so the lanes
+ * of a warp rarely share a line.
+ */
 const scatteredAddresses = 4096
-/** Fraction of the warps that send a request to a given line. */
+/** Fraction of the warps that send a request to any given line. */
 const requestsOfLine = 1 - (1 - 32 / scatteredAddresses) ** 32
 const lineRequest: Fit = (lines) => {
   const wanted = { what: 'red.int', places: 'random', addresses: scatteredAddresses, lanes: 32 }
@@ -121,7 +128,7 @@ const lineRequest: Fit = (lines) => {
   )
 }
 
-/** Fits the rate of atomics with so many addresses that no two lanes collide. */
+/** Fits the rate of atomics when there are so many addresses that no two lanes collide. */
 const lanesPerCycle =
   (places: string): Fit =>
   (lines) => {
@@ -137,7 +144,10 @@ const lanesPerCycle =
     )
   }
 
-/** Fits L = L0 · (1 + a · ρ²) by least squares. It uses all points until DRAM is saturated. */
+/**
+ * Fits L = L0 · (1 + a · ρ²) by least squares. It uses only the points at which DRAM is not
+ * saturated.
+ */
 const loadedLatency: Fit = (lines) => {
   const points = lines.curve('latency.dram.loaded', {}, 'gbs', 'cycles')
   const peak = Math.max(...points.map(({ x }) => x))
@@ -155,9 +165,9 @@ const loadedLatency: Fit = (lines) => {
 }
 
 /**
- * Fits the length of a sub-core's load queue. The measurement has all four sub-cores busy and 32
- * wavefronts per load. The length is the number of loads issued at full speed, minus the loads
- * completed by then.
+ * Fits the length of a sub-core's load queue. In the measurement, all four sub-cores are busy, and
+ * each load needs 32 wavefronts. The length is the number of loads issued at full speed, minus the
+ * number of loads completed by that time.
  */
 const queueLength: Fit = (lines) => {
   const gaps = lines.list('queue.lsu', { space: 'shared', warps: 4 }, 'gaps')
@@ -172,12 +182,15 @@ const queueLength: Fit = (lines) => {
 }
 
 /**
- * Minimum bytes of an SM's memory that are not L1. The driver uses this setting for kernels without
- * shared memory.
+ * Minimum number of bytes in an SM's unified memory that L1 cannot use. The driver chooses this
+ * setting for kernels without shared memory.
  */
 const leastShared = 8192
 
-/** Fits the largest loop size before the last rise in time by half, for a loop of one warp. */
+/**
+ * Fits the capacity of the instruction cache with a loop of one warp. The capacity is the largest
+ * size before the last increase in time by more than half.
+ */
 const instructionCache: Fit = (lines) => {
   const points = lines.curve('icache.loop', { warps: 1 }, 'bytes', 'cycles')
   let last = points.length - 1
@@ -222,8 +235,8 @@ const fits: Record<ParameterId, Fit> = {
   pipeImad: line('interval', { op: 'imad' }),
   pipeImadWide: line('interval', { op: 'imad.wide' }),
   pipeFp16: line('interval', { op: 'hfma2' }),
-  // Use DADD, because DFMA reads three 64-bit operands and is limited by register bandwidth instead
-  // of the pipe.
+  // Use DADD for this rate. DFMA reads three 64-bit operands and is limited by register bandwidth,
+  // not by the pipe.
   pipeFp64: line('interval', { op: 'dadd' }),
   pipeXu: line('interval', { op: 'mufu' }),
   pipeLsu: line('interval', { op: 'shfl' }),
@@ -285,8 +298,8 @@ const fits: Record<ParameterId, Fit> = {
         lines.find('special', { what: 's2r' }),
         lines.find('special', { what: 'shfl' }),
       ]
-      // Both chains contain the measured instruction, LOP3 and CS2R. The S2R chain also needs SHF
-      // and SGXT to compute a warp's number.
+      // Both chains contain the measured instruction, LOP3 and CS2R. The S2R chain also contains
+      // SHF and SGXT, which compute the index of a warp.
       const rest = latencyOf(lines, 'shfl') - latencyOf(lines, 'shf') - latencyOf(lines, 'iadd3')
       return (
         special &&
@@ -316,7 +329,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyMbarrier: firstOf(
     (lines) => {
       const pair = lines.find('latency.mbarrier', { what: 'arrive+try_wait' })
-      // The code between the two instructions has LOP3 twice, IADD twice and SEL once.
+      // The code between the two instructions consists of two LOP3, two IADD and one SEL.
       const between = 2 * latencyOf(lines, 'lop3') + 3 * latencyOf(lines, 'iadd3')
       return (
         pair &&
@@ -337,8 +350,7 @@ const fits: Record<ParameterId, Fit> = {
   latencyAtomicGlobal: line('latency.atomic.global', { lanes: 1 }),
   branchTaken: (lines) => {
     const { value, spread, name } = lines.read('loop', { warps: 1, body: 32 })
-    // The stall counts of the last FADD and of BRA are 1 and 6. An FADD in the chain has stall
-    // count 4.
+    // The stall counts are 1 for the last FADD, 6 for BRA, and 4 for each other FADD in the chain.
     const stalls = 32 * latencyOf(lines, 'fadd') + 3
     return derived(value - stalls, `${name}; less the stall counts of its code`, spread)
   },
@@ -352,7 +364,7 @@ const fits: Record<ParameterId, Fit> = {
       'l1.capacity: the last size before the latency rises, plus 8 KiB that are always shared memory',
     ),
   l1MissBytesPerCycle: (lines) => {
-    // A single SM gets almost twice the rate of an SM that competes with many others.
+    // A single SM reaches almost twice the rate of an SM that competes with many others.
     const half = Math.floor(lines.read('gpu', {}, 'sms').value / 2)
     const wanted = { sms: half, lines: 'private', sectorsPerRequest: 4 }
     const { value, name } = lines.read('l2.read', wanted, 'typicalBytesPerCycle')
@@ -363,8 +375,8 @@ const fits: Record<ParameterId, Fit> = {
 
   l2Bytes: (lines) => {
     const points = lines.curve('l2.capacity', {}, 'bytes', 'gbs')
-    // The rate of small sizes depends on the location of their lines, so the plateau is the best
-    // rate.
+    // For small sizes, the rate depends on where the lines are located. The best rate therefore
+    // defines the plateau.
     const best = Math.max(...points.map(({ y }) => y))
     return derived(
       points.findLast(({ y }) => y > 0.85 * best)!.x,
@@ -413,7 +425,7 @@ const fits: Record<ParameterId, Fit> = {
     const wanted = { from: 'first launch' }
     const cold = lines.list('icache.cold', wanted, 'cold')
     const cached = lines.read('icache.loop', { bytes: 16_384, warps: 1 })
-    // The sizes range from 2 to 32 KiB in steps of 8 lines, with 8 instructions per line.
+    // The sizes range from 2 to 32 KiB in steps of 8 lines. Each line contains 8 instructions.
     const perLine = (cold.at(-1)! - cold[0]!) / ((cold.length - 1) * 8)
     return derived(
       perLine - 8 * cached.value,
@@ -422,15 +434,15 @@ const fits: Record<ParameterId, Fit> = {
   },
 }
 
-/** Returns a value measured with all SMs, each of which reads separate memory lines. */
+/** Returns a value measured on all SMs, each of which accesses its own memory lines. */
 function allSms(lines: MeasuredLines, benchmark: string, sectors: number, field: string): Read {
   const sms = lines.read('gpu', {}, 'sms').value
   return lines.read(benchmark, { sms, lines: 'private', sectorsPerRequest: sectors }, field)
 }
 
 /**
- * Returns the value if it is plausible. Throws an input error that names the parameter if the value
- * is implausible. In that case, another program probably used the GPU.
+ * Returns the value if it is plausible. Otherwise, throws an input error that names the parameter.
+ * The most likely cause is that another program used the GPU.
  */
 function plausible(id: ParameterId, fitted: ParameterValue): ParameterValue {
   if (isPlausible(id, fitted.value)) return fitted

@@ -1,5 +1,5 @@
 /**
- * A parameter file: the timing model's values for one GPU. Shipped files are in `resources/gpus`.
+ * A parameter file: the timing model's values for one GPU. Built-in files are in `resources/gpus`.
  * `machine calibrate` writes files for the user's GPUs.
  */
 import { z } from 'zod'
@@ -10,15 +10,15 @@ import { nearest } from '../text/nearest'
 import { parameterTable, type ParameterId, type ParameterValues } from './parameter-table'
 
 /**
- * Evidence for a value: a benchmark result as printed, arithmetic on such results, or a cited
- * publication. An assumed value is the value of a similar GPU that was not measured on this one.
+ * Evidence for a value. It is a benchmark result as printed, arithmetic on such results, or a cited
+ * publication. An assumed value comes from a similar GPU and was not measured on this GPU.
  */
 export const valueEvidences = ['measured', 'derived', 'published', 'assumed'] as const
 
 const ParameterValue = z.strictObject({
   value: z.number().describe('In the unit of docs/guides/calibration.md.'),
   evidence: z.enum(valueEvidences),
-  /** Spread of the benchmark's repetitions, in the unit of the value. */
+  /** Spread over the benchmark's repetitions, in the unit of the value. */
   spread: z
     .number()
     .nonnegative()
@@ -46,7 +46,7 @@ const head = {
     ),
 }
 
-/** The schema with each parameter and its range, for publication. */
+/** The published schema, with every parameter and its range. */
 export const GpuParametersFile = z.strictObject({
   ...head,
   values: z.strictObject(
@@ -66,19 +66,19 @@ export interface GpuParameters extends Omit<z.infer<typeof AnyFile>, '$schema' |
   values: Record<ParameterId, ParameterValue>
 }
 
-/** Returns only the values, in the form that the model uses. */
+/** Returns only the numeric values of the parameters, which the model uses. */
 export const parameterValues = ({ values }: Pick<GpuParameters, 'values'>): ParameterValues =>
   Object.fromEntries(parameterIds.map((id) => [id, values[id].value])) as ParameterValues
 
-/** Returns whether the table allows a value. NaN and infinity are never allowed. */
+/** Returns whether a value is within the parameter's range. NaN and infinity are never in range. */
 export const isPlausible = (id: ParameterId, value: number): boolean =>
   value >= parameterTable[id].range[0] && value <= parameterTable[id].range[1]
 
 const isParameter = (id: string): id is ParameterId => Object.hasOwn(parameterTable, id)
 
 /**
- * Parses a parameter file. Throws an input error if a value is faulty, and names that value. `file`
- * appears only in errors.
+ * Parses a parameter file. Throws an input error that names the first invalid value. `file` is used
+ * only in error messages.
  */
 export function readGpuParameters(text: string, file: string): GpuParameters {
   const parsed = AnyFile.safeParse(parseJson(text, file))
@@ -126,7 +126,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Returns the text of a parameter file with one line per value. */
+/** Returns the text of a parameter file, with one line per value. */
 export function gpuParametersText({ values, ...head }: GpuParameters): string {
   const lines = parameterIds.map((id) => `    ${JSON.stringify(id)}: ${JSON.stringify(values[id])}`)
   const top = Object.entries(head).map(
@@ -135,12 +135,12 @@ export function gpuParametersText({ values, ...head }: GpuParameters): string {
   return `{\n${top.join('\n')}\n  "values": {\n${lines.join(',\n')}\n  }\n}\n`
 }
 
-/** Matches a word after a GPU's name that denotes a different GPU. */
+/** Matches a suffix of a GPU name that denotes a different GPU. */
 const otherGpu = /^(ti|super|laptop|max|d|nvl|mig)\b/
 
 /**
- * Returns the id of a GPU that CUDA names. It is an id of the table, or the name in lower case with
- * dashes.
+ * Returns the GPU id for a device name from CUDA. It is an id from the GPU table, or the name in
+ * lower case with dashes.
  */
 export function gpuId(name: string): string {
   const slug = name

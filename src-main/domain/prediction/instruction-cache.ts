@@ -1,7 +1,4 @@
-/**
- * The instruction cache of an SM. The first execution of a line fetches it from L2. Only one line
- * is fetched at a time.
- */
+/** The instruction cache of an SM. It fetches missing lines from L2, one line at a time. */
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 import { SectorCache } from './sector-cache'
@@ -20,7 +17,7 @@ export class InstructionCache {
     return this.cache.misses
   }
 
-  /** Returns the time at which a line requested at `time` is available. */
+  /** Returns the time at which a line is available if it is requested at `time`. */
   fetch(time: number, line: number): number {
     if (this.cache.access(line, 1) === 0) return this.arrives.get(line) ?? time
     const done = this.fetches.serve(time, this.values.instructionMissCycles)

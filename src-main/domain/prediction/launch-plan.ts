@@ -1,4 +1,4 @@
-/** Chooses the blocks of a launch to simulate. The other blocks are extrapolated. */
+/** Selects the blocks of a launch to simulate. The results are extrapolated to the other blocks. */
 import { occupancy } from '../gpu/occupancy'
 import type { SmLimits } from '../gpu/sm-limits'
 
@@ -15,18 +15,18 @@ export interface LaunchShape {
 export interface LaunchPlan {
   readonly shape: LaunchShape
   readonly warpsPerBlock: number
-  /** Number of SMs that have a block at the same time. */
+  /** Number of SMs that run blocks at the same time. */
   readonly sms: number
-  /** Number of blocks of each cluster rank that an SM holds at the same time. */
+  /** Number of blocks of each cluster rank that are resident on an SM at the same time. */
   readonly resident: number
   /**
-   * Number of clusters assigned to the busiest SM. A block without a cluster counts as a cluster of
+   * Number of clusters assigned to the busiest SM. Without clusters, each block is a cluster of
    * one.
    */
   readonly clustersOfSm: number
   /** Number of clusters that run at the same time on the whole GPU. */
   readonly clustersPerWave: number
-  /** Bytes of L1 that remain after the blocks' shared memory. */
+  /** Bytes of L1 that remain after subtracting the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
@@ -39,7 +39,7 @@ export function planLaunch(
   const { blocksPerSm, warpsPerBlock, allocated } = occupancy(limits, shape)
   if (blocksPerSm === 0) return null
   const clusters = blocks / clusterBlocks
-  // Each group has as many SMs as a cluster has blocks.
+  // SMs are grouped. Each group has one SM per block of a cluster.
   const groups = Math.max(1, Math.floor(smCount / clusterBlocks))
   const clustersOfSm = Math.ceil(clusters / groups)
   const resident = Math.min(blocksPerSm, clustersOfSm)
@@ -53,7 +53,9 @@ export function planLaunch(
   }
 }
 
-/** Returns the blocks of the clusters assigned to the first SM, cluster by cluster. */
+/**
+ * Returns the blocks of the first `clusters` clusters that run on the first SM, cluster by cluster.
+ */
 export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
   const { sms, shape } = plan
   const { clusterBlocks } = shape
@@ -65,13 +67,13 @@ export function blocksOfFirstSm(plan: LaunchPlan, clusters: number): number[] {
   return numbers.filter((number) => number < shape.blocks)
 }
 
-/** Returns the blocks of clusters, cluster by cluster. */
+/** Returns the blocks of the given clusters, cluster by cluster. */
 export const blocksOfClusters = (clusters: readonly number[], clusterBlocks: number): number[] =>
   clusters.flatMap((cluster) =>
     Array.from({ length: clusterBlocks }, (_, rank) => cluster * clusterBlocks + rank),
   )
 
-/** Returns the SM that runs a block, if all blocks of a wave start together. */
+/** Returns the SM that runs a block, assuming that all blocks of a wave start together. */
 export const smOfBlock = ({ sms, shape: { clusterBlocks } }: LaunchPlan, block: number): number =>
   (Math.floor(block / clusterBlocks) % (sms / clusterBlocks)) * clusterBlocks +
   (block % clusterBlocks)

@@ -1,4 +1,4 @@
-/** Reads values from the output lines of the microbenchmarks, with their spread and source. */
+/** Reads values, spreads and sources from the output lines of the microbenchmarks. */
 import { inputError } from '../errors'
 import { message } from '../messages/message'
 import {
@@ -24,7 +24,8 @@ const isNumber = (value: unknown): value is number =>
   typeof value === 'number' && Number.isFinite(value)
 
 /**
- * Returns whether a line has a spread for a field. A line's spread belongs to the number before it.
+ * Returns whether a line contains the spread of a field. In a line, the spread follows the number
+ * that it belongs to.
  */
 const hasSpread = (line: Measurement, field: string): boolean => {
   const fields = Object.keys(line)
@@ -35,7 +36,7 @@ export class MeasuredLines {
   constructor(readonly all: readonly Measurement[]) {}
 
   /**
-   * Returns a number from a line, or null if there is no such line because the GPU lacks the
+   * Returns a number from a line. Returns null if the line is missing because the GPU lacks the
    * instruction.
    */
   find(benchmark: string, wanted: Wanted = {}, field = 'cycles'): Read | null {
@@ -58,8 +59,8 @@ export class MeasuredLines {
   }
 
   /**
-   * Returns the line with the fewest cycles. The benchmark's other lines have conflicts. Throws an
-   * input error if there is no line.
+   * Returns the line with the fewest cycles, because the other lines of the benchmark have
+   * conflicts. Throws an input error if there is no line.
    */
   least(benchmark: string, wanted: Wanted): Read {
     const [first] = this.curve(benchmark, wanted, 'cycles', 'cycles')
@@ -67,10 +68,7 @@ export class MeasuredLines {
     return { ...read, name: measurementName(benchmark, wanted) }
   }
 
-  /**
-   * Returns the points of a curve in the order of `x`. Throws an input error if there are no
-   * points.
-   */
+  /** Returns the points of a curve, sorted by `x`. Throws an input error if there are no points. */
   curve(benchmark: string, wanted: Wanted, x: string, y: string): { x: number; y: number }[] {
     const points = measurementsOf(this.all, benchmark, wanted).flatMap((line) => {
       const [at, value] = [line[x], line[y]]
@@ -80,7 +78,7 @@ export class MeasuredLines {
     return points.sort((a, b) => a.x - b.x)
   }
 
-  /** Returns the list in a line's field. */
+  /** Returns the list in a field of a line. */
   list(benchmark: string, wanted: Wanted, field: string): number[] {
     const list = measurementsOf(this.all, benchmark, wanted)[0]?.[field]
     if (Array.isArray(list) && list.length > 0) return list
@@ -88,11 +86,11 @@ export class MeasuredLines {
   }
 }
 
-/** Rounds a fraction to four digits, because no benchmark is more repeatable. */
+/** Rounds a fraction to four digits. No benchmark is repeatable to more digits. */
 const rounded = (value: number): number =>
   Number.isInteger(value) ? value : Number(value.toPrecision(4))
 
-/** Returns a line's number as printed. */
+/** Returns a measured value exactly as printed in its line. */
 export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   value: rounded(value),
   evidence: 'measured',
@@ -100,7 +98,7 @@ export const measured = ({ value, spread, name }: Read): ParameterValue => ({
   source: name,
 })
 
-/** Returns the result of arithmetic on measurements. `spread` is the spread of the result. */
+/** Returns a value computed from measurements. `spread` is the spread of the computed value. */
 export const derived = (value: number, source: string, spread?: number): ParameterValue => ({
   value: rounded(value),
   evidence: 'derived',

@@ -1,9 +1,9 @@
-/** The timing of barriers and mbarriers, at which warps wait until the last one has arrived. */
+/** The timing of barriers and mbarriers. Warps wait at them until all participants have arrived. */
 import type { WarpState } from './warp-state'
 import type { LaunchTrace } from './warp-trace'
 
 export interface Meeting {
-  /** Number of arrivals that are still missing. */
+  /** Number of arrivals that are still expected. */
   left: number
   /** Time of the last arrival so far, in cycles. */
   latest: number
@@ -16,7 +16,9 @@ const mostPhases = 2 ** 22
 export class Meetings {
   private readonly meetings = new Map<number, Meeting>()
 
-  /** @param resume Resumes a warp that waited for the given stall reason until `latest`. */
+  /**
+   * @param resume Called to resume a warp that waited until `latest` for the given stall reason.
+   */
   constructor(
     private readonly arrivals: LaunchTrace['arrivals'],
     private readonly resume: (warp: WarpState, latest: number, reason: number) => void,
@@ -39,8 +41,8 @@ export class Meetings {
   }
 
   /**
-   * Releases all waiting warps. Returns whether there were any. Lanes of one warp are sequential in
-   * the trace. Waiting lanes can therefore precede the lanes that they wait for.
+   * Releases all waiting warps. Returns false if no warp was waiting. The trace lists the lanes of
+   * a warp sequentially. Waiting lanes can therefore precede the lanes that they wait for.
    */
   releaseAll(): boolean {
     const waiting = [...this.meetings.values()].filter((meeting) => meeting.waiting.length > 0)

@@ -1,7 +1,7 @@
 /**
- * The memory of one SM: L1 by lines and sectors, and a share of L2 and DRAM. Concurrent reads of
- * the same lines by other SMs are modeled as fractions. These fractions are measured on the first
- * instructions of all blocks of a wave.
+ * Models the memory of one SM: L1 with lines and sectors, and a share of L2 and DRAM. Fractions
+ * describe how often other SMs concurrently read the same lines. They are estimated from the first
+ * instructions of all blocks in a wave.
  */
 import type { ParameterValues } from './parameter-table'
 import { lineBytes, sectorBytes } from './memory-units'
@@ -15,15 +15,15 @@ export interface Sharing {
   /** Average number of SMs that read a sector at about the same time. */
   readonly readers: number
   /**
-   * Fraction of a wave's first reads that the previous wave left in L2, from 0 to 1. It does not
-   * apply to the first wave.
+   * Fraction of a wave's first reads whose data the previous wave left in L2, from 0 to 1. The
+   * first wave ignores this fraction.
    */
   readonly leftInL2: number
-  /** Bytes of L1 that remain after the blocks' shared memory. */
+  /** Bytes of L1 that remain after subtracting the blocks' shared memory. */
   readonly l1Bytes: number
 }
 
-/** Transferred bytes and cache hits of one SM. */
+/** Bytes transferred by one SM, and its cache hits. */
 export interface Traffic {
   l2ReadBytes: number
   l2WriteBytes: number
@@ -36,8 +36,8 @@ export interface Traffic {
 }
 
 /**
- * Maximum number of tracked L1 fills. The arrival time distinguishes a fill in flight from a
- * present line.
+ * Maximum number of lines with tracked arrival times. The arrival time distinguishes a line that is
+ * being filled from a line that is present.
  */
 const mostInFlight = 8192
 
@@ -53,9 +53,9 @@ export class MemoryHierarchy {
   private leftInL2 = 0
   private readonly l1: SectorCache
   private readonly near: SectorCache
-  /** Arrival times of the most recently requested sectors, by line. */
+  /** Arrival time of the most recently requested sectors of each line. */
   private readonly arrives = new Map<number, number>()
-  /** Bytes written to partially written sectors, by sector number. */
+  /** Number of bytes written to each partially written sector, keyed by sector number. */
   private readonly partial = new Map<number, number>()
   private readonly l2RequestsPerCycle: number
   private readonly l2BytesPerCycle: number
@@ -71,7 +71,7 @@ export class MemoryHierarchy {
   ) {
     const { sms, readers } = sharing
     this.l1 = new SectorCache(Math.floor(sharing.l1Bytes / lineBytes))
-    // Data read by many SMs is stored in L2 only once.
+    // L2 stores only one copy of data that many SMs read.
     this.near = new SectorCache(
       Math.max(1, Math.floor((values.l2Bytes * Math.max(1, readers)) / sms / lineBytes)),
     )
@@ -86,12 +86,12 @@ export class MemoryHierarchy {
     this.dramCopyPerCycle = values.dramCopyBytesPerCycle / sms
   }
 
-  /** Marks the following blocks as belonging to a later wave. */
+  /** Marks all following loads as belonging to a later wave. */
   startLaterWave(): void {
     this.leftInL2 = this.sharing.leftInL2
   }
 
-  /** Reads sectors of a line. Returns the time at which the last sector arrives. */
+  /** Reads sectors of a line. Returns the arrival time of the last sector. */
   load(time: number, line: number, sectors: number, throughL1: boolean): number {
     const { values, traffic } = this
     const count = countSectors(sectors)
@@ -110,7 +110,9 @@ export class MemoryHierarchy {
     return Math.max(done, filled)
   }
 
-  /** Reads sectors without L1. Returns the time at which they leave L2, excluding L2's latency. */
+  /**
+   * Reads sectors and bypasses L1. Returns the time at which they leave L2, without L2's latency.
+   */
   fromL2(time: number, line: number, sectors: number): number {
     const { values, traffic, sharing } = this
     const count = countSectors(sectors)
@@ -137,9 +139,9 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Writes sectors. Sectors in `whole` are written completely, and other sectors with `partBytes`
-   * each. Sectors in `merged` are merged with recent writes of the same warp. Returns the time at
-   * which L2 and DRAM have accepted the sectors.
+   * Writes sectors of a line. Sectors in `whole` are written completely, and each other sector gets
+   * `partBytes`. Sectors in `merged` are merged with recent writes of the same warp. Returns the
+   * time at which L2 and DRAM have accepted the sectors.
    */
   store(
     time: number,
@@ -153,9 +155,9 @@ export class MemoryHierarchy {
     const sent = sectors & ~merged
     const bytes = countSectors(sent) * sectorBytes
     traffic.l2WriteBytes += bytes
-    // L1 updates its copy of the line, and L2 stores the data.
+    // L1 updates its copy of the line, and L2 receives the data.
     const fresh = countSectors(this.near.access(line, sectors))
-    // A partially written sector costs as much as two sectors.
+    // A partially written sector costs as much as two fully written sectors.
     const slots = bytes + countSectors(sent & ~whole) * sectorBytes
     let taken = this.storePort.serve(time, bytes / values.storeBytesPerCycle)
     if (sent !== 0)
@@ -186,7 +188,9 @@ export class MemoryHierarchy {
     else this.partial.set(key, written)
   }
 
-  /** Returns the cycles of DRAM writes. Alternating reads and writes cost more than only one kind. */
+  /**
+   * Returns the DRAM cycles of a write. Alternating reads and writes cost more than writes alone.
+   */
   private dramWriteCycles(bytes: number): number {
     const { dramReadBytes, dramWriteBytes } = this.traffic
     return dramWriteBytes <= dramReadBytes
@@ -195,8 +199,8 @@ export class MemoryHierarchy {
   }
 
   /**
-   * Returns the time at which memory finishes the work after the last warp. Partially written
-   * sectors are first read from DRAM.
+   * Returns the time at which memory completes all requests after the last warp. It includes the
+   * DRAM reads for partially written sectors.
    */
   finish(): number {
     const { values, traffic, partial } = this

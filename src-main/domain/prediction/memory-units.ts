@@ -1,6 +1,6 @@
 /**
- * Bytes per line and per sector, the units in which caches store and move data. They are the same
- * on every modeled architecture.
+ * Number of bytes per cache line and per sector. Caches store lines and transfer sectors. All
+ * modeled architectures use the same sizes.
  */
 export const lineBytes = 128
 export const sectorBytes = 32

@@ -1,7 +1,7 @@
 /**
- * The parameters of the timing model, with meaning, unit and plausible values. A parameter file
- * (`resources/gpus`) has a value for each. The microbenchmarks of `cuda-kernels/calibrate` measure
- * these values.
+ * The parameters of the timing model, with their meaning, unit and plausible range. A parameter
+ * file (`resources/gpus`) contains a value for each parameter. The microbenchmarks in
+ * `cuda-kernels/calibrate` measure these values.
  */
 
 interface ParameterRow {
@@ -14,9 +14,9 @@ interface ParameterRow {
     | 'B'
     | 'ratio'
     | 'count'
-  /** Smallest and largest value that a file may have. */
+  /** Smallest and largest value allowed in a parameter file. */
   readonly range: readonly [number, number]
-  /** Meaning of the parameter in one line. */
+  /** Meaning of the parameter, in one line. */
   readonly about: string
 }
 

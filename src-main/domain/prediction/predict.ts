@@ -1,6 +1,6 @@
 /**
- * Predicts the time of a rung. It predicts the rung's launches in order, each from some of its
- * blocks.
+ * Predicts the time of a rung. It predicts the rung's launches in order, and simulates some of the
+ * blocks of each launch.
  */
 import type { EmulationJob } from '../emulation/job'
 import { deviceFor, giveBack, loadJob, unwritten } from '../emulation/job-memory'
@@ -26,8 +26,8 @@ import {
 import { classOf, rangeOf } from './ranges'
 
 /**
- * Returns the prediction for a rung on a GPU with these parameters, or why no prediction is
- * possible.
+ * Returns the prediction for a rung on a GPU with the given parameters, or the reason that no
+ * prediction is possible.
  */
 export function predict(job: EmulationJob, gpu: PredictionGpu): PredictionAnswer {
   const { ablate = [] } = gpu
@@ -126,7 +126,7 @@ const refusalsByDetail: Record<string, Refusal> = { [otherBlocksShared]: 'distri
 const refusalOf = (halt: HaltReason, detail: string): Refusal =>
   refusalsByHalt[halt] ?? refusalsByDetail[detail] ?? 'halted'
 
-/** Returns the time of fills and copies between launches. */
+/** Returns the time of the fills and copies between launches. */
 function memoryMs(memory: readonly MemoryOperation[], { values }: PredictionGpu): number {
   return memory.reduce((sum, { bytes, from }) => {
     const moved =

@@ -1,6 +1,6 @@
 /**
- * Predicts one launch. It runs some of the blocks, replays them on one SM, and extrapolates to the
- * other blocks.
+ * Predicts the time of one launch. It runs some of the blocks, replays them on one simulated SM,
+ * and extrapolates to the other blocks.
  */
 import type { Device } from '../emulator/device'
 import { runLaunch } from '../emulator/launch'
@@ -28,17 +28,21 @@ import { createRecorder, type LaunchTrace } from './warp-trace'
 import { hottestAtomics } from './atomics'
 
 /**
- * Maximum number of simulated steps per launch. It applies if more blocks are simulated than fit on
- * an SM at the same time.
+ * Maximum number of simulated steps per launch. The blocks that fit on an SM at the same time are
+ * always simulated.
  */
 const simulatedSteps = 1.5e6
-/** Maximum number of warp instructions in a wave for determining which data its blocks share. */
+/** Maximum number of warp instructions for estimating which data the blocks of a wave share. */
 const lookInstructions = 8e5
 const [fewestOfWarp, mostOfWarp] = [120, 2000]
-/** Maximum relative standard error of the mean work per block. Above it, the launch is refused. */
+/**
+ * Maximum relative standard error of the mean work per block. Launches with a larger error are
+ * rejected.
+ */
 const mostUneven = 0.25
 /**
- * Maximum fraction of L2 for a wave's reads. Above it, the next wave does not find the data in L2.
+ * Maximum size of the data that a wave reads, as a fraction of L2. With more data, the next wave
+ * does not find the data in L2.
  */
 const keptShare = 0.8
 
@@ -54,15 +58,15 @@ export class Refused extends Error {
 export interface LaunchSetting {
   readonly values: ParameterValues
   readonly limits: SmLimits
-  /** Parts of the model to leave out. */
+  /** Parts of the model to disable. */
   readonly ablate: readonly Ablation[]
   readonly registers: number
   readonly staticSharedBytes: number
-  /** Whether to simulate again without each cause of stalls. */
+  /** Whether to repeat the simulation without each cause of stalls. */
   readonly removes: boolean
   /**
-   * Cycles between events for an empty launch. The value differs for launches that follow another
-   * one.
+   * Overhead of a launch: the cycles between two events around an empty launch. The value is
+   * different for a launch that follows another launch.
    */
   readonly overheadCycles: number
 }
@@ -73,10 +77,13 @@ export interface LaunchPrediction {
   readonly warnings: readonly PredictionWarning[]
 }
 
-/** Sorts block or cluster numbers as the GPU starts them. */
+/** Sorts block or cluster numbers in the order in which the GPU starts them. */
 const inOrder = (numbers: readonly number[]): number[] => numbers.toSorted((a, b) => a - b)
 
-/** Returns the cost of simulating blocks: their instructions, and the lines that they access. */
+/**
+ * Returns the number of simulation steps for these blocks. It counts their instructions and the
+ * lines that they access.
+ */
 const stepsOf = ({ blocks }: LaunchTrace): number =>
   blocks.reduce(
     (sum, { instructions, warps }) =>
@@ -129,7 +136,8 @@ export function predictLaunch(
         return runLaunch(device, { ...launch, blocks }, options).instructions
       })
   if (work && work.error > mostUneven) throw new Refused('uneven', launch.kernel)
-  // The blocks of one SM are often in one column of the grid, so they may all be short or long.
+  // The blocks of one SM often belong to the same column of the grid. All of them may therefore be
+  // short or long.
   const { result, trace } = work?.differ
     ? record(blocksOfClusters(inOrder(spreadOver(allClusters, clusters)), clusterBlocks))
     : clusters === 1
@@ -158,10 +166,10 @@ export function predictLaunch(
     })
   const sm = simulate()
 
-  // The other clusters proceed at the rate of the last simulated ones.
+  // The remaining clusters are assumed to run at the rate of the last simulated clusters.
   const rest = Math.max(0, plan.clustersOfSm - simulated)
-  // If blocks take work from a counter, the simulated blocks did all the work, because no other
-  // blocks ran.
+  // If blocks fetch work from a counter, the simulated blocks have done all the work, because no
+  // other blocks ran.
   const workFactor = work
     ? workRatio(work, plan, trace, result.instructions / simulated)
     : clusterBlocks / plan.shape.blocks
@@ -202,17 +210,17 @@ export function predictLaunch(
   }
 }
 
-/** Memory parameters without latency. Memory still has its normal throughput. */
+/** Memory parameters without latency. The bandwidth of the memory does not change. */
 const noLatency = { latencyL1: 0, latencyL2: 0, latencyDram: 0 }
 
-/** Stall reasons that each cause produces. */
+/** Maps each cause to the stall reasons that it produces. */
 const reasonsOf: Readonly<Record<Removal, readonly StallReason[]>> = {
   conflicts: ['short_scoreboard', 'mio_throttle'],
   sectors: ['long_scoreboard', 'lg_throttle'],
   latency: ['long_scoreboard'],
   barriers: ['barrier'],
 }
-/** Fraction of all warp cycles below which a cause is not simulated again. */
+/** Minimum fraction of all warp cycles for simulating a launch without a cause. */
 const worthRemoving = 0.05
 
 function isWorthRemoving(stalls: Partial<Record<StallReason, number>>, removal: Removal): boolean {
@@ -239,8 +247,8 @@ function lookAtSharing(
 }
 
 /**
- * Returns the cycles between the ends of two consecutive clusters, after all slots have been
- * reused.
+ * Returns the number of cycles between the ends of two consecutive clusters, once every slot has
+ * been reused.
  */
 function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: LaunchPlan): number {
   if (simulated <= resident) return cycles / simulated
@@ -250,8 +258,8 @@ function periodOf({ ends, cycles }: SmResult, simulated: number, { resident }: L
 }
 
 /**
- * Maximum size in bytes of allocations that are restored before a launch is run again. Counters and
- * flags are examples of such allocations.
+ * Maximum size in bytes of an allocation that is restored before each run of a launch. Such small
+ * allocations include counters and flags.
  */
 const mostState = 2 ** 20
 
@@ -265,8 +273,8 @@ function keepState(device: Device): () => void {
 }
 
 /**
- * Returns whether blocks take their work from a counter. If so, a block that runs after another one
- * finds no work.
+ * Returns whether blocks fetch their work from a counter. If so, a block that runs after another
+ * block finds no work.
  */
 function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone: number): boolean {
   const blocks = product(launch.grid)
@@ -276,9 +284,10 @@ function drawsWork(device: Device, launch: Launch, options: LaunchOptions, alone
 }
 
 /**
- * Returns the ratio by which the work of all clusters exceeds that of the simulated clusters.
- * `simulated` is the mean number of instructions per simulated cluster. If all clusters run at the
- * same time, the longest cluster determines the time. Otherwise, the average cluster does.
+ * Returns the ratio of the work of all clusters to the work of the simulated clusters. `simulated`
+ * is the mean number of instructions per simulated cluster. If all clusters run at the same time,
+ * the longest cluster determines the time. Otherwise, the mean over the clusters determines the
+ * time.
  */
 function workRatio(
   work: BlockWork,
@@ -312,14 +321,17 @@ interface Described {
 
 const subCores = 4
 
-/** Utilization of the busiest unit below which latency is the limit. */
+/**
+ * Minimum utilization of the busiest unit for that unit to be the limiter. Below it, latency is the
+ * limiter.
+ */
 const busyEnough = 0.6
 
 function describe({ plan, sm, cycles, runCycles, atomics, scale, setting }: Described) {
   const { values } = setting
   const { clusterBlocks } = plan.shape
-  // This factor converts counts of the simulated clusters to all clusters of the SM, per cycle of
-  // the launch.
+  // Factor that converts the counts of the simulated clusters to all clusters of the SM, per cycle
+  // of the launch.
   const perCycle = scale / (runCycles * clusterBlocks)
   const ofPipe = (busy: number): number => (busy * perCycle) / subCores
   const { pipeBusy } = sm

@@ -1,9 +1,9 @@
-/** Converts a prediction's figures to registry metrics with ncu's definitions. */
+/** Converts predicted figures to registry metrics. The metrics follow ncu's definitions. */
 import { metricDefinitions, type MetricValue } from '../metrics/metrics'
 import { limiters, stallReasons, type Limiter } from '../session/prediction-words'
 import type { PredictedLaunch } from './prediction'
 
-/** Utilization metric of each unit. */
+/** Maps each unit to its utilization metric. */
 const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   dram: 'dramUtilization',
   l2: 'l2Utilization',
@@ -14,7 +14,7 @@ const utilizations: Readonly<Partial<Record<Limiter, string>>> = {
   issue: 'issueSlotsBusy',
 }
 
-/** Metrics by ncu's name of the stall reason. */
+/** Maps ncu's name of each stall reason to the metric. */
 const stallMetrics = new Map(
   stallReasons.flatMap((reason) => {
     const counter = `smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio`
@@ -25,7 +25,10 @@ const stallMetrics = new Map(
 
 type Figure = (launch: PredictedLaunch) => number | null | undefined
 
-/** Returns the average weighted by launch time, or null if no launch has a value. */
+/**
+ * Returns the average over all launches, weighted by their time. Returns null if no launch has a
+ * value.
+ */
 function weighted(launches: readonly PredictedLaunch[], figure: Figure): number | null {
   let [sum, weight] = [0, 0]
   for (const launch of launches) {

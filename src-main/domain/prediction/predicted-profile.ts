@@ -1,11 +1,11 @@
-/** Converts the predicted cycles per launch and instruction to a deep profile. */
+/** Adds the predicted cycles of each launch and instruction to a deep profile. */
 import { message } from '../messages/message'
 import type { DeepProfile } from '../session/deep'
 import type { Prediction } from './prediction'
 
 /**
- * Returns a profile with the prediction added. `counted` has the rung's launches in order, with the
- * emulator's counters.
+ * Returns a profile with the prediction added. `counted` contains the rung's launches in order,
+ * with the emulator's counters.
  */
 export const predictedProfile = (counted: DeepProfile, { launches }: Prediction): DeepProfile => ({
   ...counted,

@@ -1,4 +1,7 @@
-/** The timing model's result for a rung. The predicted times assume that no buffer data is cached. */
+/**
+ * The timing model's result for a rung. The predicted times assume that the caches contain no
+ * buffer data at the start.
+ */
 import type {
   Limiter,
   PredictionClass,
@@ -12,33 +15,36 @@ import type { ParameterValues } from './parameter-table'
 
 export * from '../session/prediction-words'
 
-/** Version of the model. It changes whenever a prediction may change. */
+/** Version of the timing model. It changes whenever a predicted time may change. */
 export const predictionModel = 'scoreboard 3'
 
 export interface PredictedInstruction {
   /** Number of warp instructions in the whole launch. */
   readonly executed: number
-  /** Fraction of all warps' cycles spent on this instruction, either issuing or stalled. */
+  /**
+   * Fraction of the cycles of all warps in which a warp issued this instruction or was stalled at
+   * it.
+   */
   readonly share: number
-  /** Stalled warp cycles by reason, per execution of this instruction. */
+  /** Number of stalled warp cycles per execution of this instruction, by reason. */
   readonly stalls: Partial<Record<StallReason, number>>
 }
 
 export interface PredictedLaunch {
   /** Mangled name of the kernel. */
   readonly kernel: string
-  /** Cycles including the launch overhead. */
+  /** Number of cycles, including the launch overhead. */
   readonly cycles: number
   readonly ms: number
   readonly clockMHz: number
   readonly limiter: Limiter
-  /** Utilization of each unit during the launch, from 0 to 1. */
+  /** Average utilization of each unit during the launch, from 0 to 1. */
   readonly utilization: Partial<Record<Limiter, number>>
-  /** Average number of stalled warps per issued instruction, by reason. The definition is ncu's. */
+  /** Average number of stalled warps per issued instruction, by reason, as defined by ncu. */
   readonly stalls: Partial<Record<StallReason, number>>
   /**
-   * Resident warps as a fraction of an SM's maximum, from 0 to 1. Only times with at least one
-   * resident warp count.
+   * Average number of resident warps, as a fraction of an SM's maximum, from 0 to 1. The average
+   * covers only times with at least one resident warp.
    */
   readonly achievedOccupancy: number
   readonly l1HitRate: number | null
@@ -47,11 +53,11 @@ export interface PredictedLaunch {
   readonly l2WriteBytes: number
   readonly dramReadBytes: number
   readonly dramWriteBytes: number
-  /** Time in ms without a cause, for causes that affect the time. Absent unless requested. */
+  /** Time in ms without each cause that affects the time. Present only if requested. */
   readonly without?: Partial<Record<Removal, number>>
-  /** Whether only some blocks were simulated and the other blocks extrapolated. */
+  /** Whether only some of the blocks were simulated, and the results extrapolated to the others. */
   readonly extrapolated: boolean
-  /** Predicted instructions by their index in the kernel's code. */
+  /** Predicted values for each instruction in the kernel's code. */
   readonly instructions: readonly PredictedInstruction[]
 }
 
@@ -73,13 +79,13 @@ export type PredictionAnswer =
   | { readonly prediction: Prediction }
   | { readonly refused: Refusal; readonly detail: string }
 
-/** Parameters of a GPU in the form that the model uses. */
+/** Parameters of a GPU, in the form that the model uses. */
 export interface PredictionGpu {
   readonly values: ParameterValues
-  /** Whether predictions for this GPU were compared with measured times. */
+  /** Whether predictions for this GPU have been compared with measured times. */
   readonly validated: boolean
-  /** Whether to predict the times without each cause too. This takes up to four times as long. */
+  /** Whether to also predict the times without each cause. This takes up to four times as long. */
   readonly removes?: boolean
-  /** Parts of the model to leave out. The default is none. */
+  /** Parts of the model to disable. The default is none. */
   readonly ablate?: readonly Ablation[]
 }

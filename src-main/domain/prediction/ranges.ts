@@ -1,11 +1,12 @@
 /**
- * The class of a prediction and its range. The class determines a factor that included nine of ten
- * recorded times. `npm run prediction` cross-validates the factor by ladder.
+ * The class and the range of a prediction. Each class has a factor for the width of the range. With
+ * this factor, nine out of ten recorded times were within the range. `npm run prediction`
+ * cross-validates the factors by ladder.
  */
 import type { PredictedLaunch, Prediction, PredictionClass, PredictionWarning } from './prediction'
 import { rangeFactors } from './range-factors'
 
-/** Factors of the warnings. Each one multiplies the factor of the class. */
+/** Factor of each warning. It multiplies the factor of the class. */
 const widening: Readonly<Record<PredictionWarning, number>> = {
   'uneven-blocks': 1.2,
   'data-dependent': 1.4,
@@ -28,11 +29,11 @@ export function classOf(launches: readonly PredictedLaunch[]): PredictionClass {
   return 'compute'
 }
 
-/** Returns the factor for widening a range because of warnings. */
+/** Returns the factor by which the warnings widen a range. */
 export const wideningOf = (warnings: readonly PredictionWarning[]): number =>
   warnings.reduce((product, warning) => product * widening[warning], 1)
 
-/** Returns the factor up and down that bounds the range of a prediction. */
+/** Returns the factor between a prediction and the bounds of its range. */
 export const widthOf = (
   predictionClass: PredictionClass,
   warnings: readonly PredictionWarning[],

@@ -1,13 +1,13 @@
-/** A cache of lines in sectors that replaces the least recently used lines. */
+/** A cache with lines of four sectors. It evicts the least recently used line. */
 export class SectorCache {
-  /** Valid sectors by line, in order of last use. */
+  /** Masks of the valid sectors, keyed by line. The least recently used line is first. */
   private readonly lines = new Map<number, number>()
   hits = 0
   misses = 0
 
   constructor(private readonly mostLines: number) {}
 
-  /** Looks up and fills the sectors of a line. Returns the sectors that were missing. */
+  /** Looks up sectors of a line and marks them as valid. Returns the sectors that were missing. */
   access(line: number, sectors: number): number {
     if (this.mostLines === 0) {
       this.misses += countSectors(sectors)
@@ -28,5 +28,5 @@ export class SectorCache {
 
 const bitCounts = [0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4] as const
 
-/** Returns the number of sectors in a mask of four. */
+/** Returns the number of sectors in a sector mask. */
 export const countSectors = (mask: number): number => bitCounts[mask & 15]!

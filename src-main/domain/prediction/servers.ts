@@ -1,15 +1,12 @@
 /**
- * A unit that serves one request at a time. It tracks when it becomes free and how long it has been
- * busy.
+ * A unit that serves one request at a time. It tracks the time at which it becomes free, and its
+ * total busy time.
  */
 export class Server {
   free = 0
   busy = 0
 
-  /**
-   * Serves a request of `cycles` that arrives at `time`. Returns the time at which the request is
-   * done.
-   */
+  /** Serves a request that arrives at `time` and takes `cycles`. Returns the completion time. */
   serve(time: number, cycles: number): number {
     this.free = Math.max(this.free, time) + cycles
     this.busy += cycles

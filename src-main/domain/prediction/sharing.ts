@@ -1,14 +1,17 @@
 /**
- * Estimates how SMs share the data that they read. It runs the first instructions of all blocks of
- * the first two waves. The estimate assumes that this sharing stays constant, because blocks of one
- * kernel traverse their data in the same order.
+ * Estimates how SMs share the data that they read. The estimate uses the first instructions of all
+ * blocks in the first two waves. It assumes that the sharing stays constant, because the blocks of
+ * a kernel traverse their data in the same order.
  */
 import type { LaunchPlan } from './launch-plan'
 import { smOfBlock } from './launch-plan'
 import type { LaunchTrace } from './warp-trace'
 import { eventKinds, eventWords, linesAt } from './warp-trace'
 
-/** Calls `each` with every line and the sectors that a warp reads from L2, through L1 or directly. */
+/**
+ * Calls `each` with every line that a warp reads from L2, either through L1 or directly. `sectors`
+ * is a mask of the sectors.
+ */
 export function eachLineRead(
   events: Int32Array,
   each: (line: number, sectors: number) => void,
@@ -29,7 +32,7 @@ const reads: ReadonlySet<number> = new Set([
   eventKinds.bulkLoad,
 ])
 
-/** Masks of sectors by line. */
+/** Sector masks, keyed by line. */
 type Sectors = Map<number, number>
 
 const count = (sectors: Sectors): number => {
@@ -46,7 +49,7 @@ const add = (to: Sectors, line: number, sectors: number): void => {
 export interface FoundSharing {
   /** Average number of SMs that read a sector. */
   readonly readers: number
-  /** Fraction of a wave's sectors that the previous wave reads too, from 0 to 1. */
+  /** Fraction of a wave's sectors that the previous wave also reads, from 0 to 1. */
   readonly again: number
 }
 
@@ -81,7 +84,7 @@ export function sharingOf(
   return { readers: read / distinct, again: count(both) / Math.max(1, count(second)) }
 }
 
-/** Returns the bytes of distinct sectors that these blocks read. */
+/** Returns the size in bytes of the distinct sectors that these blocks read. */
 export function bytesRead({ blocks }: Pick<LaunchTrace, 'blocks'>): number {
   const all: Sectors = new Map()
   for (const { warps } of blocks)

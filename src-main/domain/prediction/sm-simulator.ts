@@ -26,31 +26,31 @@ import {
   type LaunchTrace,
 } from './warp-trace'
 
-/** The settings for simulating the blocks of one SM. */
+/** Settings for simulating the blocks of one SM. */
 export interface SmSetting {
   readonly code: readonly TimedInstruction[]
   readonly values: ParameterValues
   readonly trace: LaunchTrace
-  /** Blocks in the order in which they reach the SM. Blocks of a cluster are consecutive. */
+  /** Blocks in the order in which the SM receives them. Blocks of a cluster are consecutive. */
   readonly order: readonly BlockTrace[]
-  /** Number of blocks that one SM holds at the same time. */
+  /** Number of blocks that are resident on one SM at the same time. */
   readonly resident: number
   /** Number of blocks per cluster. Each block runs on a separate SM. */
   readonly clusterBlocks: number
   readonly sharing: Sharing
   /**
-   * Cause that takes no time in the simulation. To remove latency, the caller also sets the
-   * latencies in `values` to 0.
+   * Cause of stalls that costs no time in the simulation. For `latency`, the caller must also set
+   * the latencies in `values` to 0.
    */
   readonly without?: Removal
-  /** Whether accesses take more than one wavefront if their addresses require it. */
+  /** Whether accesses with bank conflicts or scattered addresses need more than one wavefront. */
   readonly replays: boolean
 }
 
 export interface SmResult {
   /** Cycles from the start of the first block to the end of the last block. */
   readonly cycles: number
-  /** End times of the blocks in order. */
+  /** End time of each block, in order. */
   readonly ends: readonly number[]
   readonly issued: number
   /** Busy cycles of each pipe, summed over all sub-cores. */
@@ -60,11 +60,14 @@ export interface SmResult {
   readonly l2Busy: number
   readonly dramBusy: number
   readonly portBusy: number
-  /** Warp cycles by instruction and stall reason. Reasons are in the order of `stallReasons`. */
+  /**
+   * Stalled warp cycles for each instruction and stall reason. The reasons are in the order of
+   * `stallReasons`.
+   */
   readonly stalls: Float64Array
-  /** Number of executed warp instructions by instruction. */
+  /** Number of executed warp instructions for each instruction. */
   readonly executed: Float64Array
-  /** Cycles summed over all warps, from start to end. */
+  /** Lifetime of each warp in cycles, summed over all warps. */
   readonly warpCycles: number
   readonly traffic: Traffic
   readonly instructionCacheMisses: number
@@ -72,16 +75,16 @@ export interface SmResult {
 
 /** Cycles from issue until an instruction reaches the load/store unit. */
 const dispatchCycles = 6
-/** Cycles from the load/store unit until the source registers may be overwritten. */
+/** Cycles from arrival at the load/store unit until the source registers may be overwritten. */
 const operandCycles = 14
 /** Number of 16-byte instructions per line of the instruction cache. */
 const instructionsPerLine = lineBytes / 16
 /**
- * Cycles within which a warp's writes to one sector are merged, and the number of lines tracked per
- * warp.
+ * Maximum number of cycles between a warp's merged writes to a sector, and the maximum number of
+ * tracked lines per warp.
  */
 const [mergedWithin, mostWritten] = [64, 256]
-/** Mask in which all four sectors of a line are touched completely. */
+/** Mask of a line in which all four sectors are accessed completely. */
 const allSectors = 15 | (15 << wholeSectors)
 
 interface SubCore {
@@ -89,7 +92,7 @@ interface SubCore {
   readonly pipes: SubCorePipes
   warps: WarpState[]
   last: WarpState | null
-  /** Time at which a warp may issue next. */
+  /** Earliest time at which a warp may issue. */
   next: number
 }
 
@@ -158,14 +161,17 @@ export function simulateSm(setting: SmSetting): SmResult {
     startCluster(time)
   }
 
-  /** Delays the warp until `until` and adds the delay to a stall reason. */
+  /** Delays the warp until `until` and attributes the delay to a stall reason. */
   function delay(warp: WarpState, until: number, reason: number, at: number): void {
     if (until <= warp.ready) return
     stalls[at * reasonCount + reason]! += until - warp.ready
     warp.ready = until
   }
 
-  /** Prepares the warp's next instruction. Computes when it could issue if its pipe were free. */
+  /**
+   * Prepares the warp's next instruction. Computes the time at which it could issue if its pipe
+   * were free.
+   */
   function fetch(warp: WarpState): void {
     const { at, scoreboard } = warp
     const line = Math.floor(at / instructionsPerLine)
@@ -209,8 +215,8 @@ export function simulateSm(setting: SmSetting): SmResult {
   }
 
   /**
-   * Sends this many wavefronts through the load/store unit. Returns the time at which the last one
-   * is done.
+   * Sends wavefronts through the load/store unit. Returns the completion time of the last
+   * wavefront.
    */
   function pass(core: SubCore, time: number, wavefronts: number): number {
     const stage = dataStages[core.sm]!
@@ -245,7 +251,7 @@ export function simulateSm(setting: SmSetting): SmResult {
     core.next = Math.min(core.next, warp.ready)
   })
 
-  /** Returns the sectors that the warp has just written. L1 merges both writes. */
+  /** Returns the sectors that the warp has also written recently. L1 merges both writes. */
   function justWritten(warp: WarpState, line: number, sectors: number, time: number): number {
     const { written } = warp
     if (written.size > mostWritten) written.clear()
@@ -255,7 +261,10 @@ export function simulateSm(setting: SmSetting): SmResult {
     return recent & sectors
   }
 
-  /** Processes the events of an issued instruction. Returns whether the warp now waits for others. */
+  /**
+   * Processes the events of an issued instruction. Returns the barrier that the warp must wait for,
+   * if any, and the earliest time at which it resumes.
+   */
   function doEvents(warp: WarpState, core: SubCore, instruction: TimedInstruction, time: number) {
     const { events } = warp.trace
     const memory = memories[warp.sm]!
@@ -376,8 +385,8 @@ export function simulateSm(setting: SmSetting): SmResult {
             break
           }
           const meeting = meetings.of(events[from]!, events[from + 1]!)
-          // A wait at an mbarrier is a loop around its predicate. ncu counts that loop as a long
-          // scoreboard stall.
+          // A wait for an mbarrier is a loop that depends on a predicate. ncu counts this loop as a
+          // long scoreboard stall.
           if (instruction.pipe !== 'branch') blockedReason = reasonAt.long_scoreboard
           if (meeting.left > 0) blockedBy = meeting
           else resumes = Math.max(resumes, meeting.latest)
@@ -385,8 +394,8 @@ export function simulateSm(setting: SmSetting): SmResult {
         }
       }
     }
-    // An access without active lanes also passes through the load/store unit, and the warp waits
-    // for its result.
+    // An access without active lanes also passes through the load/store unit. The warp waits for
+    // its result.
     if (passed === 0 && instruction.accesses) {
       passed = pass(core, time, 1)
       complete(warp, instruction, passed + values.latencyShared - 1)

@@ -1,4 +1,4 @@
-/** Indices of the stall reasons in the tables of a simulation. */
+/** Index of each stall reason in the simulator's tables. */
 import { stallReasons, type StallReason } from './prediction'
 
 export const reasonCount = stallReasons.length

@@ -1,6 +1,6 @@
 /**
- * The pipes of one sub-core, and its queue to the load/store unit. Determines when they accept an
- * instruction.
+ * Models the pipes of one sub-core and its queue to the load/store unit. The model determines when
+ * they accept an instruction.
  */
 import { reasonAt } from './stall-index'
 import { pipes, type Pipe, type TimedInstruction } from './timed-code'
@@ -10,17 +10,17 @@ const pipeIndex = Object.fromEntries(pipes.map((name, index) => [name, index])) 
   number
 >
 /**
- * Number of start times stored per pipe. They distinguish throttled cycles from cycles in which
- * another warp was selected.
+ * Number of start times stored per pipe. They distinguish cycles in which the pipe was blocked from
+ * cycles in which another warp was selected.
  */
 const keptStarts = 64
-/** Maximum number of warpgroup products that wait behind the running product. */
+/** Maximum number of warpgroup products that can wait behind the running product. */
 const queuedProducts = 2
 
 /** Returns the stall reason of a warp whose instruction waits for its pipe. */
 export function throttleOf({ pipe, long, action }: TimedInstruction): number {
   if (pipe === 'lsu') return long ? reasonAt.lg_throttle : reasonAt.mio_throttle
-  // ncu counts a warp with a queued product like a warp that waits for the end of its products.
+  // ncu treats a warp with a queued product like a warp that waits for its products to complete.
   return action.kind === 'warpgroup' ? reasonAt.barrier : reasonAt.math_pipe_throttle
 }
 
@@ -30,13 +30,10 @@ export class SubCorePipes {
   readonly busy = new Float64Array(pipes.length)
   /** Time at which each pipe becomes free. */
   private readonly free = new Float64Array(pipes.length)
-  /**
-   * Ring buffers with the start times of each pipe's last instructions, and the next index in each
-   * ring.
-   */
+  /** Ring buffers of the most recent start times of each pipe, and the next index in each ring. */
   private readonly starts = new Float64Array(pipes.length * keptStarts).fill(-Infinity)
   private readonly nextStart = new Uint8Array(pipes.length)
-  /** Ring buffer with the times at which the last memory instructions left the queue. */
+  /** Ring buffer of the times at which the most recent memory instructions left the queue. */
   private readonly queue: Float64Array
   private queued = 0
 
@@ -74,10 +71,7 @@ export class SubCorePipes {
     }
   }
 
-  /**
-   * Returns the cycles since `ready` in which the instruction's pipe accepted no instruction of any
-   * warp.
-   */
+  /** Returns the number of cycles since `ready` in which the pipe was blocked for all warps. */
   throttled(instruction: TimedInstruction, ready: number): number {
     const { pipe, interval, action } = instruction
     if (pipe === 'none') return 0
@@ -114,14 +108,14 @@ export class SubCorePipes {
   }
 
   /**
-   * Occupies a slot in the queue to the load/store unit. The instruction leaves the queue at
+   * Reserves a slot in the queue to the load/store unit. The instruction leaves the queue at
    * `time`.
    */
   enqueue(time: number): void {
     this.queue[this.queued++ % this.queueLength] = time
   }
 
-  /** Runs a warpgroup product on the tensor core. Returns the time at which the product ends. */
+  /** Runs a warpgroup product on the tensor core. Returns the end time of the product. */
   multiply(time: number, cycles: number): number {
     const ends = Math.max(this.free[pipeIndex.tensor]!, time) + cycles
     this.free[pipeIndex.tensor] = ends

@@ -1,14 +1,14 @@
 /**
- * Machine code with its timing. Each instruction has a pipe, the time it occupies that pipe, and
- * the time until its result is available. It also has the compiler's control bits.
+ * Machine code with timing information. Each instruction has a pipe, the time for which it occupies
+ * the pipe, and the time until its result is available. It also has the compiler's control bits.
  */
 import type { Instruction, Operand } from '../sass/instruction'
 import { lineBytes } from './memory-units'
 import type { ParameterValues } from './parameter-table'
 
 /**
- * Units that an instruction can occupy. The halves of the FMA pipe alternate, and IMAD needs the
- * heavy half.
+ * Units that an instruction can occupy. FMA instructions alternate between two halves of the FMA
+ * pipe, and IMAD can use only the heavy half.
  */
 export const pipes = [
   'none',
@@ -25,14 +25,14 @@ export const pipes = [
 ] as const
 export type Pipe = (typeof pipes)[number]
 
-/** The simulator's action at an instruction in addition to issuing it. */
+/** The simulator's action for an instruction, in addition to issuing it. */
 export type Action =
   /**
-   * No action. The result is available after a fixed time, which the stall count or `latency`
-   * covers.
+   * No action. The result is available after a fixed time, given by the stall count or by
+   * `latency`.
    */
   | { readonly kind: 'plain' }
-  /** Processes the events of the trace: accesses, arrivals and waits. */
+  /** Processes the instruction's events in the trace: accesses, arrivals and waits. */
   | { readonly kind: 'events' }
   | { readonly kind: 'shuffle' }
   | { readonly kind: 'constant'; readonly line: string | null }
@@ -40,16 +40,19 @@ export type Action =
   | { readonly kind: 'scoreboard'; readonly scoreboard: number; readonly pending: number }
   /** Closes a group of asynchronous copies. */
   | { readonly kind: 'copy-group' }
-  /** Runs a WGMMA for `cycles` on the tensor core of each sub-core. `commits` closes a group. */
+  /**
+   * Runs a WGMMA for `cycles` on the tensor core of each sub-core. With `commits`, it also closes a
+   * group.
+   */
   | { readonly kind: 'warpgroup'; readonly cycles: number; readonly commits: boolean }
   | { readonly kind: 'warpgroup-wait'; readonly pending: number }
   | { readonly kind: 'sleep'; readonly cycles: number }
 
 export interface TimedInstruction {
   readonly pipe: Pipe
-  /** Cycles for which the instruction occupies the pipe of one sub-core. */
+  /** Number of cycles for which the instruction occupies the pipe of one sub-core. */
   readonly interval: number
-  /** Cycles from issue to the result, if a scoreboard signals the result. */
+  /** Number of cycles from issue to the result, if a scoreboard signals the result. */
   readonly latency: number
   readonly action: Action
   readonly stall: number
@@ -60,9 +63,9 @@ export interface TimedInstruction {
   readonly long: boolean
   /** Whether the instruction accesses memory through the load/store unit. */
   readonly accesses: boolean
-  /** Number of shared-memory wavefronts without bank conflicts. */
+  /** Number of shared-memory wavefronts if there are no bank conflicts. */
   readonly leastWavefronts: number
-  /** Lines of constant memory that the operands use. */
+  /** Constant-memory lines that the operands use. */
   readonly constants: readonly string[]
 }
 
@@ -79,7 +82,7 @@ const branches = setOf(
 const loadsAndStores = setOf(
   'LD LDG LDS LDL ST STG STS STL ATOM ATOMG ATOMS RED REDG LDGSTS LDSM STSM',
 )
-/** Instructions whose addresses and results are in the trace. */
+/** Instructions whose addresses are in the trace. */
 const accesses = new Set([
   ...loadsAndStores,
   ...['UTMALDG', 'UTMASTG', 'UBLKCP', 'SYNCS', 'ARRIVES'],
@@ -90,7 +93,7 @@ const lsu = setOf('SHFL MATCH MEMBAR ERRBAR CCTL CCTLL FENCE LDGDEPBAR')
 const global = setOf('LD LDG LDL ST STG STL ATOM ATOMG RED REDG LDGSTS TEX TLD TLD4 SULD')
 const free = setOf('NOP DEPBAR WARPGROUP')
 
-/** Multiply-adds of HMMA.16816, the reference for other shapes. */
+/** Number of multiply-adds in HMMA.16816, the reference for other shapes. */
 const macsOf16816 = 16 * 8 * 16
 
 /** Returns the dimensions of a matrix product, such as those of `16816` or `64x128x16`. */
@@ -104,13 +107,16 @@ function shapeOf({ modifiers }: Instruction): readonly [number, number, number] 
   return null
 }
 
-/** Returns the speedup of a type relative to 16-bit types in a tensor core. */
+/** Returns the tensor-core speed for the instruction's type, relative to 16-bit types. */
 function speedOf({ mnemonic, modifiers }: Instruction): number {
   if (mnemonic === 'QGMMA' || mnemonic === 'IGMMA' || mnemonic === 'QMMA') return 2
   return modifiers.includes('TF32') ? 0.5 : 1
 }
 
-/** Returns whether A is in shared memory. Otherwise, a register precedes the descriptor of B. */
+/**
+ * Returns whether A is in shared memory. If A is in registers, a register precedes the descriptor
+ * of B.
+ */
 const hasSharedA = ({ operands }: Instruction): boolean => operands[1]?.kind === 'matrix-descriptor'
 
 function tensorCycles(instruction: Instruction, values: ParameterValues): number | null {
@@ -123,7 +129,7 @@ function tensorCycles(instruction: Instruction, values: ParameterValues): number
   if (mnemonic === 'DMMA') return (values.pipeDmma * macs) / (8 * 8 * 4)
   if (isWarpgroup(instruction)) {
     const cycles = macs / values.hgmmaMacsPerCycle / speedOf(instruction)
-    // Rows of both matrices have 32 bytes along k. Rows of A may be in registers.
+    // Each row of A and each column of B has 32 bytes along k. A may be in registers.
     const [rows, columns] = shape ?? [64, 8]
     const inShared = columns + (hasSharedA(instruction) ? rows : 0)
     return Math.max(cycles, (32 * inShared) / lineBytes, values.hgmmaLeastCycles)
@@ -140,7 +146,7 @@ function pipeOf(instruction: Instruction, values: ParameterValues): readonly [Pi
   if (free.has(mnemonic)) return ['none', 1]
   if (fma.has(mnemonic)) return ['fma', 2 * values.pipeFma]
   if (imad.has(mnemonic)) {
-    // A move through the FMA pipe may use either half.
+    // IMAD used as a move can use either half of the FMA pipe.
     if (modifiers.includes('WIDE') || modifiers.includes('HI')) return ['imad', values.pipeImadWide]
     const moves = modifiers.some((word) => word === 'MOV' || word === 'SHL' || word === 'IADD')
     return [moves ? 'fma' : 'imad', moves ? 2 * values.pipeFma : values.pipeImad]
@@ -174,7 +180,7 @@ function latencyOf({ mnemonic }: Instruction, values: ParameterValues): number {
   return values.latencyXu
 }
 
-/** Bytes per line in which constants are fetched. */
+/** Size in bytes of a constant-memory line. */
 const constantLine = 64
 
 const lineOf = (operand: Operand): string | null =>
@@ -188,7 +194,10 @@ const lineOf = (operand: Operand): string | null =>
 const numberIn = (operand: Operand | undefined): number =>
   operand?.kind === 'immediate' ? operand.bits : 0
 
-/** Returns the scoreboard operand of a warpgroup or of a single warp. */
+/**
+ * Returns the index of the scoreboard operand. `group` selects the warpgroup's scoreboard instead
+ * of the warp's.
+ */
 const scoreboardOf = ({ operands }: Instruction, group: boolean): number | null =>
   operands.flatMap((operand) =>
     operand.kind === 'scoreboard' && operand.group === group ? [operand.index] : [],
@@ -222,8 +231,8 @@ function actionOf(instruction: Instruction, values: ParameterValues): Action {
 }
 
 /**
- * Returns the minimum wavefronts of a warp's access to shared memory. It is four for 16 bytes per
- * lane or for four matrices.
+ * Returns the minimum number of wavefronts for a warp's shared-memory access. For example, it is
+ * four for 16 bytes per lane or for four matrices.
  */
 const leastWavefronts = ({ modifiers }: Instruction): number =>
   modifiers.includes('128') || modifiers.includes('4')
@@ -233,8 +242,9 @@ const leastWavefronts = ({ modifiers }: Instruction): number =>
       : 1
 
 /**
- * Returns the instructions of a kernel with their timing on a GPU with these parameters. Without
- * control bits, every instruction issues one cycle after the previous one and waits for no result.
+ * Returns the instructions of a kernel with their timing, for a GPU with the given parameters.
+ * Without control bits, every instruction issues one cycle after the previous one and does not wait
+ * for results.
  */
 export function timedCode(
   code: readonly Instruction[],

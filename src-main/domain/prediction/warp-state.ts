@@ -1,4 +1,4 @@
-/** The simulator's state of a warp. Times are in cycles. */
+/** The simulated state of a warp. Times are in cycles. */
 import type { WarpTrace } from './warp-trace'
 
 export const scoreboards = 6
@@ -8,26 +8,29 @@ export interface WarpState {
   core: number
   block: number
   readonly trace: WarpTrace
-  /** Indices of the current piece of code, the current instruction, and the next event. */
+  /** Index of the current code segment, of the current instruction, and of the next event. */
   piece: number
   at: number
   event: number
   /**
-   * Earliest cycle for the next instruction, ignoring pipes. It is infinite while the warp waits
-   * for other warps.
+   * Earliest cycle in which the next instruction can issue, ignoring pipes. Infinity while the warp
+   * waits for other warps.
    */
   ready: number
-  /** Cycle of the last issued instruction. The delay since then is split by stall reason. */
+  /**
+   * Cycle in which the last instruction issued. The delay since then is attributed to stall
+   * reasons.
+   */
   lastIssue: number
   readonly scoreboard: Float64Array
   /** Whether the last operation of a scoreboard accessed memory other than shared memory. */
   readonly long: Uint8Array
-  /** End of the asynchronous copies since the last group, and the ends of the groups. */
+  /** Completion time of the asynchronous copies in the open group, and of each closed group. */
   copies: number
   groups: number[]
   products: number[]
   bulk: number
-  /** Recently written sectors by line, with the time of the write. */
+  /** Recently written sectors, keyed by line, with the time of the write. */
   written: Map<number, { sectors: number; time: number }>
   /** Earliest cycle at which the warp resumes after a barrier. */
   waitUntil: number
@@ -36,7 +39,7 @@ export interface WarpState {
   done: boolean
 }
 
-/** Returns a warp before its first instruction, which can issue at `ready`. */
+/** Returns a warp whose first instruction can issue at `ready`. */
 export const newWarp = (
   own: Pick<WarpState, 'sm' | 'core' | 'block' | 'trace' | 'started' | 'ready'>,
 ): WarpState => ({

@@ -1,7 +1,7 @@
 /**
- * Records the warps of some blocks for the timing simulation. A recording has the straight pieces
- * of code that each warp executes. It also has each warp's accesses by line and sector, arrivals
- * and waits.
+ * Records the warps of some blocks for the timing simulation. A recording contains the pieces
+ * (straight-line code segments) that each warp executes. It also contains each warp's accesses by
+ * line and sector, its arrivals, and its waits.
  */
 import { countLanes } from '../emulator/site'
 import type { AccessKind, AccessSpace, Meeting, Trace } from '../emulator/trace'
@@ -9,29 +9,29 @@ import type { Block, Warp } from '../emulator/warp'
 import { lineBytes, sectorBytes } from './memory-units'
 
 /**
- * The kinds of events. An event starts with the index of the piece of code, the instruction and the
- * kind. The data that follows depends on the kind.
+ * Kinds of events. An event starts with the index of the piece, the index of the instruction, and
+ * the kind. The data that follows depends on the kind.
  */
 export const eventKinds = {
   /** The data is the number of wavefronts. */
   shared: 0,
   /**
-   * The data has wavefronts, lanes, bytes per lane, the number of lines, and each line's number and
-   * sectors.
+   * The data is the number of wavefronts, lanes, bytes per lane and lines, followed by each line's
+   * number and sectors.
    */
   load: 1,
   store: 2,
   atomic: 3,
-  /** An atomic without a result. It has the same data as a load. */
+  /** An atomic that returns no result. The data has the same format as for a load. */
   reduction: 4,
   copy: 5,
   copyPastL1: 6,
-  /** The data is the number of bytes of the whole warp. */
+  /** The data is the number of bytes that the whole warp accesses. */
   local: 7,
-  /** The data has the number of lines, and each line's number and sectors. */
+  /** The data is the number of lines, followed by each line's number and sectors. */
   bulkLoad: 8,
   bulkStore: 9,
-  /** The data is the meeting and the phase. */
+  /** The data is the index of the meeting (barrier) and its phase. */
   arrive: 10,
   arriveAfterCopies: 11,
   arriveAfterBulkCopy: 12,
@@ -42,8 +42,8 @@ export const eventKinds = {
 export const eventHead = 3
 
 /**
- * Bit position of completely touched sectors in a line's sector bits. The four bits below contain
- * all touched sectors.
+ * Bit position of the mask of completely accessed sectors. The four lower bits are the mask of all
+ * accessed sectors.
  */
 export const wholeSectors = 4
 
@@ -71,7 +71,7 @@ export class Words {
 }
 
 export interface WarpTrace {
-  /** First and last instruction of each piece of code. */
+  /** Indices of the first and last instruction of each piece. */
   readonly pieces: Int32Array
   readonly events: Int32Array
 }
@@ -86,7 +86,7 @@ export interface BlockTrace {
 
 export interface LaunchTrace {
   readonly blocks: readonly BlockTrace[]
-  /** Number of arrivals that complete each phase of each meeting. */
+  /** For each meeting and phase, the number of arrivals that complete the phase. */
   readonly arrivals: readonly (readonly number[])[]
 }
 
@@ -94,7 +94,7 @@ interface RecordedWarp {
   pieces: Words
   events: Words
   instructions: number
-  /** Whether an event was recorded after events of later pieces. */
+  /** Whether any event was recorded after events of later pieces. */
   unordered: boolean
 }
 
@@ -103,11 +103,11 @@ interface Recorded {
   warps: RecordedWarp[]
 }
 
-/** Lines and sectors that the lanes of an access touch. */
+/** Lines and sectors that the lanes of an access use. */
 class Lines {
   readonly line = new Float64Array(64)
   readonly sectors = new Int32Array(64)
-  /** Touched bytes of each sector, with one bit per byte. */
+  /** Mask of the accessed bytes in each sector, with one bit per byte. */
   private readonly covered = new Int32Array(4 * 64)
   count = 0
 
@@ -136,7 +136,10 @@ class Lines {
     }
   }
 
-  /** Returns the touched sectors, with the completely touched sectors in the bits above. */
+  /**
+   * Returns the mask of accessed sectors. The next higher bits are the mask of completely accessed
+   * sectors.
+   */
   bits(place: number): number {
     let whole = 0
     for (let sector = 0; sector < 4; sector++)
@@ -163,7 +166,7 @@ export interface Recorder {
   done(): LaunchTrace
 }
 
-/** Returns the number of words of the event at a position. */
+/** Returns the length in words of the event at index `at`. */
 export function eventWords(events: Int32Array, at: number): number {
   const kind = events[at + 2]!
   if (kind === eventKinds.shared || kind === eventKinds.local) return eventHead + 1
@@ -172,14 +175,14 @@ export function eventWords(events: Int32Array, at: number): number {
   return lines - at + 1 + 2 * events[lines]!
 }
 
-/** Returns the index of the line count in an access or a bulk copy. */
+/** Returns the index of the line count within an access or a bulk copy. */
 export const linesAt = (events: Int32Array, at: number): number => {
   const kind = events[at + 2]!
   const bulk = kind === eventKinds.bulkLoad || kind === eventKinds.bulkStore
   return at + eventHead + (bulk ? 0 : 3)
 }
 
-/** Returns the events sorted by piece of code. */
+/** Returns the events sorted by piece. */
 function inOrder(events: Int32Array): Int32Array {
   const places: { at: number; words: number }[] = []
   for (let at = 0; at < events.length;) {
@@ -198,8 +201,8 @@ function inOrder(events: Int32Array): Int32Array {
 }
 
 /**
- * Creates a recorder. `mostInstructions` ends each warp after that many instructions, to record
- * only the start of a launch.
+ * Creates a recorder. `mostInstructions` limits the number of instructions per warp, in order to
+ * record only the start of a launch.
  */
 export function createRecorder(mostInstructions = Infinity): Recorder {
   const blocks: Recorded[] = []
@@ -216,8 +219,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
     if (warp === last) return own
     let recorded = byBlock.get(warp.block)
     if (!recorded) {
-      // The emulator reuses the memory of blocks. Blocks of a finished cluster are no longer
-      // needed.
+      // The emulator reuses the memory of blocks. The recorder therefore forgets the blocks of a
+      // finished cluster.
       byBlock.clear()
       meetings.clear()
       for (const block of warp.block.cluster.blocks) {
@@ -320,7 +323,8 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       for (let at = address; at < address + bytes;) {
         const next = Math.min(address + bytes, (Math.floor(at / lineBytes) + 1) * lineBytes)
         const line = Math.floor(at / lineBytes)
-        // Rows of a box often continue in the line in which the previous piece ended.
+        // The rows of a box are often contiguous. A range may therefore start in the line in which
+        // the previous range ended.
         const goesOn = words.done()[count]! > 0 && lines.count > 0 && lines.line[0] === line
         if (!goesOn) lines.clear()
         lines.add(at, next - at)
@@ -340,7 +344,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       words.push(id)
       words.push(phase)
       arrivals[id]![phase]!++
-      // A copy to several blocks reads global memory only once.
+      // A multicast copy reads global memory only once.
       if (by === 'bulk-copy') bulk = null
     },
     completes(meeting) {
@@ -356,7 +360,7 @@ export function createRecorder(mostInstructions = Infinity): Recorder {
       const words = event(warp, at, eventKinds.wait)
       words.push(id)
       words.push(phase)
-      // Other lanes of the warp may have advanced since the waiting lanes arrived.
+      // Other lanes of the warp may have executed later pieces since the waiting lanes arrived.
       const pieces = recorded.pieces.done()
       let piece = pieces.length / 2 - 1
       while (piece > 0 && pieces[2 * piece + 1] !== at) piece--

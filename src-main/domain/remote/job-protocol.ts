@@ -1,11 +1,11 @@
-/** The job that is sent to a remote machine, and the lines that the job prints. */
+/** The format of a job for a remote machine, and of the lines that the job prints. */
 import { z } from 'zod'
 import { ErrorShape } from '../errors'
 import { Identifier } from '../ladder/rung'
 
 /**
- * A job for a remote machine. `request` and `settings` describe a run for the same version of the
- * program.
+ * A job for a remote machine. `request` and `settings` describe a run. Both machines must use the
+ * same version of the program.
  */
 export const Job = z.discriminatedUnion('kind', [
   z.object({
@@ -13,7 +13,8 @@ export const Job = z.discriminatedUnion('kind', [
     request: z.unknown(),
     settings: z.record(z.string(), z.unknown()),
     /**
-     * The trusted ladder folder that was copied to the remote machine; null for a built-in ladder.
+     * Folder on the remote machine that contains a copy of the trusted ladder, or null for a
+     * built-in ladder.
      */
     folder: z.string().nullable(),
     /** Folder for the session. */
@@ -28,20 +29,20 @@ export const Job = z.discriminatedUnion('kind', [
 export type Job = z.infer<typeof Job>
 
 export const JobLine = z.discriminatedUnion('type', [
-  /** First line of a job. A restarted job prints it again. */
+  /** First line of a job. If the job is restarted, it prints this line again. */
   z.object({
     type: z.literal('begun'),
-    /** Name of the machine that runs the job. With a scheduler, it is a compute node. */
+    /** Name of the machine that runs the job, such as a compute node. */
     host: z.string(),
   }),
   z.object({ type: z.literal('event'), event: z.unknown() }),
   z.object({ type: z.literal('out'), text: z.string() }),
   z.object({ type: z.literal('err'), text: z.string() }),
-  /** Last line of a job. Without it, the job did not end normally. */
+  /** Last line of a job. If this line is missing, the job did not end normally. */
   z.object({
     type: z.literal('end'),
     code: z.number().int(),
-    /** The session's folder on the remote machine; null if nothing finished. */
+    /** Folder of the session on the remote machine, or null if nothing finished. */
     folder: z.string().nullable().default(null),
     /** Id of the session. */
     id: Identifier.nullable().default(null),

@@ -1,14 +1,16 @@
 /**
- * The format of machines.yaml, which lists the machines for `--target NAME`. It contains no
- * secrets: ssh uses the user's keys.
+ * The format of machines.yaml, which lists the machines for `--target NAME`. The file contains no
+ * secrets, because ssh uses the user's keys.
  */
 import { z } from 'zod'
 import type { MessageKey } from '../messages/message'
 
-/** Returns the message key as the fault of a schema, for `messageOf`. */
+/**
+ * Returns a message key as the error text of a schema. `messageOf` converts the key to a message.
+ */
 const key = (fault: MessageKey): string => fault
 
-/** Reserved names: present and future targets and kinds of targets. */
+/** Reserved names. They are the existing and planned targets and kinds of targets. */
 const reserved = [
   ...[
     'local',
@@ -26,7 +28,10 @@ const reserved = [
 
 const namePattern = /^[A-Za-z][A-Za-z0-9_-]{0,39}$/
 
-/** Returns why a machine cannot have this name as a sentence, or null if the name is valid. */
+/**
+ * Returns the reason that a machine cannot have this name, as a sentence. Returns null if the name
+ * is valid.
+ */
 export function nameFault(name: string): string | null {
   if (!namePattern.test(name))
     return `${JSON.stringify(name)} cannot name a machine: use up to 40 letters, digits, "_" and "-", beginning with a letter.`
@@ -37,19 +42,20 @@ export function nameFault(name: string): string | null {
 
 export const isMachineName = (text: string): boolean => nameFault(text) === null
 
-/** Host name for `ssh`. It must be a single word and must not look like an option. */
+/** Host name for `ssh`. It must be a single word that does not look like an option. */
 const SshHost = z.string().regex(/^[^\s\p{Cc}-][^\s\p{Cc}]{0,254}$/u, {
   error: key('written.sshHost'),
 })
 /**
- * A value for sbatch's command line. The characters exclude shell syntax and additional options.
+ * A value for sbatch's command line. The allowed characters exclude shell syntax and additional
+ * options.
  */
 const SlurmWord = z.string().regex(/^[A-Za-z0-9_[(][\w.,:;+=@&|*!()[\]/%-]{0,199}$/, {
   error: key('written.slurmWord'),
 })
 const Commands = z.array(z.string().min(1).max(4000)).max(20)
 
-/** sbatch options that would break submitting or tracking a job. */
+/** sbatch options that would interfere with submitting or tracking a job. */
 const ownOptions =
   /^--(array|chdir|error|export|export-file|help|hold|input|job-name|nodes|ntasks|open-mode|output|parsable|quiet|requeue|no-requeue|test-only|usage|verbose|version|wait|wrap|cluster|clusters)(=|$)/
 
@@ -92,7 +98,7 @@ export const MachineEntry = z.strictObject({
   after: Commands.default([]).describe('Shell commands after each run, however it ended.'),
 })
 export type MachineEntry = z.infer<typeof MachineEntry>
-/** A machine entry as written in the file, where fields with defaults may be missing. */
+/** A machine entry as written in the file. Fields with defaults may be missing. */
 export type WrittenMachine = z.input<typeof MachineEntry>
 
 export const MachinesFile = z.strictObject({

@@ -2,25 +2,22 @@
  * Determines the state of a Slurm job from the output of squeue, sacct and slurmstepd.
  *
  * A job counts as finished only if its output ends with the completion line. The scheduler's state
- * is only a hint. A job that neither squeue nor sacct lists is lost, not finished.
+ * is only a hint. If neither squeue nor sacct lists a job, the job is considered lost.
  */
 import { message, type Statement } from '../messages/message'
 
-/**
- * Fields of a line that squeue prints in the format `%i
- * %T
- * %r
- * %N`.
- */
+/** Fields of a line that squeue prints in the format `%i|%T|%r|%N`. */
 export interface QueueLine {
-  /** Job id such as `123`, or `123_4` for a task of an array. */
+  /** Job id, such as `123`. For a task of an array, it has the form `123_4`. */
   id: string
   state: string
   reason: string
   node: string
 }
 
-/** Parses a line of squeue's output. Returns null for other text that a login node prints. */
+/**
+ * Parses a line of squeue's output. Returns null for any other text that a login node may print.
+ */
 export function parseQueueLine(line: string): QueueLine | null {
   const [, id, state, reason, node] =
     /^(\d+(?:_\d+)?)\|([A-Z_]+)\|([^|]*)\|([^|]*)$/.exec(line.trim()) ?? []
@@ -29,7 +26,7 @@ export function parseQueueLine(line: string): QueueLine | null {
 
 /**
  * Returns the job id from the output of `sbatch --parsable`, such as `123` or `123;cluster`. A site
- * may print other lines around it.
+ * may print other lines before or after the id.
  */
 export function submittedId(
   lines: readonly string[],
@@ -38,7 +35,7 @@ export function submittedId(
   return found ? { id: found[1]!, cluster: found[2] ?? null } : null
 }
 
-/** States in which no part of the job is running, unless the job is requeued. */
+/** States in which no part of the job runs anymore, unless the job is requeued. */
 export const finalStates = [
   ...['COMPLETED', 'FAILED', 'CANCELLED', 'TIMEOUT', 'PREEMPTED', 'NODE_FAIL'],
   ...['OUT_OF_MEMORY', 'BOOT_FAIL', 'DEADLINE', 'REVOKED'],
@@ -57,13 +54,13 @@ export function stateOf({ state, reason: word, node }: QueueLine): JobState {
   return { state: state === 'COMPLETING' ? 'ending' : 'running', node }
 }
 
-/** Records of a job's end; each is null if missing. */
+/** Records about the end of a job. Each record is null if it is missing. */
 interface EndOfJob {
-  /** Last state reported by squeue. */
+  /** Last state that squeue reported. */
   queue: string | null
-  /** State reported by sacct, such as `CANCELLED by 1000`. */
+  /** State that sacct reported, such as `CANCELLED by 1000`. */
   accounting: string | null
-  /** Line printed by slurmstepd, such as `… CANCELLED AT … DUE TO TIME LIMIT ***`. */
+  /** Line that slurmstepd printed, such as `… CANCELLED AT … DUE TO TIME LIMIT ***`. */
   step: string | null
 }
 
@@ -75,7 +72,8 @@ const bySlurmd: readonly [RegExp, string][] = [
 ]
 
 /**
- * Returns why a job without a result ended, as a sentence. The state is `LOST` if no record exists.
+ * Returns the final state of a job without a result, and the reason as a sentence. The state is
+ * `LOST` if there is no record.
  */
 export function endOf({ queue, accounting, step }: EndOfJob): {
   state: string
@@ -91,7 +89,7 @@ export function endOf({ queue, accounting, step }: EndOfJob): {
   return { state, statement: message(sentences[state] ?? 'slurm.failed') }
 }
 
-/** Returns whether Slurm ended the job, instead of the job itself. */
+/** Returns whether Slurm ended the job before the job itself ended. */
 export const isEarly = (state: string): boolean => !['COMPLETED', 'FAILED', 'LOST'].includes(state)
 
 const sentences: Record<

@@ -1,4 +1,4 @@
-/** The complete plan of a run, made before anything is compiled. */
+/** The complete plan of a run, created before anything is compiled. */
 import type { LadderRung, Ladder } from '../ladder/ladder'
 import type { Parameters } from '../ladder/rung'
 import type { Statement } from '../messages/message'
@@ -10,29 +10,34 @@ import type { Task } from '../task/task'
 export interface PlannedRung {
   rung: LadderRung
   source: string
-  /** Content of a binary file. `source` then contains a description. */
+  /**
+   * Content of the rung's file if it is binary. `source` then contains a description of the file.
+   */
   bytes?: Uint8Array
-  /** Headers for this rung's build, in place of the plan's headers. */
+  /** Headers for compiling this rung, in place of the plan's headers. */
   headers?: ReadonlyMap<string, string>
 }
 
 export interface RunPlan {
   ladder: Ladder
-  /** The task of the ladder's rungs, also stored in the ladder. */
+  /** The task of the ladder. It is also stored in `ladder`. */
   task: Task
-  /** Headers of the task: text by path. The map is empty in a replay, which compiles nothing. */
+  /** Text of the task's headers, keyed by path. Empty for a replay, which compiles nothing. */
   headers: ReadonlyMap<string, string>
   problem: Problem
   /** Rungs to report, in ladder order. */
   rungs: PlannedRung[]
-  /** Requested parameters. Each applies to the rungs that allow its value. */
+  /** Requested parameter values. Each value applies to the rungs that allow it. */
   requestedParameters?: Parameters
   /**
-   * Messages to show before the run starts, such as rungs that do not allow a requested parameter
-   * value.
+   * Messages to show before the run starts, for example about rungs that do not allow a requested
+   * parameter value.
    */
   parametersLeft?: readonly Statement[]
-  /** The reference, timed alternately with each rung. If requested, it is also in `rungs`. */
+  /**
+   * The reference, which is timed alternately with each rung. If it was requested as a rung, it is
+   * also in `rungs`.
+   */
   reference: PlannedRung | null
   profile: ProfileLevel
   timing: TimingWay
@@ -40,18 +45,18 @@ export interface RunPlan {
   profileSkip: readonly string[]
   profileLimitSeconds?: number
   /**
-   * The rung that others are verified against if there is no reference file. It may also be in
-   * `rungs`.
+   * The rung whose results are used to verify the others if there is no reference file. It may also
+   * be in `rungs`.
    */
   trusted: PlannedRung | null
-  /** Folder of the files for buffer fills; null in a replay. */
+  /** Folder of the files for buffer fills, or null for a replay. */
   taskFolder: string | null
-  /** Additional problems at which these rungs are verified. Their times are discarded. */
+  /** Additional problems for verifying some of the rungs. Their times are discarded. */
   alsoVerify?: {
     rungs: readonly string[]
     problems: readonly Problem[]
     /**
-     * Whether a wrong result at an additional problem makes the rung wrong and discards its time.
+     * Whether a wrong result for an additional problem makes the rung wrong and discards its time.
      */
     decides: boolean
   }

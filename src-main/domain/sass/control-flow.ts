@@ -1,4 +1,4 @@
-/** Control flow: the successors of each instruction, and the arrows that show jumps. */
+/** Computes the successors of each instruction, and the arrows that show jumps. */
 import { opcodeFamily, type Instruction } from '../session/deep'
 
 type Code = readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[]
@@ -13,14 +13,14 @@ const targetOffset = (text: string): number | undefined => {
 }
 
 /**
- * Returns whether execution may continue after the jump, because the jump has a guard or a
- * condition operand.
+ * Returns whether execution may continue after the jump. This is the case if the jump has a guard
+ * or a condition operand.
  */
 const conditional = (text: string): boolean =>
   /^\s*@/.test(text) || /^\s*BRA\S*\s+(?:!?U?P\d|~?U?R)/.test(text)
 
 interface Branch {
-  /** Instruction indices of the jump and of its target. */
+  /** Instruction index of the jump, and of its target. */
   from: number
   to: number
 }
@@ -29,7 +29,7 @@ export interface ControlFlow {
   /** Indices of the instructions that can follow each instruction. */
   successors: readonly (readonly number[])[]
   branches: readonly Branch[]
-  /** Whether all successors are known. It is false if a jump's target is in a register. */
+  /** Whether all successors are known. They are unknown if a jump's target is in a register. */
   whole: boolean
 }
 
@@ -43,7 +43,7 @@ export function controlFlow(code: Code): ControlFlow {
   const successors = code.map(({ text, opcode }, index) => {
     const family = opcodeFamily(opcode)
     const next = index + 1 < code.length ? [index + 1] : []
-    // A called function may return after any of its calls.
+    // A called function may return to the instruction after any call.
     if (family === 'RET') return conditional(text) ? [...afterCalls, ...next] : afterCalls
     if (ends.has(family)) return conditional(text) ? next : []
     if (/^(BRXU?|JMXU?)$/.test(family)) {
@@ -53,7 +53,8 @@ export function controlFlow(code: Code): ControlFlow {
     if (!jumps.has(family)) return next
     const to = byOffset.get(targetOffset(text) ?? -1)
     if (to === undefined) {
-      // WARPSYNC has a target only in its collective form. A call may leave the kernel's code.
+      // WARPSYNC has a target only in its collective form. The target of a call may be outside the
+      // kernel's code.
       if (family === 'BRA' || family === 'JMP') whole = false
       return next
     }
@@ -69,7 +70,7 @@ export interface Arrow extends Branch {
   lane: number
 }
 
-/** Assigns different lanes to arrows that share rows. Shorter arrows get lanes closer to the code. */
+/** Assigns different columns to arrows that share rows. Shorter arrows are closer to the code. */
 export function arrowLanes(branches: readonly Branch[], lanes: number): Arrow[] {
   const span = ({ from, to }: Branch) => Math.abs(to - from)
   const taken: { first: number; last: number }[][] = Array.from({ length: lanes }, () => [])

@@ -1,6 +1,6 @@
 /**
- * Decodes machine code to instructions. Instructions missing from the table stay unknown, with
- * their address and bits.
+ * Decodes machine code to instructions. An instruction that is missing from the table is returned
+ * as unknown, with its address and bits.
  */
 import type { Opcode, Draft } from './parts'
 import { controlOpcodes } from './opcodes/control'
@@ -32,12 +32,14 @@ for (const entry of [
     byCode.set(code, entry)
   }
 
-/** Returns the opcode with these 12 low bits of an instruction. */
+/**
+ * Returns the opcode for the 12 low bits of an instruction, or undefined if the opcode is unknown.
+ */
 const opcodeOf = (code: number): Opcode | undefined => byCode.get(code)
 
 /**
- * Texture and surface accesses by the low byte of the opcode. These instructions are not decoded
- * further.
+ * Names of texture and surface accesses, keyed by the low byte of the opcode. These instructions
+ * are not decoded further.
  */
 const notDecoded: Readonly<Record<number, string>> = {
   0x60: 'TEX',
@@ -49,13 +51,13 @@ const notDecoded: Readonly<Record<number, string>> = {
 }
 
 /**
- * Returns a name for an undecoded instruction from its first 32 bits. Examples are `TEX`, and
- * `ATOMS.???` for an opcode of unknown form. Other names are the opcode in hexadecimal. The result
- * never equals the name of a decoded instruction.
+ * Returns a name for an undecoded instruction, based on its first 32 bits. For example, the name is
+ * `TEX`, or `ATOMS.???` for an unknown form of a known opcode. Otherwise, the name is the opcode in
+ * hexadecimal. It never equals the name of a decoded instruction.
  */
 export function nameOfOpcode(word: number): string {
   const code = word & 0xfff
-  // These opcodes start with 0xf on sm_90, and with 0xb on older GPUs.
+  // The opcodes of these instructions start with 0xf on sm_90, and with 0xb on older GPUs.
   const access = (code & 0xb00) === 0xb00 ? notDecoded[code & 0xff] : undefined
   const known = opcodeOf(code)
   return known ? `${known.mnemonic}.???` : (access ?? `0x${code.toString(16)}`)
@@ -100,7 +102,7 @@ export function decodeInstruction(
   return { address, words, guard, mnemonic, modifiers, operands, control }
 }
 
-/** Returns all instructions of a function in order. */
+/** Returns all instructions of a function, in order. */
 export function decodeKernel(
   code: Uint8Array,
   architecture: number,

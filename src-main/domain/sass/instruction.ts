@@ -1,17 +1,17 @@
 /**
- * A decoded machine instruction of sm_75 to sm_90. It has enough information to execute it and to
- * print it as NVIDIA's disassembler does.
+ * A decoded machine instruction of sm_75 to sm_90. It contains enough information to execute the
+ * instruction, and to print it in the format of NVIDIA's disassembler.
  *
- * Operands are in printed order, destinations first. Some facts are fixed per opcode, such as which
- * operands it writes. These facts follow from the mnemonic, its modifiers and the operand
- * positions.
+ * Operands are in printed order, with destinations first. Some properties are fixed for each
+ * opcode, such as which operands it writes. The mnemonic, the modifiers and the operand positions
+ * determine these properties.
  */
 
 /** Index of RZ, which reads as zero and discards writes. */
 export const zeroRegister = 255
 /** Index of URZ on sm_75 to sm_90. */
 export const zeroUniformRegister = 63
-/** Index of PT, and of UPT among the uniform predicates. Both are always true. */
+/** Index of PT and of UPT, which are always true. */
 export const truePredicate = 7
 
 /** Modifiers of a source operand: `-` or `~` before the operand, or `|…|` around it. */
@@ -23,42 +23,42 @@ export interface SourceModifiers {
 
 export interface RegisterOperand extends SourceModifiers {
   readonly kind: 'register'
-  /** Register number. 255 is RZ. */
+  /** Register number. RZ has number 255. */
   readonly index: number
   /**
-   * Whether the register stays in the operand cache for the next instruction. It does not affect
-   * the value.
+   * Whether the operand cache keeps the register for the next instruction. This flag does not
+   * affect the result.
    */
   readonly reuse: boolean
   /**
-   * Suffixes printed after the register: halves `H0_H0`, `H1_H1`, `F32`; parts `B0` to `B3`; `64`;
-   * `ROW`, `COL`.
+   * Suffixes printed after the register: `H0_H0`, `H1_H1` and `F32` for halves, `B0` to `B3` for
+   * bytes, `64`, `ROW` and `COL`.
    */
   readonly suffixes: readonly string[]
 }
 
 export interface UniformRegisterOperand extends SourceModifiers {
   readonly kind: 'uniform-register'
-  /** Uniform register number. 63 is URZ. */
+  /** Uniform register number. URZ has number 63. */
   readonly index: number
   readonly suffixes: readonly string[]
 }
 
 export interface PredicateOperand {
   readonly kind: 'predicate'
-  /** Predicate number. 7 is PT. */
+  /** Predicate number. PT has number 7. */
   readonly index: number
   readonly negated: boolean
 }
 
 export interface UniformPredicateOperand {
   readonly kind: 'uniform-predicate'
-  /** Uniform predicate number. 7 is UPT. */
+  /** Uniform predicate number. UPT has number 7. */
   readonly index: number
   readonly negated: boolean
 }
 
-/** All predicates together, `PR` or `UPR`, which P2R and R2P move. */
+/** All predicates as one operand, `PR` or `UPR`. P2R and R2P use this operand. */
 interface PredicateFileOperand {
   readonly kind: 'predicate-file'
   readonly uniform: boolean
@@ -67,11 +67,12 @@ interface PredicateFileOperand {
 export interface ImmediateOperand {
   readonly kind: 'immediate'
   /**
-   * The value as the instruction uses it.
+   * The bits of the value that the instruction uses.
    *
-   * `f32` has the 32 bits of a float. `f64` has the high 32 bits of a double whose low bits are
-   * zero. `f16x2` and `bf16x2` have two halves, the first printed one in the high 16 bits. Integers
-   * have the field's bits, and signed fields are sign-extended to 32 bits.
+   * For `f32`, these are the 32 bits of a float. For `f64`, they are the high 32 bits of a double
+   * whose low bits are zero. For `f16x2` and `bf16x2`, they are two halves, with the first printed
+   * half in the high 16 bits. For integers, they are the bits of the field. Signed fields are
+   * sign-extended to 32 bits.
    */
   readonly bits: number
   readonly type: 'integer' | 'f32' | 'f64' | 'f16x2' | 'bf16x2'
@@ -82,41 +83,43 @@ export interface ImmediateOperand {
 export interface ConstantOperand extends SourceModifiers {
   readonly kind: 'constant'
   /**
-   * Bank number of `c[0x3][0x10]`, or the uniform register pair that holds the bank's handle in
+   * Bank number, as in `c[0x3][0x10]`, or the uniform register pair with the bank's handle, as in
    * `cx[UR4][0x10]`.
    */
   readonly bank: number | { readonly uniform: number }
-  /** Byte offset in the bank. */
+  /** Byte offset within the bank. */
   readonly offset: number
   /**
-   * Register added to the offset, or null. Examples are `c[0x0][R4+0x8]` in LDC and
+   * Register that is added to the offset, or null. Examples are `c[0x0][R4+0x8]` in LDC and
    * `c[0x0][UR4+0x8]` in ULDC.
    */
   readonly register: number | null
   readonly uniform: number | null
-  /** Suffixes for the halves of a packed pair, as for a register. */
+  /** Suffixes for the halves of a packed pair, as for a register operand. */
   readonly suffixes: readonly string[]
 }
 
 export interface MemoryOperand {
   readonly kind: 'memory'
-  /** Address register. It is null if the form has no register, and RZ if the register is zero. */
+  /** Address register, which may be RZ. Null if the form has no address register. */
   readonly register: number | null
   /**
-   * Width of the address register. `R2.64` is a register pair. `R2.U32` is zero-extended and has a
-   * uniform base. Scale factors are `.X4`, `.X8` and `.X16`.
+   * Width of the address register. `R2.64` is a register pair. `R2.U32` is zero-extended and added
+   * to a uniform base. The scale factors are printed as `.X4`, `.X8` and `.X16`.
    */
   readonly width: 32 | 64
   readonly scale: 1 | 4 | 8 | 16
-  /** Uniform base added to the address. It is a register pair in global memory. */
+  /**
+   * Uniform base register that is added to the address. In global memory, it is a register pair.
+   */
   readonly uniform: number | null
-  /** Uniform register pair that holds the memory descriptor in `desc[UR4]`. */
+  /** First register of the uniform pair that contains the memory descriptor, as in `desc[UR4]`. */
   readonly descriptor: number | null
   /** Signed byte offset. */
   readonly offset: number
 }
 
-/** `gdesc[UR8]` of WGMMA: a pair of uniform registers with the matrix descriptor. */
+/** The `gdesc[UR8]` operand of WGMMA, whose uniform registers contain the matrix descriptor. */
 interface MatrixDescriptorOperand {
   readonly kind: 'matrix-descriptor'
   readonly uniform: number
@@ -131,7 +134,7 @@ interface SpecialRegisterOperand {
   readonly name: string
 }
 
-/** A convergence barrier, `B0` to `B15`, at which diverged threads reconverge. */
+/** A convergence barrier, `B0` to `B15`. Diverged threads reconverge at this barrier. */
 interface ConvergenceBarrierOperand {
   readonly kind: 'convergence-barrier'
   readonly index: number
@@ -144,7 +147,7 @@ interface ScoreboardOperand {
   readonly group: boolean
 }
 
-/** Additional scoreboards that DEPBAR waits for, such as `{3,2}`. */
+/** Additional scoreboards that DEPBAR waits for, printed as `{3,2}`. */
 interface ScoreboardSetOperand {
   readonly kind: 'scoreboard-set'
   readonly indices: readonly number[]
@@ -180,20 +183,20 @@ export type Operand =
   | WordOperand
 
 /**
- * Scheduling information from the compiler, in bits 105 to 125. It affects only when an instruction
- * issues.
+ * Scheduling information from the compiler, in bits 105 to 125. It affects only the time at which
+ * an instruction issues.
  */
 export interface Control {
-  /** Cycles before the next instruction may issue, from 0 to 15. */
+  /** Number of cycles before the next instruction may issue, from 0 to 15. */
   readonly stall: number
   readonly yield: boolean
   /**
-   * Scoreboards released when the result is written and when the sources have been read. They are
-   * null for none.
+   * Scoreboard released when the result is written, and scoreboard released when the sources have
+   * been read. Null means none.
    */
   readonly writeBarrier: number | null
   readonly readBarrier: number | null
-  /** Mask of scoreboards to wait for. Bit i is scoreboard i. */
+  /** Mask of the scoreboards to wait for. Bit i represents scoreboard i. */
   readonly waitMask: number
 }
 
@@ -203,8 +206,8 @@ export interface Instruction {
   /** The 128 bits as four unsigned words, least significant word first. */
   readonly words: readonly [number, number, number, number]
   /**
-   * Guard printed before the instruction, such as `P0` or `!P0`. It is PT if the instruction is
-   * unconditional.
+   * Guard printed before the instruction, such as `P0` or `!P0`. An unconditional instruction has
+   * the guard PT.
    */
   readonly guard: PredicateOperand | UniformPredicateOperand
   /** Name of the opcode without modifiers, such as `LDG` for `LDG.E.128.CONSTANT`. */
@@ -216,13 +219,13 @@ export interface Instruction {
 }
 
 /**
- * The 128 bits of an instruction. Tracks which bits were read. If no field of the opcode covers a
- * set bit, the instruction is unknown. It is therefore never printed or executed as a different
- * instruction.
+ * The 128 bits of an instruction. The class tracks which bits were read. If a set bit does not
+ * belong to any field of the opcode, the instruction is unknown. It is therefore never mistaken for
+ * a different instruction.
  */
 export class Encoding {
   readonly #read = new Uint32Array(4)
-  /** Whether all fields so far have a value with a known meaning. */
+  /** Whether all fields read so far have known values. */
   known = true
 
   constructor(readonly words: readonly [number, number, number, number]) {}
@@ -249,14 +252,15 @@ export class Encoding {
     return this.bits(at, 1) === 1
   }
 
-  /** Whether every set bit was read and every field has a known meaning. */
+  /** Whether every set bit was read and every field has a known value. */
   get complete(): boolean {
     return this.known && this.words.every((word, index) => (word & ~this.#read[index]!) === 0)
   }
 }
 
 /**
- * Special registers by number, as read by S2R, S2UR and CS2R. A pair has the name of its low half.
+ * Names of the special registers that S2R, S2UR and CS2R read, keyed by number. A register pair has
+ * the name of its low half.
  */
 export const specialRegisters: Readonly<Record<number, string>> = {
   0x00: 'SR_LANEID',

@@ -9,15 +9,18 @@ export interface LineRow {
   /** Path of the source file as passed to the compiler, including its folder. */
   readonly file: string
   readonly line: number
-  /** The function of inlined code and the place where it was inlined. It is null for other code. */
+  /** For inlined code, the inlined function and the line of the call. Null for other code. */
   readonly inlined: { readonly function: string; readonly at: LineRow } | null
 }
 
-/** Maximum inlining depth. Templates nest much less deeply, but a damaged table can be deeper. */
+/**
+ * Maximum inlining depth to follow. Templates nest much less deeply, but a corrupt table can be
+ * deeper.
+ */
 const deepestInlining = 100
 
 /**
- * Returns the source places of an instruction, innermost first. The list is empty if they are
+ * Returns the source lines of an instruction, innermost first. The list is empty if they are
  * unknown.
  */
 export function placesOf(
@@ -35,13 +38,13 @@ const inBuild = /[\\/]build[\\/][0-9a-f]{32}[\\/]src[\\/]/
 
 const inToolkit = /(^|[\\/])(usr|targets|nvidia|cuda[^\\/]*)[\\/](.*[\\/])?include[\\/]/
 
-/** Returns whether a path is a header of CUDA or of the system. */
+/** Returns whether a path belongs to a header of CUDA or of the system. */
 export const isToolkitHeader = (path: string): boolean =>
   !inBuild.test(path) && inToolkit.test(path)
 
 /**
- * Returns the innermost place in the user's code. Returns a place in a CUDA header only if there is
- * no other.
+ * Returns the innermost line in the user's code. If there is none, returns the line in a CUDA
+ * header.
  */
 export function userPlace(
   rows: readonly LineRow[],
@@ -51,7 +54,7 @@ export function userPlace(
   return places.find(({ file }) => !isToolkitHeader(file)) ?? places[0]
 }
 
-/** Returns the last row that starts at or before the address. */
+/** Returns the last row that starts at or before `address`. */
 function rowAt(rows: readonly LineRow[], address: number): LineRow | undefined {
   let [low, high] = [0, rows.length]
   while (low < high) {

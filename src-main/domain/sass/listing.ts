@@ -1,4 +1,7 @@
-/** Lists a function's machine code as ncu does, with source lines and without operand-cache flags. */
+/**
+ * Lists a function's machine code in ncu's format, with source lines and without operand-cache
+ * flags.
+ */
 import { message, type Statement } from '../messages/message'
 import type { Place } from '../session/deep'
 import { decodeKernel, type UnknownInstruction } from './decode'
@@ -9,26 +12,29 @@ import type { MachineFunction } from './machine-code'
 interface ListedInstruction {
   offset: number
   text: string
-  /** Opcode with its modifiers. */
+  /** Opcode, including its modifiers. */
   opcode: string
   /**
-   * Source places, innermost first. The places after the first one are call sites of inlined code.
+   * Source lines, innermost first. The lines after the first one are call sites of inlined code.
    */
   places: Place[]
 }
 
 export interface Listing {
   instructions: ListedInstruction[]
-  /** Descriptions of unknown instructions, whose text contains no more detail. */
+  /** Messages about unknown instructions. The listing itself shows no details for them. */
   unknown: Statement[]
 }
 
 const unknownText = 'UNKNOWN'
 
-/** Maximum number of unknown instructions that are reported. */
+/** Maximum number of unknown instructions to report. */
 const mostUnknown = 3
 
-/** Returns the listing of a function. `nameOf` maps a compiler path to the session's file name. */
+/**
+ * Returns the listing of a function. `nameOf` maps a path from the compiler to a file name in the
+ * session.
+ */
 export function listingOf(
   { code, lines }: Pick<MachineFunction, 'code' | 'lines'>,
   architecture: number,

@@ -13,8 +13,8 @@ export interface Live {
 }
 
 /**
- * A set of registers per instruction. Bits are the registers that the kernel names, numbered
- * without gaps.
+ * A set of registers for each instruction. Each bit represents one register that the kernel uses.
+ * The bits are numbered without gaps.
  */
 interface Sets {
   words: number
@@ -30,9 +30,9 @@ function ones(word: number): number {
 }
 
 /**
- * Returns the number of live registers at each instruction. A live register holds a result of the
- * instruction, or a value that it or a later instruction reads. Returns null if a jump's target is
- * not in the code, because liveness is then unknown.
+ * Returns the number of live registers at each instruction. A live register contains a result of
+ * the instruction, or a value that this or a later instruction reads. Returns null if a jump's
+ * target is not in the code, because liveness is then unknown.
  */
 export function liveRegisters(
   code: readonly Pick<Instruction, 'offset' | 'text' | 'opcode'>[],
@@ -56,7 +56,7 @@ export function liveRegisters(
   for (const [index, use] of uses.entries()) {
     add(reads, index, use.reads)
     add(writes, index, use.writes)
-    // Threads that the guard excludes keep the old value.
+    // Threads for which the guard is false keep the old value.
     if (!use.guarded) add(kills, index, use.writes)
   }
   const needed = neededBefore(flow, reads, kills)
@@ -81,8 +81,8 @@ export function liveRegisters(
       let sum = 0
       for (let word = 0; word < words; word += 1) {
         const at = index * words + word
-        // A register can be needed but never assigned if it is written and read under the same
-        // guard.
+        // If a register is written and read under the same guard, it appears to be needed before
+        // its first write. Checking for an earlier write excludes this case.
         const liveBits = (needed.bits[at]! & given.bits[at]!) | writes.bits[at]!
         sum += ones(liveBits & mask[word]!)
       }
@@ -92,7 +92,10 @@ export function liveRegisters(
   })
 }
 
-/** Returns the registers that some path from each instruction reads before overwriting them. */
+/**
+ * Returns the registers that are read on some path from each instruction before they are
+ * overwritten.
+ */
 function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Sets {
   const { words } = reads
   const bits = reads.bits.slice()
@@ -112,7 +115,7 @@ function neededBefore({ successors }: ControlFlow, reads: Sets, kills: Sets): Se
   return { words, bits }
 }
 
-/** Returns the registers that some path to each instruction has written. */
+/** Returns the registers that are written on some path to each instruction. */
 function givenBefore({ successors }: ControlFlow, writes: Sets): Sets {
   const { words } = writes
   const bits = new Uint32Array(writes.bits.length)

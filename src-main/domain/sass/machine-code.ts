@@ -1,6 +1,6 @@
 /**
- * nvcc's output for the kernels of one source file, as a loader sees it. `parsers/cubin` reads it
- * from a cubin.
+ * The machine code that nvcc generated for one source file, with the data that a loader needs.
+ * `parsers/cubin` reads it from a cubin.
  */
 import { type LineRow } from './line-table'
 
@@ -8,67 +8,70 @@ export interface MachineCode {
   /** Compute capability times ten, such as 90 for sm_90. */
   readonly architecture: number
   readonly kernels: readonly MachineKernel[]
-  /** Functions that kernels call and that are not inlined. They are outside the kernel's section. */
+  /**
+   * Functions that kernels call and that nvcc did not inline. Their code is outside the kernel's
+   * section.
+   */
   readonly functions: readonly MachineFunction[]
-  /** `__device__` variables, and `.nv.global.init` strings such as printf's formats. */
+  /** `__device__` variables, and strings in `.nv.global.init`, such as printf's formats. */
   readonly globals: readonly GlobalVariable[]
   /**
-   * Constant banks. Bank 3 holds `__constant__` variables. Bank 4 holds addresses of variables and
-   * functions, which relocations fill in.
+   * Constant banks. Bank 3 contains `__constant__` variables. Bank 4 contains addresses of
+   * variables and functions. Relocations fill in these addresses.
    */
   readonly constants: readonly ConstantBank[]
-  /** `__constant__` variables with their places in bank 3. */
+  /** `__constant__` variables with their offsets in bank 3. */
   readonly constantVariables: readonly {
     readonly name: string
     readonly offset: number
     readonly size: number
   }[]
-  /** Calls by function name, without inlined calls. */
+  /** Calls between functions, identified by name. Inlined calls are not included. */
   readonly calls: readonly { readonly caller: string; readonly callee: string }[]
 }
 
 export interface MachineFunction {
   /** Mangled name of the function. */
   readonly name: string
-  /** Machine code with 16 bytes per instruction. */
+  /** Machine code, with 16 bytes per instruction. */
   readonly code: Uint8Array
   readonly registers: number | null
-  /** Stack size per thread for this function's local memory. */
+  /** Bytes of stack per thread for the local memory of this function. */
   readonly frameBytes: number
-  /** Subprograms in the code, such as 64-bit integer division. */
+  /** Compiler-generated subroutines in the code, such as 64-bit integer division. */
   readonly subprograms: readonly {
     readonly name: string
     readonly offset: number
     readonly size: number
   }[]
   readonly relocations: readonly Relocation[]
-  /** Line table by address. It is empty without `-lineinfo`. */
+  /** Line table, sorted by address. It is empty if the code was compiled without `-lineinfo`. */
   readonly lines: readonly LineRow[]
 }
 
 export interface MachineKernel extends MachineFunction {
   readonly barriers: number
   /**
-   * Shared memory of the kernel's variables, counted from address 0. On sm_90 they start at 0x400,
-   * after the part that the system reserves.
+   * Size of the kernel's static shared memory in bytes, counted from address 0. On sm_90, its
+   * variables start at 0x400, after the part that the system reserves.
    */
   readonly sharedBytes: number
-  /** Total stack size including called functions, or null if it is unbounded. */
+  /** Total stack size per thread, including called functions, or null if it is unbounded. */
   readonly stackBytes: number | null
-  /** Thread limit from `__launch_bounds__` or `__reqntid__`, or null without either. */
+  /** Thread limit from `__launch_bounds__` or `__reqntid__`, or null if the kernel has neither. */
   readonly maxThreads: readonly [number, number, number] | null
   readonly requiredThreads: readonly [number, number, number] | null
   readonly clusterBlocks: readonly [number, number, number] | null
   readonly parameters: ParameterLayout
   /**
-   * Constant banks of the kernel. Bank 0 has space for the parameters, and bank 2 has the
+   * Constant banks of the kernel. Bank 0 has space for the parameters. Bank 2 contains the
    * compiler's constants.
    */
   readonly constants: readonly ConstantBank[]
 }
 
 export interface ParameterLayout {
-  /** Start of the parameters in constant bank 0, and their size in bytes. */
+  /** Start of the parameters in constant bank 0, and the size of the parameters in bytes. */
   readonly base: number
   readonly size: number
   /** Parameters in order. `offset` is relative to `base`. */
@@ -83,23 +86,23 @@ export interface ConstantBank {
 
 export interface GlobalVariable {
   readonly name: string
-  /** Offset among the module's variables. Initialized variables come first. */
+  /** Offset in the memory for the module's variables. Initialized variables come first. */
   readonly offset: number
   readonly size: number
   /** Initial bytes, or null for a zero-initialized variable. */
   readonly initial: Uint8Array | null
 }
 
-/** A place in which the loader writes an address. */
+/** A location at which the loader writes an address. */
 export interface Relocation {
-  /** Byte offset from the start of the code or bank. */
+  /** Byte offset of the location from the start of the code or bank. */
   readonly offset: number
   /**
-   * NVIDIA's relocation type. Type 2 is a full 64-bit address. Types 56 and 57 are its low and high
-   * half as an immediate.
+   * NVIDIA's relocation type. Type 2 is a full 64-bit address. Types 56 and 57 are the low and the
+   * high half of an address, stored as an immediate.
    */
   readonly type: number
-  /** Name of the variable or function. */
+  /** Name of the variable or function whose address is written. */
   readonly symbol: string
   readonly addend: number
 }

@@ -1,13 +1,13 @@
 /**
  * Determines which registers an instruction reads and writes from its SASS text.
  *
- * NVIDIA documents opcodes but not their operands. The rules follow how sm_70 to sm_120 print
- * operands. The tables below list exceptions per opcode.
+ * NVIDIA documents the opcodes, but not their operands. The rules are derived from the printed
+ * operands for sm_70 to sm_120. The tables below list the exceptions for each opcode.
  */
 
 /**
- * Register numbers in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ, URZ, PT and
- * UPT have no numbers, because they store nothing.
+ * Numbers of the registers, in the order R0 to R254, UR0 to UR254, P0 to P6 and UP0 to UP6. RZ,
+ * URZ, PT and UPT have no numbers, because they store no value.
  */
 export const registerFiles = {
   general: { from: 0, count: 255 },
@@ -20,10 +20,7 @@ export type RegisterFile = keyof typeof registerFiles
 interface RegisterUse {
   reads: readonly number[]
   writes: readonly number[]
-  /**
-   * Whether only some threads may execute the instruction. Other threads then keep their register
-   * values.
-   */
+  /** Whether a guard may exclude some threads. The excluded threads keep their register values. */
   guarded: boolean
 }
 
@@ -45,8 +42,8 @@ function parse(text: string): Parsed | undefined {
 const prefixes = { R: 'general', UR: 'uniform', P: 'predicate', UP: 'uniformPredicate' } as const
 
 /**
- * Returns the registers of a wide value, starting at the given register. RZ and similar registers
- * are omitted.
+ * Returns the registers of a multi-register value, starting with the given register. RZ and similar
+ * registers are omitted.
  */
 function range(kind: keyof typeof prefixes, index: string, width: number): number[] {
   const file = registerFiles[prefixes[kind]]
@@ -72,8 +69,8 @@ function registers(operand: string, width: number): number[] {
 }
 
 /**
- * Returns the registers inside the brackets of addresses and constant banks. Pairs are written as
- * `R24.64` or as a descriptor.
+ * Returns the registers inside the brackets of addresses and constant banks. A register pair is
+ * printed as `R24.64` or as a descriptor.
  */
 function registersWithin(operand: string): number[] {
   const found: number[] = []
@@ -98,12 +95,14 @@ const readsFirst = new Set(
     ' ',
   ),
 )
-/** Opcodes that set one predicate and no register. */
+/** Opcodes that write one predicate and no register. */
 const setsPredicate = new Set(['FCHK'])
-/** Opcodes that may have two carry outputs. */
+/** Opcodes that can have two carry outputs. */
 const twoCarries = new Set(['IADD3', 'UIADD3'])
 
-/** Returns the number of registers of each matrix operand D, A, B and C of a tensor instruction. */
+/**
+ * Returns the number of registers for each of the matrices D, A, B and C of a tensor instruction.
+ */
 function tensorWidths(family: string, modifiers: readonly string[]): number[] | undefined {
   const has = (modifier: string) => modifiers.includes(modifier)
   const wide = has('F32') || has('S32')
@@ -117,15 +116,18 @@ function tensorWidths(family: string, modifiers: readonly string[]): number[] | 
     return has('16816') || has('16832') === has('S4') ? [4, 2, 1, 4] : [4, 4, 2, 4]
   }
   if (family === 'DMMA') return [4, 2, 2, 4]
-  // In a warpgroup, each warp holds 16 of the 64 rows. Each thread of the warp holds a 32nd of
-  // these rows.
+  // Each warp of a warpgroup computes 16 of the 64 rows. Each thread of the warp has 1/32 of their
+  // elements.
   const columns = /^64x(\d+)x/.exec(modifiers.find((one) => one.startsWith('64x')) ?? '')?.[1]
   if (columns === undefined) return undefined
   const sum = Number(columns) / (wide ? 2 : 4)
   return [sum, 4, 4, sum]
 }
 
-/** Returns the number of registers of the result and of each source. */
+/**
+ * Returns the number of registers of the result, and a function for the number of registers of each
+ * source.
+ */
 function widths(family: string, modifiers: readonly string[]) {
   const tensor = tensorWidths(family, modifiers)
   if (tensor) return { result: tensor[0]!, source: (at: number) => tensor[at + 1] ?? 1 }

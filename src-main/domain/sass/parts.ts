@@ -1,6 +1,6 @@
 /**
- * The vocabulary for describing opcodes. A table entry is a list of parts in printed order. Each
- * part reads a few bits and adds a modifier or an operand to the instruction.
+ * Building blocks for describing opcodes. A table entry is a list of parts in printed order. Each
+ * part reads some bits of the encoding. It then adds a modifier or an operand to the instruction.
  */
 import type { Encoding, ImmediateOperand, Operand, RegisterOperand } from './instruction'
 
@@ -9,7 +9,10 @@ export interface Draft {
   readonly address: number
   readonly architecture: number
   mnemonic: string
-  /** Whether the guard is a uniform predicate, such as `@UP0` in the uniform datapath. */
+  /**
+   * Whether the guard is a uniform predicate, such as `@UP0` for an instruction of the uniform
+   * datapath.
+   */
   uniformGuard: boolean
   readonly modifiers: string[]
   readonly operands: Operand[]
@@ -18,7 +21,7 @@ export interface Draft {
 export type Part = (draft: Draft) => void
 
 export interface Opcode {
-  /** Low 12 bits of the opcode, one code per source form. */
+  /** Low 12 bits of the opcode. There is one code for each source form. */
   readonly codes: readonly number[]
   readonly mnemonic: string
   readonly parts: readonly Part[]
@@ -35,8 +38,9 @@ export const opcode = (
 })
 
 /*
- * Source forms of arithmetic opcodes. These opcodes have 9 bits. Bits 9 to 11 hold the form, which
- * says what the 32 bits from bit 32 contain. The other source is a register at bit 64.
+ * Source forms of arithmetic opcodes. The opcode itself has 9 bits. Bits 9 to 11 encode the form,
+ * which determines the meaning of the 32 bits starting at bit 32. The other source is a register at
+ * bit 64.
  *
  * Forms 1, 4, 5 and 6: source b is a register, an immediate, a constant or a uniform register.
  * Forms 2, 3 and 7: source c is an immediate, a constant or a uniform register.
@@ -45,7 +49,7 @@ type Form = 1 | 2 | 3 | 4 | 5 | 6 | 7
 export const abc: readonly Form[] = [1, 2, 3, 4, 5, 6, 7]
 /** Forms with one or two sources. The second source is at bit 32. */
 export const ab: readonly Form[] = [1, 4, 5, 6]
-/** Forms with two sources in which the second source is encoded as a third source. */
+/** Forms with two sources, of which the second is encoded like a third source. */
 export const ac: readonly Form[] = [1, 2, 3, 7]
 
 export const alu = (
@@ -62,12 +66,14 @@ export const alu = (
 
 const formOf = ({ encoding }: Draft): Form => encoding.bits(9, 3) as Form
 
-/** Number of bits in a uniform register number. URZ has all bits set. */
+/** Number of bits of a uniform register number. For URZ, all bits are set. */
 const uniformBits = 6
 
 /* Modifiers */
 
-/** Modifier that is printed if the bit is set. Otherwise, `otherwise` is printed. */
+/**
+ * Adds a modifier that is printed if the bit is set. If the bit is clear, `otherwise` is printed.
+ */
 export const flag =
   (at: number, name: string, otherwise = ''): Part =>
   ({ encoding, modifiers }) => {
@@ -76,8 +82,8 @@ export const flag =
   }
 
 /**
- * Modifier that depends on the value of a field. An empty name prints nothing, and a missing name
- * is unknown.
+ * Adds a modifier that depends on the value of a field. Nothing is printed if the name is empty. If
+ * the name is missing, the instruction is unknown.
  */
 export const choice =
   (
@@ -91,28 +97,34 @@ export const choice =
     else if (name) modifiers.push(...name.split('.'))
   }
 
-/** Modifier that is printed regardless of the bits. */
+/** Adds a modifier that does not depend on the bits. */
 export const always =
   (name: string): Part =>
   ({ modifiers }) => {
     modifiers.push(name)
   }
 
-/** Bits that have this value in every known instruction. */
+/** Requires a field to have the given value. With any other value, the instruction is unknown. */
 export const fixed =
   (at: number, width: number, value: number): Part =>
   ({ encoding }) => {
     if (encoding.bits(at, width) !== value) encoding.known = false
   }
 
-/** Parts that apply before a given architecture, and other parts from then on. */
+/**
+ * Uses the parts in `then` before the given architecture, and the parts in `otherwise` from that
+ * architecture on.
+ */
 export const before =
   (architecture: number, then: readonly Part[], otherwise: readonly Part[] = []): Part =>
   (draft) => {
     for (const part of draft.architecture < architecture ? then : otherwise) part(draft)
   }
 
-/** Marks the guard as uniform. It is used where the name does not begin with U. */
+/**
+ * Marks the guard as a uniform predicate. It is needed for opcodes whose name does not begin with
+ * U.
+ */
 export const uniformGuard: Part = (draft) => {
   draft.uniformGuard = true
 }
@@ -123,7 +135,10 @@ export const named =
     draft.mnemonic = mnemonic
   }
 
-/** Uses different parts if a bit field has a given value. */
+/**
+ * Uses the parts in `then` if a field has one of the given values, and the parts in `otherwise` if
+ * not.
+ */
 export const when =
   (
     at: number,
@@ -141,25 +156,28 @@ export const when =
 /* Operands */
 
 export interface SourceOptions {
-  /** Whether the source can be negated, absolute or inverted, using the bits of its position. */
+  /**
+   * Whether the source can be negated or replaced with its absolute value. The bits for this depend
+   * on the source's position.
+   */
   neg?: boolean
   abs?: boolean
-  /** Whether the `neg` bit inverts the source instead. */
+  /** Whether the `neg` bit inverts the source instead of negating it. */
   not?: boolean
   /** Print format of an immediate. */
   imm?: ImmediateOperand['type'] | 'signed'
   /** Returns the suffixes printed after the source. */
   suffixes?: (draft: Draft, at: number) => string[]
-  /**
-   * Bit positions of `neg` and `abs` for a source at bit 64, if they differ from the usual
-   * positions.
-   */
+  /** Bit positions of `neg` and `abs` for a source at bit 64, if they are not the usual ones. */
   at64?: readonly [neg: number, abs: number]
   /** Position of the bit that selects BF16 for packed halves. */
   bf16At?: number
 }
 
-/** Operand-cache bits of the sources in order, regardless of where a source is encoded. */
+/**
+ * Operand-cache bits of the sources a, b and c. Each bit belongs to one source, regardless of where
+ * the source is encoded.
+ */
 const reuseBits = { a: 122, b: 123, c: 124 } as const
 type Reuse = keyof typeof reuseBits
 
@@ -214,7 +232,10 @@ function immediate({ encoding }: Draft, { imm = 'integer', bf16At }: SourceOptio
     : { kind: 'immediate', bits, type: imm, signed: false }
 }
 
-/** Returns a constant such as `c[0x0][0x160]`. If bit 91 is set, it has the form `cx[UR4][0x160]`. */
+/**
+ * Returns a constant operand such as `c[0x0][0x160]`. If bit 91 is set, the operand has the form
+ * `cx[UR4][0x160]`.
+ */
 function constant(draft: Draft, options: SourceOptions): Operand {
   const { encoding } = draft
   const [neg, abs] = slotBits[32]!
@@ -253,13 +274,13 @@ const source =
     draft.operands.push(read(draft))
   }
 
-/** A register at any bit position. */
+/** Adds a register at the given bit position. */
 export const reg = (at: number, options: SourceOptions = {}, reuse?: Reuse): Part =>
   source((draft) => register(draft, at, options, reuse))
 export const ureg = (at: number, options: SourceOptions = {}): Part =>
   source((draft) => uniformRegister(draft, at, options))
 
-/** The destination register. */
+/** Adds the destination register. */
 export const d = reg(16)
 export const ud = ureg(16)
 
@@ -273,11 +294,11 @@ export const c = (options: SourceOptions = {}): Part =>
   source((draft) =>
     ab.includes(formOf(draft)) ? register(draft, 64, options, 'c') : at32(draft, options, 'c'),
   )
-/** A third source that is always at bit 32. */
+/** Adds a third source that is always encoded at bit 32. */
 export const c32 = (options: SourceOptions = {}): Part =>
   source((draft) => at32(draft, options, 'c'))
 
-/** Marks a uniform opcode, in which bit 91 is set and registers are uniform. */
+/** Requires bit 91 to be set. This bit marks uniform opcodes, which use uniform registers. */
 export const uniform = fixed(91, 1, 1)
 export const ua = (options: SourceOptions = {}): Part => ureg(24, options)
 const uniformAt32 = (draft: Draft, options: SourceOptions): Operand =>
@@ -291,7 +312,7 @@ export const uc = (options: SourceOptions = {}): Part =>
     formOf(draft) === 2 ? uniformAt32(draft, options) : uniformRegister(draft, 64, options),
   )
 
-/** A predicate that the instruction writes. */
+/** Adds a predicate that the instruction writes. */
 export const pd = (at: number): Part =>
   source(({ encoding }) => ({ kind: 'predicate', index: encoding.bits(at, 3), negated: false }))
 export const upd = (at: number): Part =>
@@ -301,7 +322,7 @@ export const upd = (at: number): Part =>
     negated: false,
   }))
 
-/** A predicate that the instruction reads: its number, followed by its negation bit. */
+/** Adds a predicate that the instruction reads. Its negation bit usually follows its number. */
 export const ps = (at: number, negAt = at + 3): Part =>
   source(({ encoding }) => ({
     kind: 'predicate',
@@ -315,7 +336,7 @@ export const ups = (at: number, negAt = at + 3): Part =>
     negated: encoding.bit(negAt),
   }))
 
-/** The operand of a part. It is omitted if it is PT. */
+/** Adds the operand of `part`, unless the operand is PT or UPT. */
 export const unlessTrue =
   (part: Part): Part =>
   (draft) => {
@@ -339,13 +360,13 @@ export const int = (at: number, width: number): Part =>
 
 export const word = (text: string): Part => source(() => ({ kind: 'word', text }))
 
-/** A code address relative to the next instruction. */
+/** Adds a code address that is encoded relative to the next instruction. */
 export const target =
   (read: (encoding: Encoding) => number): Part =>
   (draft) => {
     const distance = read(draft.encoding)
-    // Two encodings could have the same target if the distance exceeds exact integers. No kernel is
-    // that long.
+    // If the distance is not an exact integer, two encodings could have the same target. No kernel
+    // is that long.
     if (!Number.isSafeInteger(distance)) draft.encoding.known = false
     draft.operands.push({ kind: 'target', address: draft.address + 16 + distance })
   }
@@ -353,10 +374,10 @@ export const target =
 /* Memory */
 
 interface MemoryOptions {
-  /** Position and width of the offset. By default, it has 24 bits from bit 40. */
+  /** Bit position and width of the offset. Without it, the address has no offset. */
   offset?: readonly [at: number, width: number]
   register?: number | null
-  /** Number of the uniform base register, if a bit indicates one. */
+  /** Number of the uniform base register, or null if the address has none. */
   uniform?: number | null
   descriptor?: number | null
   wide?: boolean

@@ -1,4 +1,4 @@
-/** Prints an instruction as NVIDIA's disassembler does, without the semicolon. */
+/** Prints an instruction in the format of NVIDIA's disassembler, without the semicolon. */
 import {
   truePredicate,
   zeroRegister,
@@ -25,8 +25,7 @@ export function printInstruction(
 }
 
 /**
- * Returns the printed operands. A target relative to a register follows the register without a
- * comma.
+ * Returns the printed operands. There is no comma between a register and a target relative to it.
  */
 function printOperands({ operands, mnemonic }: Instruction, { reuse }: PrintOptions): string {
   const texts = operands.map((operand) =>
@@ -136,7 +135,10 @@ function printImmediate({ bits, type }: ImmediateOperand): string {
   }
 }
 
-/** Returns a float with 20 significant digits, or with an exponent. */
+/**
+ * Returns a float with up to 20 significant digits. Very large and very small numbers have an
+ * exponent.
+ */
 function printFloat(value: number, negative: boolean, quiet: boolean): string {
   if (Number.isNaN(value)) {
     return `${negative ? '-' : '+'}${quiet ? 'Q' : 'S'}NAN `
@@ -150,7 +152,10 @@ function printFloat(value: number, negative: boolean, quiet: boolean): string {
   return withoutZeros(shifted(digits, exponent))
 }
 
-/** Returns one digit, the point, and `count` more digits. As in C, ties are rounded to even. */
+/**
+ * Returns a number in exponential notation, with `count` digits after the decimal point. As in C,
+ * ties are rounded to even.
+ */
 function digitsOf(value: number, count: number): string {
   const [exact, power] = value.toExponential(100).split('e') as [string, string]
   const end = exact.indexOf('.') + 1 + count
@@ -159,7 +164,10 @@ function digitsOf(value: number, count: number): string {
   return `${kept}e${power}`
 }
 
-/** Returns the digits with the decimal point shifted right. For `1.25` and 1, it returns `12.5`. */
+/**
+ * Returns the digits with the decimal point shifted to the right. For `1.25` and an exponent of 1,
+ * it returns `12.5`.
+ */
 function shifted(digits: string, exponent: number): string {
   const sign = digits.startsWith('-') ? '-' : ''
   const plain = digits.replace(/[-.]/g, '')
@@ -168,7 +176,7 @@ function shifted(digits: string, exponent: number): string {
     : `${sign}${plain.slice(0, exponent + 1)}.${plain.slice(exponent + 1)}`
 }
 
-/** Numbers from this value on are printed with 20 decimals and an exponent. */
+/** Numbers of at least this magnitude are printed with 20 decimals and an exponent. */
 const integersBelow = 2 ** 31
 
 const withoutZeros = (digits: string): string =>

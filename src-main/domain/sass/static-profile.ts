@@ -1,6 +1,6 @@
 /**
- * The profile of a rung that was built but not run. It has instructions and source lines without
- * counters.
+ * Creates the profile of a rung that was compiled but not run. The profile contains instructions
+ * and source lines without counters.
  */
 import { message, type Statement } from '../messages/message'
 import {
@@ -15,13 +15,16 @@ import { listingOf } from './listing'
 import type { MachineKernel } from './machine-code'
 
 export interface BuiltKernel {
-  /** Name of the kernel as in the launch. */
+  /** Name of the kernel, as in the launch. */
   readonly name: string
   readonly code: MachineKernel
   readonly architecture: number
 }
 
-/** Returns the profile of a rung. `nameOf` maps a compiler path to the session's file name. */
+/**
+ * Returns the profile of a rung. `nameOf` maps a path from the compiler to a file name in the
+ * session.
+ */
 export function staticProfile(
   rung: string,
   launched: readonly BuiltKernel[],

@@ -1,11 +1,14 @@
-/** Comma-separated values as in RFC 4180, safe to open in a spreadsheet. */
+/**
+ * Formats comma-separated values according to RFC 4180. The result is safe to open in a
+ * spreadsheet.
+ */
 import { visible } from './hidden-characters'
 
 export type Cell = string | number | null
 
 /**
- * Adds an apostrophe before text that a spreadsheet would interpret as a formula. The apostrophe
- * marks it as text. Numbers are written as numbers, including negative ones.
+ * Adds an apostrophe to text that a spreadsheet would interpret as a formula. The spreadsheet then
+ * treats it as text. Numbers, including negative numbers, do not need an apostrophe.
  */
 const guarded = (text: string): string => (/^[=+\-@\t\r\n＝＋－＠]/.test(text) ? `'${text}` : text)
 

@@ -48,7 +48,7 @@ function valueIn(value: MessageValue, wording: Wording): string | number | Sente
   return pieces(value, wording)
 }
 
-/** Returns the sentence in a language, with names marked as code. */
+/** Returns the pieces of a statement in a language. Names are marked as code. */
 export function pieces(statement: Statement, wording: Wording = inDomain): Sentence {
   if (typeof statement === 'string') return [wording.text(statement)]
   if ('sentences' in statement) return paragraph(statement.sentences, wording)
@@ -62,7 +62,10 @@ export function pieces(statement: Statement, wording: Wording = inDomain): Sente
   ).flat()
 }
 
-/** Joins several sentences into one paragraph. No space is added after a full-width full stop. */
+/**
+ * Joins statements into one paragraph, separated by spaces. There is no space after a full-width
+ * period.
+ */
 export const paragraph = (parts: readonly Statement[], wording: Wording = inDomain): Sentence =>
   parts
     .map((part) => pieces(part, wording))
@@ -73,15 +76,18 @@ export const paragraph = (parts: readonly Statement[], wording: Wording = inDoma
 export const plain = (sentence: Sentence): string =>
   sentence.map((piece) => (typeof piece === 'string' ? piece : piece.code)).join('')
 
-/** Returns the statement in English, as the command line and reports print it. */
+/** Returns a statement in English, for the command line and for reports. */
 export const inEnglish = (statement: Statement): string => plain(pieces(statement))
 
-/** Removes statements that have the same text as an earlier one. */
+/** Removes statements whose text equals that of an earlier statement. */
 export const distinct = <One extends Statement>(statements: readonly One[]): One[] => [
   ...new Map(statements.map((one) => [inEnglish(one), one])).values(),
 ]
 
-/** Returns a JSON value in which every message also has its English text, for scripts. */
+/**
+ * Returns a copy of a JSON value in which every message also has its English text, for use in
+ * scripts.
+ */
 export function withText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withText)
   if (typeof value !== 'object' || value === null) return value

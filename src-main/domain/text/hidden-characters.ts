@@ -1,7 +1,7 @@
-/** Makes hidden characters of a text visible before a printer formats it. */
+/** Makes hidden characters in a text visible before the text is formatted for output. */
 
 /**
- * Characters that change a text invisibly: control characters, direction marks, joiners and lone
+ * Invisible characters that change a text: control characters, direction marks, joiners and lone
  * surrogates.
  */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
@@ -10,7 +10,9 @@ const hidden = /[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu
 export const codePoint = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`
 
-/** Replaces each hidden character with its code point in brackets. Line ends and tabs are kept. */
+/**
+ * Replaces each hidden character with its code point in brackets. Line breaks and tabs are kept.
+ */
 export const visible = (text: string): string =>
   text
     .replace(/\r\n/g, '\n')
@@ -18,10 +20,12 @@ export const visible = (text: string): string =>
       character === '\n' || character === '\t' ? character : `[${codePoint(character)}]`,
     )
 
-/** Returns visible text on one line, for a table cell or list item. */
+/**
+ * Returns text on a single line with visible hidden characters, for a table cell or a list item.
+ */
 export const oneLine = (text: string): string => visible(text).replace(/\s+/g, ' ').trim()
 
-/** Escapes hidden characters in JSON. The parsed value stays the same. */
+/** Escapes hidden characters in JSON. The parsed value does not change. */
 export const escapeHidden = (json: string): string =>
   json.replace(hidden, (character) =>
     character === '\n'

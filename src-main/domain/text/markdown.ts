@@ -1,25 +1,26 @@
 /**
  * Converts arbitrary text to GitHub Markdown.
  *
- * Markup, HTML, autolinks, mentions and math are escaped, so text from a session always remains
- * plain text.
+ * Markup, HTML, autolinks, mentions and math are escaped. Text from a session is therefore always
+ * displayed as plain text.
  */
 import type { Sentence } from '../messages/sentence'
 import { visible, oneLine } from './hidden-characters'
 
-/** Escapes HTML, and GitHub's autolinks that apply even outside Markdown. */
+/** Escapes HTML, and autolinks that GitHub applies even outside Markdown. */
 const escapeHtml = (line: string): string =>
   line
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    // An empty comment prevents mentions, issue references and email links. A backslash does not.
+    // Insert an empty comment to prevent mentions, issue references and email links. A backslash
+    // does not prevent them.
     .replace(/@(?=\w)/g, '@<!-- -->')
     .replace(/#(?=\d)/g, '#<!-- -->')
     .replace(/:(?=\/\/)/g, '&#58;')
     .replace(/\bwww(?=\.)/gi, '$&<!-- -->')
 
-/** Escapes inline markup. Leading and trailing spaces are kept. */
+/** Escapes inline markup. It keeps leading and trailing spaces. */
 const escapeInline = (text: string): string =>
   escapeHtml(
     visible(text)
@@ -27,21 +28,18 @@ const escapeInline = (text: string): string =>
       .replace(/[\\`*_[\]|~$]/g, '\\$&'),
   )
 
-/** Escapes characters that would start a heading, list or rule at the beginning of a line. */
+/** Escapes characters that start a heading, a list or a rule at the beginning of a line. */
 const escapeStart = (line: string): string =>
   line.replace(/^(?=[#+-]+(?:\s|$)|=+$)/, '\\').replace(/^(\d+)(?=[.)](?:\s|$))/, '$1\\')
 
 /** Formats plain text for a paragraph, table cell or list item. */
 export const md = (text: string): string => escapeStart(escapeInline(text).trim())
 
-/** Returns the length of the longest run of backticks in a text. */
+/** Returns the length of the longest sequence of backticks in a text. */
 const longestRun = (text: string): number =>
   Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length))
 
-/**
- * Formats text as a code span that backticks in the text cannot end. Bars are escaped, because
- * tables require it even in code.
- */
+/** Formats text as a code span. Backticks in the text cannot end the span. */
 export function mdCode(text: string): string {
   const line = oneLine(text)
   if (line === '') return ''
@@ -52,7 +50,10 @@ export function mdCode(text: string): string {
 
 export const mdCodeCell = (text: string): string => mdCode(text).replaceAll('|', '\\|')
 
-/** Formats text as a fenced block. The fence is longer than any run of backticks in the text. */
+/**
+ * Formats text as a fenced code block. The fence is longer than any sequence of backticks in the
+ * text.
+ */
 export function fenced(text: string, language: string): string {
   const fence = '`'.repeat(Math.max(3, longestRun(text) + 1))
   return `${fence}${language}\n${visible(text).replace(/\n$/, '')}\n${fence}`
@@ -67,7 +68,7 @@ export const mdSentence = (sentence: Sentence): string =>
 
 type Align = 'left' | 'right'
 
-/** Formats a table. Its cells must already be Markdown. */
+/** Formats a table. The cells must already be Markdown. */
 export function mdTable(
   columns: readonly { header: string; align?: Align }[],
   rows: readonly (readonly string[])[],
@@ -81,15 +82,15 @@ export function mdTable(
 }
 
 /**
- * Formats plain text for a line of HTML, such as the summary of `details`. Backslashes are literal
- * there.
+ * Formats plain text for a line of HTML, such as the summary of `details`. In HTML, backslashes are
+ * literal.
  */
 export const mdHtml = (text: string): string =>
   escapeHtml(visible(text).replace(/\s+/g, ' ').trim()).replaceAll('$', '&#36;')
 
 /**
- * Formats a collapsible block. The summary is HTML. GitHub needs the empty lines to parse the
- * Markdown inside.
+ * Formats a collapsible block with an HTML summary. GitHub parses Markdown inside the block only if
+ * it is surrounded by empty lines.
  */
 export const details = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}\n\n</details>`

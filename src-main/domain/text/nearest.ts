@@ -1,9 +1,9 @@
-/** Suggests the intended word for a misspelled one. */
+/** Suggests the correct spelling of a misspelled word. */
 import { message, together, type Statement } from '../messages/message'
 
 /**
- * Returns the edit distance of two words: insertions, deletions and replacements. A swap of two
- * neighboring letters counts as one edit.
+ * Returns the edit distance between two words. Edits are insertions, deletions, replacements, and
+ * swaps of two adjacent letters.
  */
 function distance(a: string, b: string): number {
   let before: number[] = []
@@ -31,7 +31,7 @@ function distance(a: string, b: string): number {
  * differ.
  */
 export function nearest(word: string, known: readonly string[]): string | null {
-  // The comparison takes quadratic time, so long words are skipped.
+  // The comparison takes quadratic time, so there are no suggestions for long words.
   if (word.length > 40) return null
   const [best] = known
     .map((one) => ({ one, away: distance(word.toLowerCase(), one.toLowerCase()) }))
@@ -41,22 +41,24 @@ export function nearest(word: string, known: readonly string[]): string | null {
     : null
 }
 
-/** Returns a sentence that suggests the intended name, or null without a similar name. */
+/** Returns a sentence that suggests a similar name, or null if there is none. */
 export function meant(word: string, known: readonly string[]): Statement | null {
   const near = nearest(word, known)
   return near === null ? null : message('asked.meant', { name: near })
 }
 
 /**
- * Returns a space and a sentence that suggests the intended name. The result is empty without a
- * similar name.
+ * Returns a space and a sentence that suggests a similar name. Returns an empty string if there is
+ * none.
  */
 export function askMeant(word: string, known: readonly string[]): string {
   const near = nearest(word, known)
   return near === null ? '' : ` Did you mean ${near}?`
 }
 
-/** Returns a remedy. If a similar name exists, the remedy starts by suggesting it. */
+/**
+ * Returns a remedy. If there is a similar name, the remedy starts with a suggestion of this name.
+ */
 export function meantOr(word: string, known: readonly string[], remedy: Statement): Statement {
   const suggestion = meant(word, known)
   return suggestion === null ? remedy : together(suggestion, remedy)

@@ -16,10 +16,10 @@ const capture = readCapture('transpose')
 const rung = capture.rungs.find(({ id }) => id === '03_square_tile')!
 const job = capturedJob(rung, capture.seed)
 
-describe('a job in parts', () => {
+describe('a job that is split into parts', () => {
   const much = 1e9
 
-  it('has the counts and results of the whole', () => {
+  it('has the same counts and results as the whole job', () => {
     const whole = emulateJob(job)
     const parts = partsOf(job, 3, much)
     expect(parts.map(({ blocks }) => blocks!.first)).toEqual([
@@ -36,13 +36,13 @@ describe('a job in parts', () => {
     expect({ changedInputs, stop }).toEqual({ changedInputs: [], stop: null })
   })
 
-  it('stops where the first failing block would have stopped it', () => {
+  it('stops at the first failing block', () => {
     const short = { ...job, limit: 1000 }
     const answers = partsOf(short, 2, much).map((part) => emulateJob(part))
     expect(joined(short, answers)).toMatchObject({ stop: { kind: 'too-long' }, kernels: [] })
   })
 
-  it('is not split if it is short, examined closely, or has blocks that depend on one another', () => {
+  it('is not split if it is short, runs checks, or has dependent blocks', () => {
     const alone = (of: typeof job, instructions = much): boolean =>
       partsOf(of, 4, instructions).length === 1
     expect(alone(job)).toBe(false)
@@ -69,14 +69,14 @@ describe('a job', () => {
     (path) => path,
   )
 
-  it('answers counts and results, and changes no input', () => {
+  it('returns counts and results, and changes no input', () => {
     expect(answer.stop).toBeNull()
     expect(answer.kernels).toHaveLength(1)
     expect(answer.changedInputs).toEqual([])
     expect(answer.outputs.get('y')!.some((byte) => byte !== 0xff)).toBe(true)
   })
 
-  it('gives the metrics that ncu measured on an H200', () => {
+  it('returns the metrics that ncu measured on an H200', () => {
     const metrics = emulatedMetrics(
       listing.kernels.map(({ instructions }, index) => ({
         opcodes: instructions.map(({ opcode }) => opcode),
@@ -85,7 +85,7 @@ describe('a job', () => {
       'no time',
     )
     const value = (id: string) => metrics[id]!.value
-    // The size is 257 x 514. The expected values are ncu's for the captured launch.
+    // The size is 257 x 514. ncu measured the expected values for the captured launch.
     expect(value('sharedLoads')).toBe(4626)
     expect(value('l1Bytes')).toBe(1290592)
     expect(value('sharedLoadWavefronts')).toBe(132098)
@@ -94,7 +94,7 @@ describe('a job', () => {
     expect(metrics['achievedOccupancy']).toMatchObject({ value: null, reason: 'no time' })
   })
 
-  it('gives a deep profile whose lines and opcodes add up', () => {
+  it('returns a deep profile with consistent lines and opcodes', () => {
     const profile = emulatedProfile(
       listing,
       answer.kernels.map(({ counts }) => counts),
@@ -107,7 +107,7 @@ describe('a job', () => {
   it.each([
     ['blocks', 1],
     ['clusters of a row of blocks', job.launches[0]!.grid[0]],
-  ])('of which a few %s are run gives the work of the whole', (_, clusterBlocks) => {
+  ])('estimates its work from a few %s', (_, clusterBlocks) => {
     const launches = job.launches.map((launch) => ({ ...launch, clusterBlocks }))
     const sample = emulateJob({ ...job, launches, sample: true })
     const [x, y, z] = job.launches[0]!.grid
@@ -119,19 +119,19 @@ describe('a job', () => {
     expect(sample.outputs.size).toBe(0)
   })
 
-  it('is stopped by its limit, and says where', () => {
+  it('is stopped at its limit, and reports the line', () => {
     const { stop } = emulateJob({ ...job, limit: 1000 })
     expect(stop).toMatchObject({ kind: 'too-long', launch: 0 })
     const words = inEnglish(stopReason({ ...stop!, detail: '2e6' }, places[0], (path) => path))
     expect(words).toMatch(/^It was stopped after 2 million warp instructions \(.*:\d+\): does it/)
   })
 
-  it('says that memory does not suffice', () => {
+  it('reports insufficient memory', () => {
     expect(emulateJob({ ...job, memoryBytes: 2 ** 17 }).stop).toMatchObject({ kind: 'memory' })
     expect(emulateJob({ ...job, workspaceBytes: 2 ** 40 }).stop).toMatchObject({ kind: 'memory' })
   })
 
-  it('names an access outside a buffer by line, thread and block', () => {
+  it('reports an access outside a buffer with its line, thread and block', () => {
     const small = job.buffers.map((buffer) =>
       buffer.name === 'y' ? { ...buffer, bytes: buffer.bytes - 4 } : buffer,
     )
@@ -163,7 +163,7 @@ describe('a check', () => {
   it.each([
     ['a bound', { kind: 'bound', bound: 1e-6 }],
     ['a tolerance', { kind: 'tolerance', rtol: 1e-6, atol: 0 }],
-  ] as const)('by %s accepts near values and rejects NaN and far values', (_, rule) => {
+  ] as const)('with %s accepts close values and rejects NaN and distant values', (_, rule) => {
     expect(one(output(rule, floats(1, 2, 3, 4), doubles(1, 2, 3, 4)))).toMatchObject({
       passed: true,
       worstRelativeError: 0,
@@ -178,8 +178,8 @@ describe('a check', () => {
       worstRelativeError: null,
       firstMismatch: { index: [0, 0], actual: null },
     })
-    // With infinities and NaN in the inputs, results must match exactly, including the sign of
-    // infinity.
+    // Inputs may contain infinities and NaN. Infinities and NaN in the results must then match
+    // exactly, including the sign of infinity.
     const specials = (...values: number[]) =>
       one({ ...output(rule, floats(...values), doubles(1, NaN, Infinity, 4)), special: true })
     expect(specials(1, NaN, Infinity, 4)).toMatchObject({ passed: true, worstRelativeError: 0 })
@@ -204,7 +204,7 @@ describe('a check', () => {
     expect(one(output(exact, floats(0, 1, 2, 3), floats(0, 1, 2, 4))).mismatches).toBe(1)
   })
 
-  it('that is exact distinguishes integers and NaN that print alike', () => {
+  it('that is exact distinguishes integers and NaN that print the same', () => {
     const words = (...values: bigint[]) => new Uint8Array(new BigInt64Array(values).buffer)
     const integers = output(
       { kind: 'exact' },
@@ -233,7 +233,7 @@ describe('a check', () => {
     expect(firstNan(masked.expected)).toBe(2)
   })
 
-  it('fails if an input was changed', () => {
+  it('fails if the rung changed an input', () => {
     expect(verify([], { outOfBounds: [], changedInputs: ['x'] }).passed).toBe(false)
   })
 })
@@ -245,23 +245,23 @@ describe('a size', () => {
   } as never
   const at = (n: number) => ({ sizes: { n }, scalars: {}, options: {} })
 
-  it('is halved until it takes seconds', () => {
+  it('is halved until emulation takes only seconds', () => {
     expect(emulatedProblem(task, at(4096)).sizes).toEqual({ n: 512 })
     expect(emulatedProblem(task, at(100)).sizes).toEqual({ n: 100 })
     expect(shrunk(task, at(7), () => false).sizes).toEqual({ n: 1 })
   })
 
-  it('is halved if buffers are large and little of them is read', () => {
+  it('is halved if buffers are large, even if the kernel reads little of them', () => {
     const sparse = {
       ...(task as object),
       buffers: { table: { dtype: 'f32', shape: ['n', 1000], access: 'in' } },
       work: { flops: 'n', reads: '4*n', writes: '4*n' },
     } as never
-    // The buffers shrink from 1.6 GB to 100 MB.
+    // The total size of the buffers shrinks from 1.6 GB to 100 MB.
     expect(emulatedProblem(sparse, at(400_000)).sizes).toEqual({ n: 25_000 })
   })
 
-  it('does not change if kernels are built for it', () => {
+  it('does not change if it is fixed', () => {
     const built = { ...(task as object), sizes: { n: {}, head: { fixed: true } } } as never
     const problem = { ...at(4096), sizes: { n: 4096, head: 128 } }
     expect(emulatedProblem(built, problem).sizes).toEqual({ n: 512, head: 128 })
@@ -271,13 +271,13 @@ describe('a size', () => {
   it.each([
     // Halving n once more would violate the step of 128.
     [['n % 128 == 0'], { n: 384, m: 9 }, { n: 128, m: 1 }],
-    // The constraint links both sizes, which are halved together as long as possible.
+    // The constraint relates both sizes. They are halved together as long as possible.
     [['n == 4 * m'], { n: 96, m: 24 }, { n: 12, m: 3 }],
-    // A scalar scales the step of n, and m has a lower bound.
+    // A scalar determines the step of n, and m has a lower bound.
     [['n % step == 0', 'm >= 5'], { n: 90, m: 40 }, { n: 3, m: 5 }],
     // No smaller size satisfies the constraint.
     [['n == 1000'], { n: 1000, m: 8 }, { n: 1000, m: 1 }],
-  ])('keeps the constraints %j', (constraints, from, to) => {
+  ])('satisfies the constraints %j', (constraints, from, to) => {
     const constrained = { ...(task as object), sizes: { n: {}, m: {} }, constraints } as never
     const problem = { sizes: from, scalars: { step: 3 }, options: {} }
     const seen: Sizes[] = []

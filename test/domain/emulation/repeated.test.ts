@@ -1,6 +1,6 @@
 /**
- * Tests a job whose buffers had other contents before. State that a kernel keeps between launches
- * must not affect the result.
+ * Tests jobs whose buffers had different contents in an earlier run. State that a kernel keeps
+ * between launches must not affect the result.
  */
 import { describe, expect, it } from 'vitest'
 import { emulate, type EmulationJob } from '../../../src-main/domain/emulation/job'
@@ -51,30 +51,30 @@ function answerOf(kernel: string, changes: Partial<EmulationJob> = {}) {
 const right = (outputs: ReadonlyMap<string, Uint8Array>): boolean =>
   Buffer.from(outputs.get('out')!).equals(Buffer.from(doubled))
 
-describe('a job with initial buffer contents', () => {
-  it('runs until its kept state no longer changes', () => {
+describe('a job with contents for an earlier run', () => {
+  it('runs until its persistent state no longer changes', () => {
     const { outputs, again, unsettled, kernels } = answerOf('resets')
     expect([outputs, ...again].map(right)).toEqual([true, true])
     expect(unsettled).toBe(false)
     expect(kernels).toHaveLength(1)
   })
 
-  it('finds results of earlier inputs', () => {
+  it('detects results of earlier inputs', () => {
     expect(right(answerOf('remembers').outputs)).toBe(false)
   })
 
-  it('finds a kernel that is correct only in every other launch', () => {
+  it('detects a kernel that is correct only in every other launch', () => {
     const { outputs, again } = answerOf('alternates')
     expect([outputs, ...again].map(right)).toContain(false)
   })
 
-  it('does not take a few right launches for more where they are counted', () => {
+  it('reports unsettled state for a kernel that counts its launches', () => {
     const { outputs, again, unsettled } = answerOf('counts')
     expect([outputs, ...again].every(right)).toBe(true)
     expect(unsettled).toBe(true)
   })
 
-  it('runs once if nothing can be kept', () => {
+  it('runs once if a kernel cannot keep state', () => {
     const [own] = machineCode
     const without = answerOf('stateless', { machineCode: [{ ...own!, globals: [] }] })
     expect(right(without.outputs)).toBe(true)
@@ -82,7 +82,7 @@ describe('a job with initial buffer contents', () => {
     expect(right(answerOf('stateless', { checks: true }).outputs)).toBe(true)
   })
 
-  it('compares a workspace, too', () => {
+  it('also compares the workspace', () => {
     const [own] = machineCode
     const { again, unsettled } = answerOf('stateless', {
       machineCode: [{ ...own!, globals: [] }],
@@ -109,21 +109,21 @@ describe('a job with initial buffer contents', () => {
         ...changes,
       })
 
-    it('finds results of the previous launch', () => {
+    it('detects results of the previous launch', () => {
       const late = [{ before: 0, to: dummyAddress(2), from: own, value: 0, bytes }]
       const { outputs, again } = withOwn(dummyAddress(1), own, { memory: late })
       expect(right(outputs)).toBe(false)
       expect(again.map(right)).toEqual([true])
     })
 
-    it('detects that it changes with every launch', () => {
+    it('detects contents that change with every launch', () => {
       const ones = { before: 0, to: own, from: null, value: 0x3f, bytes }
       const prepared = { launches: [], memory: [ones] }
       expect(withOwn(own, own, { prepared }).unsettled).toBe(true)
     })
   })
 
-  it('prepares once, over buffers without data', () => {
+  it('does the one-time work once, while the buffers contain no data', () => {
     const own = dummyAddress(firstAllocation)
     const bytes = 4 * threads
     const copied = { to: own, from: dummyAddress(1), value: 0, bytes }

@@ -39,7 +39,7 @@ const rows = lines.map((line) => {
 
 const contiguous = (bytes: number) => Array.from({ length: 32 }, (_, lane) => bytes * lane)
 
-/** Returns the five columns as computed by the emulator's rules. */
+/** Returns the values of the five measured columns, as computed by the emulator's rules. */
 function emulated(access: string, mask: number, offsets: number[]): number[] {
   const [, kind, size] = /^([a-z]+?)(\d*)t?$/.exec(access)!
   const number = Number(size)
@@ -77,7 +77,7 @@ function emulated(access: string, mask: number, offsets: number[]): number[] {
 }
 
 /**
- * Measured copies of one warp whose lanes form `rows` groups. The addresses follow from the
+ * Measured copies of one warp. The lanes form `rows` groups. Their addresses are computed from the
  * description in each row of the file.
  */
 const copies = readFileSync(
@@ -102,10 +102,10 @@ const copies = readFileSync(
     const lanes = Array.from({ length: 32 }, (_, lane) => {
       const [row, at] = [Math.floor(lane / perRow), lane % perRow]
       return {
-        // A negative number of rows means that all groups read the same row.
+        // If the number of rows is negative, all groups read the same row.
         from: ((rows < 0 ? 0 : row) * pitch + shift) * 4 + at * bytes,
-        // The three destination layouts are lane order, transposed with 4 words of padding, and
-        // rows of 128 words.
+        // The three destination layouts are lane order, transposed order with 4 words of padding,
+        // and rows of 128 words.
         to: [lane * bytes, at * 132 * bytes + row * bytes, row * 512 + at * bytes][layout]!,
       }
     })
@@ -114,39 +114,43 @@ const copies = readFileSync(
   })
 
 describe('copies from global to shared memory, measured one by one on an H200', () => {
-  it.each([4, 8, 16])('%i bytes a lane take the measured wavefronts and sectors', (bytes) => {
-    const own = copies.filter((copy) => copy.bytes === bytes)
-    expect(own.length).toBeGreaterThanOrEqual(30)
-    const unequal = own.filter(({ bypass, zeros, lanes, measured }) => {
-      const copy = copyAccess(
-        { bytes, bypass },
-        -1,
-        zeros,
-        lanes.map(({ to }) => to),
-        lanes.map(({ from }) => from),
+  it.each([4, 8, 16])(
+    'with %i bytes per lane need as many wavefronts and sectors as measured',
+    (bytes) => {
+      const own = copies.filter((copy) => copy.bytes === bytes)
+      expect(own.length).toBeGreaterThanOrEqual(30)
+      const unequal = own.filter(({ bypass, zeros, lanes, measured }) => {
+        const copy = copyAccess(
+          { bytes, bypass },
+          -1,
+          zeros,
+          lanes.map(({ to }) => to),
+          lanes.map(({ from }) => from),
+        )
+        const { shared, global } = copy
+        return (
+          [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
+        )
+      })
+      // For eight transposed short rows in the same banks, the GPU needs one wavefront more than the
+      // rule predicts.
+      const known = unequal.filter(
+        ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
       )
-      const { shared, global } = copy
-      return (
-        [shared.wavefronts, shared.ideal, global.tags, global.sectors].join() !== measured.join()
-      )
-    })
-    // Eight transposed short rows in the same banks take one wavefront more than the rule predicts.
-    const known = unequal.filter(
-      ({ rows, pitch, layout }) => rows === 8 && pitch === 64 && layout === 1,
-    )
-    expect(known).toHaveLength(bytes === 4 ? 11 : 0)
-    expect(unequal.filter((copy) => !known.includes(copy)).map(({ line }) => line)).toEqual([])
-  })
+      expect(known).toHaveLength(bytes === 4 ? 11 : 0)
+      expect(unequal.filter((copy) => !known.includes(copy)).map(({ line }) => line)).toEqual([])
+    },
+  )
 })
 
 describe('accesses measured one by one on an H200', () => {
-  it('are complete', () => {
+  it('include 1056 rows and 24 kinds of accesses', () => {
     expect(rows).toHaveLength(1056)
     expect(new Set(rows.map((row) => row.access)).size).toBe(24)
   })
 
   it.each([...new Set(rows.map((row) => row.access))])(
-    '%s takes as many wavefronts and sectors as measured',
+    '%s needs as many wavefronts and sectors as measured',
     (access) => {
       const unequal = rows
         .filter((row) => row.access === access)
@@ -177,7 +181,7 @@ describe('the hardware counters of shared memory', () => {
     offsets: row['byteOffsets']!.split(' ').map(Number),
   })
 
-  it('follow one rule in every load and store', () => {
+  it('match the rule for every load and store', () => {
     const own = measured.filter(({ access }) => /^(ld|st)\d+$/.test(access!))
     expect(own).toHaveLength(441 + 348)
     for (const row of own) {
@@ -199,7 +203,7 @@ describe('the hardware counters of shared memory', () => {
     }
   })
 
-  it('state the sectors that a copy past L1 fills', () => {
+  it('count the sectors that an L1-bypassing copy fills', () => {
     const own = measured.filter(({ access }) => access === 'cpa16')
     const unequal = own.filter((row) => {
       const { mask, offsets } = of(row)
@@ -207,8 +211,8 @@ describe('the hardware counters of shared memory', () => {
       return sectorsFilled(mask, offsets) !== Number(sectors)
     })
     expect(own).toHaveLength(40)
-    // Only the random patterns differ. In these patterns, several lanes write one sector from
-    // several sectors.
+    // Only the random patterns differ. In these patterns, several lanes write to one sector but
+    // read from different sectors.
     expect(unequal.map(({ pattern }) => pattern)).toEqual(
       [1, 2, 3, 6, 7].map((each) => `random${each}`),
     )
@@ -227,14 +231,14 @@ describe('a row of a box of 8 floats', () => {
     return boxRows({ ...map, low: 0, high: 0 }, [at, 0], toShared)[0]
   }
 
-  // The expected values are the memory contents that an H200 left after single copies.
+  // The expected values were read from the memory of an H200 after individual copies.
   it('is loaded element by element, up to the end of the array', () => {
     expect(row(true, 6, 0)).toEqual({ from: 0, before: 0, inside: 24 })
     expect(row(true, 5, 4)).toEqual({ from: 16, before: 0, inside: 4 })
     expect(row(true, 16, -4)).toEqual({ from: 0, before: 16, inside: 16 })
   })
 
-  it('is stored to the end of the 16 bytes in which the array ends', () => {
+  it('is stored up to the end of the 16-byte chunk in which the array ends', () => {
     expect(row(false, 6, 0)).toEqual({ from: 0, before: 0, inside: 32 })
     expect(row(false, 7, 4)).toEqual({ from: 16, before: 0, inside: 16 })
     expect(row(false, 4, 0)).toEqual({ from: 0, before: 0, inside: 16 })
@@ -242,7 +246,7 @@ describe('a row of a box of 8 floats', () => {
     expect(row(false, 4, 8)!.inside).toBe(0)
   })
 
-  it('begins at 16 bytes, and stores nothing before the row', () => {
+  it('must start at a multiple of 16 bytes, and must not be stored before the row', () => {
     const faults = (toShared: boolean, places: readonly number[]) =>
       places.map((at) => boxFault(4 * at, toShared))
     expect(faults(true, [-4, -1, 0, 1, 2, 4])).toEqual([

@@ -14,7 +14,7 @@ import { verify } from '../../../src-main/domain/emulation/check'
 import { fillBuffer } from '../../../src-main/domain/emulator/fills'
 import { eightBits, smallFloats, smallOf } from '../../../src-main/domain/emulator/small-floats'
 
-/** Returns a float as an exact integer mantissa and an exponent. */
+/** Returns the exact integer mantissa and the exponent of a float. */
 function exact(value: number): [bigint, number] {
   const bits = new Uint32Array(new Float32Array([value]).buffer)[0]!
   const exponent = (bits >>> 23) & 255
@@ -22,7 +22,7 @@ function exact(value: number): [bigint, number] {
   return [bits >>> 31 ? -mantissa : mantissa, Math.max(exponent, 1) - 150]
 }
 
-/** Computes a * b + c with integers and rounds once, to the nearest with ties to even. */
+/** Computes a * b + c with integers and rounds the result once, to nearest with ties to even. */
 function reference(a: number, b: number, c: number): number {
   const [ma, ea] = exact(a)
   const [mb, eb] = exact(b)
@@ -43,8 +43,8 @@ function reference(a: number, b: number, c: number): number {
 }
 
 /**
- * Returns a generator of 32-bit numbers that uses MurmurHash3's finalizer. Each run gets the same
- * numbers.
+ * Returns a generator of 32-bit numbers that uses MurmurHash3's finalizer. All test runs use the
+ * same numbers.
  */
 function randomBits(seed: number): () => number {
   let state = seed
@@ -59,7 +59,7 @@ function randomBits(seed: number): () => number {
 describe('a * b + c for floats', () => {
   it('is rounded once', () => {
     const next = randomBits(1)
-    // The numbers have similar magnitudes, so the test detects double rounding.
+    // The operands have similar magnitudes, so that the test detects double rounding.
     const near = () => floatOf((next() & 0x80ffffff) | 0x3f000000)
     const short = () => floatOf((next() & 0x80fff000) | 0x3f000000)
     const tiny = () => Math.fround(near() * 2 ** (-20 - (next() & 15)))
@@ -69,9 +69,9 @@ describe('a * b + c for floats', () => {
     }
   })
 
-  it('is not what two roundings give if the double is halfway between floats', () => {
-    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats, so the third operand
-    // decides.
+  it('differs from rounding twice if the double is halfway between two floats', () => {
+    // (1 + 2^-12)^2 = 1 + 2^-11 + 2^-24 is halfway between two floats, so the addend decides the
+    // rounding.
     const a = 1 + 2 ** -12
     const c = 2 ** -80
     expect(Math.fround(a * a + c)).toBe(1 + 2 ** -11)
@@ -85,7 +85,8 @@ describe('a * b + c for floats', () => {
     expect(fusedMultiplyAdd(1, 1, -1)).toBe(0)
     expect(fusedMultiplyAdd(Infinity, 1, -Infinity)).toBeNaN()
     expect(fusedMultiplyAdd(2 ** 100, 2 ** 100, -1)).toBe(Infinity)
-    // The values are halfway beyond the largest float, and slightly below halfway.
+    // The values are the midpoint beyond the largest float, and a value slightly below the
+    // midpoint.
     const largest = 2 ** 128 - 2 ** 104
     expect(fusedMultiplyAdd(1, largest, 2 ** 103)).toBe(Infinity)
     expect(fusedMultiplyAdd(2 ** 64 - 2 ** 40, 2 ** 64, 2 ** 103)).toBe(Infinity)
@@ -93,14 +94,14 @@ describe('a * b + c for floats', () => {
 })
 
 describe('halves', () => {
-  it('survive the way to a number and back', () => {
+  it('are unchanged after a conversion to a number and back', () => {
     for (let bits = 0; bits < 0x10000; bits++) {
       const value = halfOf(bits)
       expect(halfBits(value)).toBe(Number.isNaN(value) ? 0x7fff : bits)
     }
   })
 
-  it('are rounded to the nearest, ties to even', () => {
+  it('are rounded to nearest with ties to even', () => {
     expect(halfBits(1 + 2 ** -11)).toBe(0x3c00)
     expect(halfBits(1 + 3 * 2 ** -11)).toBe(0x3c02)
     expect(halfBits(65519)).toBe(0x7bff)
@@ -116,7 +117,7 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
   const type = smallFloats[name]
   const codes = Array.from({ length: type.finite + 1 }, (_, code) => code)
 
-  it('is decoded from its bits, and encoded to the same bits', () => {
+  it('is decoded and encoded to the same bits', () => {
     for (const code of codes) {
       expect(eightBits(smallOf(code, type), type)).toBe(code)
       expect(eightBits(smallOf(code | 0x80, type), type)).toBe(code | 0x80)
@@ -125,7 +126,7 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
     expect(smallOf(type.finite, type)).toBe(name === 'e4m3' ? 448 : 57344)
   })
 
-  it('is rounded to the nearest, in the middle to an even one, and stays finite', () => {
+  it('is rounded to nearest with ties to even, and stays finite', () => {
     for (const code of codes.slice(1)) {
       const [low, high] = [smallOf(code - 1, type), smallOf(code, type)]
       const middle = (low + high) / 2
@@ -137,7 +138,7 @@ describe.each(['e4m3', 'e5m2'] as const)('%s', (name) => {
     expect(eightBits(-Infinity, type)).toBe(type.finite | 0x80)
   })
 
-  it('fills a buffer with the numbers that FP32 is filled with, rounded', () => {
+  it('fills a buffer with the rounded FP32 numbers', () => {
     const bytes = new Uint8Array(64)
     const floats = new Float32Array(64)
     const rule = { kind: 'uniform', low: -1, high: 1 } as const
@@ -153,13 +154,13 @@ describe('a uniform f64', () => {
   const doubles = [...new Float64Array(filled.buffer)]
 
   it('has the same bits as in the runner', () => {
-    // The expected values are the same as in test/gpu/runner-cases/pure.cu.
+    // test/gpu/runner-cases/pure.cu contains the same expected values.
     expect([...filled].map((bits) => bits.toString(16))).toEqual([
       ...['3fe1610801a55156', 'bfed28210dce1852', 'bfe4dae7c35ad4da', 'bfccacc219df00a8'],
     ])
   })
 
-  it('is no float, so that a copy through float fails an exact check', () => {
+  it('is not exact in a float, so a copy through float fails an exact check', () => {
     expect(doubles.filter((value) => Math.fround(value) === value)).toEqual([])
     const bytesOf = (values: number[]) => new Uint8Array(new Float64Array(values).buffer)
     const throughFloat = { actual: bytesOf(doubles.map(Math.fround)), expected: bytesOf(doubles) }
@@ -199,13 +200,13 @@ describe('infinities and NaN among the inputs', () => {
       (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.bf16),
     ],
     ['f16', 2, (view: DataView, at: number) => smallOf(view.getUint16(at, true), smallFloats.f16)],
-  ] as const)('are in every second line of %s, alternately', (dtype, bytes, read) => {
+  ] as const)('appear in every second line of %s, in alternating order', (dtype, bytes, read) => {
     expect(lines(dtype, bytes, read).map(odd)).toEqual([
       ...[[], Array(length).fill(-Infinity), [], [-Infinity], [], [Infinity], [], [NaN], []],
     ])
   })
 
-  it('are the largest numbers if a type has none, and NaN anyway', () => {
+  it('become the largest numbers in a type without infinity, and NaN stays NaN', () => {
     const small = (view: DataView, at: number) => smallOf(view.getUint8(at), smallFloats.e4m3)
     const found = lines('e4m3', 1, small)
     expect(found[1]).toEqual(Array(length).fill(-448))
@@ -214,7 +215,7 @@ describe('infinities and NaN among the inputs', () => {
 })
 
 describe('the high word of a product', () => {
-  it('is that of whole numbers', () => {
+  it('matches integer arithmetic', () => {
     const next = randomBits(2)
     for (let round = 0; round < 2000; round++) {
       const [a, b] = round === 0 ? [-1, -1] : [next(), next()]
@@ -226,7 +227,7 @@ describe('the high word of a product', () => {
 })
 
 describe('a sum of bfloat16', () => {
-  it('is rounded once, however small a summand is', () => {
+  it('is rounded once, regardless of how small an addend is', () => {
     for (const [tie, below, even, above] of [
       [1 + 2 ** -8, 0x3f80, 0x3f80, 0x3f81],
       [1 + 3 * 2 ** -8, 0x3f81, 0x3f82, 0x3f82],

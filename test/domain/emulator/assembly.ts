@@ -1,6 +1,6 @@
 /**
- * Assembles instructions from the text of NVIDIA's disassembler, so tests can contain readable
- * programs.
+ * Assembles instructions from text in the format of NVIDIA's disassembler. Tests can therefore
+ * contain readable programs.
  */
 import { halfBits } from '../../../src-main/domain/emulator/float'
 import {
@@ -178,7 +178,7 @@ export function assembleLine(
 }
 
 /**
- * Assembles a function with one instruction per line. The label `.L1:` refers to the next
+ * Assembles a function with one instruction per line. A label such as `.L1:` refers to the next
  * instruction.
  */
 export function assemble(text: string): Instruction[] {

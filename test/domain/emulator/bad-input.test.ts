@@ -1,6 +1,6 @@
 /**
- * Tests machine code and launches that no GPU could run, using the library. Each one must give an
- * error message and a remedy.
+ * Tests the library with machine code and launches that no GPU could run. Each input must produce
+ * an error message and a remedy.
  */
 import { describe, expect, it } from 'vitest'
 import { KernelLadderError } from '../../../src-main/domain/errors'
@@ -21,7 +21,7 @@ const request = (
   ...more,
 })
 
-/** Returns the error message and the remedy, or null if the code is accepted. */
+/** Returns the error message and its remedy, or null if the code is accepted. */
 function refusal(code: Uint8Array): [string, string] | null {
   try {
     emulate(code, { ...request('farIndex', { i64: 0n }), launches: [] })
@@ -35,7 +35,7 @@ function refusal(code: Uint8Array): [string, string] | null {
 }
 
 describe('machine code', () => {
-  it('of another architecture names it and the known ones', () => {
+  it('of an unknown architecture is rejected with the names of the known ones', () => {
     expect(refusal(packedRow('cubins.jsonl', 'limits-100.cubin').bytes)).toEqual([
       'The machine code is for sm_100, whose encoding is not known.',
       expect.stringContaining('sm_75, sm_80, sm_86, sm_89, sm_90'),
@@ -45,7 +45,7 @@ describe('machine code', () => {
   it.each([
     ['a cubin', limits],
     ['a fat binary', library],
-  ])('that is cut off or damaged is rejected, or read: %s', (_, whole) => {
+  ])('that is truncated or damaged is either rejected or read: %s', (_, whole) => {
     expect(refusal(whole)).toBeNull()
     const said = new Set<string>()
     for (let part = 1; part < 12; part++) {
@@ -64,7 +64,7 @@ describe('machine code', () => {
 
 describe('a launch', () => {
   it.each([2n ** 40n, -(2n ** 40n), 2n ** 61n])(
-    'with the index %s is a finding at its line',
+    'with the index %s has a finding at the line of the access',
     (at) => {
       const { findings, stopped } = emulate(limits, request('farIndex', { i64: at }))
       expect(stopped).toBeNull()
@@ -76,7 +76,7 @@ describe('a launch', () => {
     },
   )
 
-  it('that never ends is stopped, with its line', () => {
+  it('that never ends is stopped, and its line is reported', () => {
     const { stopped, kernels } = emulate(
       limits,
       request('neverEnds', { i32: 0 }, { limit: 1_000_000 }),

@@ -48,7 +48,7 @@ function run(kernel: string, n: number, more: Partial<EmulationJob> = {}) {
 }
 
 describe('calls to functions outside a kernel', () => {
-  it('prints, thread by thread', () => {
+  it('print thread by thread', () => {
     const { printed, reason, out } = run('prints', 42)
     expect(reason).toBeNull()
     expect(out[79]).toBe(79)
@@ -60,14 +60,14 @@ describe('calls to functions outside a kernel', () => {
     expect(run('prints', 1).printed).toHaveLength(1)
   })
 
-  it('names the assertion that failed, with its thread', () => {
+  it('report a failed assertion with its thread', () => {
     expect(run('asserts', 80).reason).toBeNull()
     expect(run('asserts', 75).reason).toBe(
       `Assertion \`i < n\` failed (calls.cu:${lineOf('fails')}), thread (35, 0, 0) of block (1, 0, 0).`,
     )
   })
 
-  it('nests calls as deep as the stack is', () => {
+  it('nest as deeply as the stack allows', () => {
     expect(run('recurses', 10).out[64]).toBeCloseTo(55 + 10 * 0.125)
     expect(run('recurses', 200).reason).toBe(
       `Its calls need more than the 1024 bytes of stack that a thread has (calls.cu:${lineOf('nests')}), thread (0, 0, 0) of block (0, 0, 0): recursion that is too deep, or a limit to raise (cudaDeviceSetLimit, cudaLimitStackSize).`,
@@ -75,7 +75,7 @@ describe('calls to functions outside a kernel', () => {
     expect(run('recurses', 50, { stackBytes: 8192 }).reason).toBeNull()
   })
 
-  it('sees in variables what the host copied there', () => {
+  it('read the data that the host copied into variables', () => {
     const floats = (...values: number[]) => new Uint8Array(new Float32Array(values).buffer)
     const to = (place: number, offset: number) => dummyAddress(firstSymbol + place) + BigInt(offset)
     const copy = { before: 0, value: 0 }
@@ -91,7 +91,7 @@ describe('calls to functions outside a kernel', () => {
   })
 })
 
-it('the emulator places a fault in a CUDA header at the calling line of the user', () => {
+it('the emulator reports a fault in a CUDA header at the line of the call in user code', () => {
   const { bytes, source } = packedRow('cubins.jsonl', 'headers.cubin')
   const [kernel] = readCubin(bytes).kernels
   const line = source.split('\n').findIndex((text) => text.endsWith('// outside')) + 1
@@ -112,7 +112,7 @@ it('the emulator places a fault in a CUDA header at the calling line of the user
   expect(isToolkitHeader('/usr/include/cuda_fp16.hpp')).toBe(true)
 })
 
-/** Formats strings, integers passed as bigints, and doubles. */
+/** Formats the given strings, bigints (as integers) and doubles. */
 const print = (format: string, ...given: (string | bigint | number)[]): string => {
   const rest = [...given]
   const next = () => rest.shift()

@@ -7,7 +7,7 @@ import { packedRow } from '../../captures'
 const machineCode = [readCubin(packedRow('cubins.jsonl', 'control.cubin').bytes)]
 const threads = 64
 
-/** Runs a kernel from control.cubin in one block of two warps. */
+/** Runs a kernel from control.cubin with one block of two warps. */
 function run(kernel: string, n: number, stackBytes: number | null = null) {
   const parameters = new DataView(new ArrayBuffer(12))
   parameters.setBigUint64(0, dummyAddress(1), true)
@@ -49,18 +49,21 @@ const even = (n: number): number => {
 const ackermann = (m: number, n: number): number =>
   m === 0 ? n + 1 : n === 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1))
 
-/** Returns the sum of a thread's `count` numbers. It reads every seventh index, modulo `count`. */
+/**
+ * Returns the sum of a thread's `count` numbers. It reads the numbers with a stride of 7, modulo
+ * `count`.
+ */
 const picked = (thread: number, count: number): number =>
   Array.from({ length: count }, (_, at) => ((7 * at) % count) + thread).reduce((a, b) => a + b)
 
-describe('legal control flow of nvcc code', () => {
-  it('completes a named barrier at which a warp arrives and then exits', () => {
+describe('legal control flow in code from nvcc', () => {
+  it('completes a named barrier after one warp arrives and exits', () => {
     const { out, stop, findings } = run('arrivesAndExits', 7)
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
     expect(out.slice(0, 32)).toEqual(Array.from({ length: 32 }, (_, at) => 7 + at))
   })
 
-  it('completes __syncthreads without the threads that have exited', () => {
+  it('completes __syncthreads without waiting for exited threads', () => {
     const { out, stop, findings } = run('meetsWithoutTheGone', 40)
     expect({ stop, findings }).toEqual({ stop: null, findings: [] })
     expect(out.slice(0, 40)).toEqual(Array.from({ length: 40 }, (_, at) => (at + 1) % 40))
@@ -79,7 +82,7 @@ describe('legal control flow of nvcc code', () => {
   })
 
   it.each(['waitsForTheClock', 'waitsForTheLowClock', 'waitsForTheTimer'])(
-    'ends a loop that waits for a clock, however long: %s',
+    'ends a loop that waits for a clock, regardless of the wait: %s',
     (kernel) => {
       expect(run(kernel, 500)).toMatchObject({ stop: null, out: each(() => 1), readsClock: true })
       const second = run(kernel, 1_000_000_000)
@@ -88,7 +91,7 @@ describe('legal control flow of nvcc code', () => {
     },
   )
 
-  it('reports an alloca that needs more than the stack as a stack overflow', () => {
+  it('reports a stack overflow for an alloca larger than the stack', () => {
     expect(run('growsItsStack', 300).stop).toMatchObject({ kind: 'stack', detail: '1024' })
     expect(run('growsItsStack', 300, 2048).stop).toBeNull()
   })

@@ -11,7 +11,7 @@ const kept = packedRow('cubins.jsonl', 'faults.cubin')
 const machineCode = readCubin(kept.bytes)
 const source = kept.source.split('\n')
 
-/** Returns the line of a function that a comment marks as faulty. */
+/** Returns the number of the line whose trailing comment names the fault in a function. */
 function lineOf(name: string, fault: string): number {
   const first = source.findIndex((line) => line.includes(` ${name}(`))
   return source.findIndex((line, index) => index > first && line.endsWith(`// ${fault}`)) + 1
@@ -21,7 +21,7 @@ interface Setup {
   n: number
   blocks?: number
   threads?: number
-  /** The number of floats in the buffer. `shared` is the number in dynamic shared memory. */
+  /** Number of floats in the buffer. `shared` is the number of floats in dynamic shared memory. */
   floats?: number
   shared?: number
   checks?: boolean
@@ -67,7 +67,7 @@ function run(kernel: string, setup: Setup) {
   }
 }
 
-describe("a fault in nvcc's code is found at its line, with thread and block", () => {
+describe('a fault in code from nvcc is reported with its line, thread and block', () => {
   it.each([
     ['outsideStore', 'outside-global', { n: 128, blocks: 3, floats: 128, checks: false }, 0, 2],
     ['misalignedLoad', 'misaligned', { n: 0, threads: 32, checks: false }, 0, 0],
@@ -86,14 +86,14 @@ describe("a fault in nvcc's code is found at its line, with thread and block", (
     },
   )
 
-  it('names both locations of a race', () => {
+  it('reports both locations of a race', () => {
     const { findings } = run('missingBarrier', { n: 1 })
     const lines = findings.map(({ line, otherLine }) => [line, otherLine])
     const read = lineOf('missingBarrier', 'race')
     expect(lines).toContainEqual([read, read - 1])
   })
 
-  it('an endless loop is stopped at its line', () => {
+  it('stops an endless loop and reports its line', () => {
     const kernel = machineCode.kernels.find(({ name }) => name === 'neverEnds')!
     let halt: Halt | null = null
     try {
@@ -107,8 +107,8 @@ describe("a fault in nvcc's code is found at its line, with thread and block", (
   })
 })
 
-describe('a copy by the copy engine', () => {
-  it('from another block of the cluster is written, and in order behind the wait for its barrier', () => {
+describe('a bulk copy by the copy engine', () => {
+  it('from another block of the cluster arrives and causes no race after a wait for its barrier', () => {
     const { findings, out } = run('rightCopyAcross', { n: 64, blocks: 2 })
     expect(findings).toEqual([])
     const backwards = Array.from({ length: 64 }, (_, at) => 63 - at)
@@ -120,13 +120,13 @@ describe('a copy by the copy engine', () => {
     ])
   })
 
-  it('is there, and in order, behind the wait for its barrier', () => {
+  it('arrives and causes no race after a wait for its barrier', () => {
     const { findings, out } = run('rightCopy', { n: 64 })
     expect(findings).toEqual([])
     expect([...out.subarray(0, 64)]).toEqual(Array.from({ length: 64 }, (_, at) => 63 - at))
   })
 
-  it('is a race without that wait', () => {
+  it('causes a race without a wait for its barrier', () => {
     const { findings } = run('copyNotWaitedFor', { n: 64 })
     const race = findings.find(({ kind }) => kind === 'race')!
     const lines = [race.line!, race.otherLine!].sort((x, y) => x - y)

@@ -1,6 +1,6 @@
 /**
- * Flips every bit of some instruction forms. `npm run readme -- bits` flips the bits of all forms,
- * and this test checks the stored result.
+ * Flips every bit of a sample of the instruction forms and compares the effects with the stored
+ * result. `npm run readme -- bits` flips the bits of all forms.
  */
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { seeded } from './single-step'
 
 const sampled = 10
 
-it('a flipped bit changes what an instruction does, is rejected, or has no effect for a known reason', () => {
+it('a flipped bit changes the result, is rejected, or has no effect for a known reason', () => {
   const rows = readFlips()
   const forms = formsOf()
   expect(rows.map(({ name }) => name)).toEqual(forms.map(({ name }) => name))
@@ -22,7 +22,7 @@ it('a flipped bit changes what an instruction does, is rejected, or has no effec
   }
 })
 
-it('the list of bits without effect is in docs/evidence/emulation.md', () => {
+it('docs/evidence/emulation.md contains the list of bits without effect', () => {
   const page = readFileSync(new URL('../../../docs/evidence/emulation.md', import.meta.url), 'utf8')
   const lines = (text: string): string[] =>
     text.split('\n').map((line) =>
@@ -32,7 +32,7 @@ it('the list of bits without effect is in docs/evidence/emulation.md', () => {
         .trim(),
     )
   const written = lines(page)
-  // `bitsPart` throws an error if no reason explains a bit.
+  // `bitsPart` throws an error for a bit that no reason explains.
   const missing = lines(bitsPart(readFlips())).filter((line) => !written.includes(line))
   expect(missing, 'not in docs/evidence/emulation.md: npm run readme -- bits').toEqual([])
 })

@@ -1,7 +1,7 @@
 /**
  * Flips each bit of each instruction form that nvcc emitted for sm_90 (test/captures/sass). A
- * flipped bit changes the instruction's effect, is rejected, or has no effect. The functions return
- * the bits without effect for comparison with a list.
+ * flipped bit changes the instruction's effect, makes the emulator reject the instruction, or has
+ * no effect. The functions return the bits without effect. A test compares them with a stored list.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export const decode = (words: Words): Instruction | null => {
   return 'unknown' in found ? null : found
 }
 
-/** Returns an instruction with one bit flipped. */
+/** Returns an encoding with one bit flipped. */
 export function flipped(words: Words, bit: number): Words {
   const other = [...words] as [number, number, number, number]
   other[bit >> 5] = (other[bit >> 5]! ^ (1 << (bit & 31))) >>> 0
@@ -28,7 +28,7 @@ export function flipped(words: Words, bit: number): Words {
 }
 
 export interface Form {
-  /** The opcode with modifiers, and the operand kinds. */
+  /** The opcode with its modifiers, followed by the kinds of the operands. */
   name: string
   mnemonic: string
   words: Words[]
@@ -37,7 +37,7 @@ export interface Form {
 const nameOf = (instruction: Instruction): string =>
   [printOpcode(instruction), ...instruction.operands.map(({ kind }) => kind)].join(' ')
 
-/** Returns every instruction form with its observed encodings. */
+/** Returns every instruction form together with its observed encodings. */
 export function formsOf(): Form[] {
   const file = join(import.meta.dirname, '../../captures/sass/pairs.tsv.br')
   const forms = new Map<string, Form>()
@@ -57,13 +57,16 @@ export function formsOf(): Form[] {
   return [...forms.values()]
 }
 
-/** Encoding fields of registers (8 bits) and predicates (3 bits). */
+/** Bit positions and widths of the register fields (8 bits) and predicate fields (3 bits). */
 const fields = [
   ...[16, 24, 32, 64].map((at) => [at, 8] as const),
   ...[12, 68, 77, 81, 84, 87].map((at) => [at, 3] as const),
 ]
 
-/** Returns accepted encodings of a form with different registers and predicates. */
+/**
+ * Returns encodings of a form with other registers and predicates. The emulator accepts all of
+ * them.
+ */
 function variants({ name, words }: Form, count: number): Words[] {
   const next = seeded(name.length * 7919 + words.length)
   return Array.from({ length: count }, (_, number) => {
@@ -83,8 +86,8 @@ function variants({ name, words }: Form, count: number): Words[] {
 }
 
 /**
- * The range of flipped bits starts at the guard. It ends before the scheduling bits, which are
- * decoded separately.
+ * First and last bit to flip. The first bit belongs to the guard. The scheduling bits after the
+ * last bit are decoded separately.
  */
 export const [firstBit, lastBit] = [12, 104]
 
@@ -92,8 +95,8 @@ const meaning = ({ mnemonic, modifiers }: Instruction): string =>
   modifiers.filter((modifier) => !isHint(mnemonic, modifier)).join()
 
 /**
- * Returns whether two instructions differ only in hints or in other parts that an emulator without
- * timing ignores.
+ * Returns whether two instructions differ only in hints or in other parts that the emulator ignores
+ * because it does not model time.
  */
 const differInHints = (one: Instruction, other: Instruction): boolean =>
   one.mnemonic === other.mnemonic &&
@@ -101,9 +104,9 @@ const differInHints = (one: Instruction, other: Instruction): boolean =>
   meaning(one) === meaning(other)
 
 export interface Flips {
-  /** The number of executed instructions with a flipped bit. */
+  /** Number of executed instructions with a flipped bit. */
   runs: number
-  /** The bits that were accepted but changed nothing in any state. */
+  /** Bits whose flip was accepted but changed nothing in any state. */
   quiet: number[]
   /** The reason the unflipped form is rejected, or null. */
   refused: string | null
@@ -129,7 +132,8 @@ export function flipForm(form: Form): Flips {
       const outcome = other && step.run(other)
       if (outcome) runs += 1
       if (outcome?.refused !== null) {
-        // A rejected bit is rejected in every state, so stop after two rejections.
+        // The rejection of a flipped bit does not depend on the state, so stop after two
+        // rejections.
         if (++rejected === 2) return false
         continue
       }

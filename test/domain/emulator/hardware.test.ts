@@ -12,10 +12,10 @@ import {
 } from '../../emulated-captures'
 import { countersPath, linesOf, rowsOf } from '../../../scripts/lib/emulation-table'
 
-// The emulator's worker sets the same flag. Node versions after 20 need no flag.
+// The emulator's worker sets the same flag. Node versions after 20 do not need it.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
-/** The lines of the table in the docs, without the formatter's padding. */
+/** Lines of the table in the docs, without the padding that the formatter adds. */
 const documented = new Set(
   readFileSync(new URL(`../../../${countersPath}`, import.meta.url), 'utf8')
     .split('\n')
@@ -32,8 +32,8 @@ function numbersOf(rung: CapturedRung, { contents }: RungRun, name: string): Flo
 }
 
 /**
- * Returns the largest error of C = A B over a sample of C. The error is relative to the sum of the
- * absolute products.
+ * Returns the largest error of C = A B over a sample of the elements of C. Errors are relative to
+ * the sum of the absolute products.
  */
 function worstError(title: string, rung: CapturedRung, run: RungRun): number {
   const [m, n, k] = /(\d+) x (\d+) x (\d+)/.exec(title)!.slice(1).map(Number) as [
@@ -62,8 +62,8 @@ function worstError(title: string, rung: CapturedRung, run: RungRun): number {
 }
 
 /**
- * For large captures, only the rungs with the most variety are tested here.
- * `npm run readme -- emulation` compares all rungs and writes the results to the docs.
+ * For large captures, this test covers only the rungs with the most variety. `npm run readme --
+ * emulation` compares all rungs and writes the results to the docs.
  */
 const sampled: Readonly<Record<string, readonly string[]>> = {
   'gemm-3xtf32-512': ['61_tf32x3_cp_async'],
@@ -93,7 +93,7 @@ const agreesWithHardware = (name: string): void => {
   it.each(rungs.slice(1))('%s has the counts of the GPU', { tags: ['thorough'] }, agrees)
 }
 
-/** Returns whether another capture already covers the task. */
+/** Returns whether a different capture already covers the same task. */
 const isAnother = (name: string): boolean => /^gemm-(3xtf32|tensor)-/.test(name)
 const title = '%s, counted on an H200 instruction by instruction'
 describe.each(captures().filter((name) => !isAnother(name)))(title, agreesWithHardware)

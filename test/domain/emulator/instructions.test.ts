@@ -1,6 +1,6 @@
 /**
- * Tests single instructions against an H200: registers, predicates, and shared and global memory
- * must match bit for bit.
+ * Compares individual instructions with an H200. Registers, predicates, and shared and global
+ * memory must match bit for bit.
  */
 import { readFileSync } from 'node:fs'
 import { brotliDecompressSync } from 'node:zlib'
@@ -25,20 +25,22 @@ const read = (name: string): Uint8Array =>
 const replay = new Replay()
 
 /**
- * Matches instructions that are not compared. One reads an address that only the H200 knows, and
- * MUFU functions use unknown tables.
+ * Matches instructions that this test does not compare. S2R of SR_SWINHI reads an address that only
+ * the H200 can provide. MUFU functions use unknown tables.
  */
 const notCompared = /^(@\S+ )?(MUFU|S2R \S+ SR_SWINHI)/
 
 interface Compared {
   forms: Set<string>
-  /** The forms that are rejected in every trial. */
+  /** Instruction forms that the emulator rejected in every trial. */
   refused: Set<string>
   inputs: number
   unequal: string[]
 }
 
-/** Executes trials and compares all words of memory and registers with the H200's results. */
+/**
+ * Executes the trials and compares all words of memory and registers with the results of the H200.
+ */
 function compare(
   trials: readonly Trial[],
   answers: readonly Answer[],
@@ -61,7 +63,7 @@ function compare(
     found.inputs++
     found.forms.add(form)
     const { words, findings } = outcome
-    // The emulator must reject an instruction that stopped the GPU, or report a fault.
+    // If an instruction stopped the GPU, the emulator must reject it or report a fault.
     if (status !== 0) {
       if (findings.length === 0) found.unequal.push(`${index} ${text}: the GPU answered ${status}`)
       continue
@@ -78,18 +80,18 @@ function compare(
   return found
 }
 
-describe('instructions that nvcc emits for sm_90, over registers and memory of all kinds', () => {
+describe('instructions that nvcc emits for sm_90, with varied registers and memory', () => {
   const trials = decodeTrials(read('trials-h200.in'))
   const answers = decodeAnswers(read('trials-h200.out'))
 
-  it('were all executed by the H200', () => {
+  it('were executed by the H200', () => {
     expect(answers).toHaveLength(4385)
-    // The first trials show that the template code does not change the state.
+    // The first trials show that the test kernel itself does not change the state.
     for (const { changes, status } of answers.slice(0, 5))
       expect([status, changes.length]).toEqual([0, 0])
   })
 
-  it('are equal in every word, or rejected', () => {
+  it('match in every word or are rejected', () => {
     const { forms, refused, inputs, unequal } = compare(trials, answers, 'step')
     expect(unequal).toEqual([])
     expect(inputs).toBeGreaterThanOrEqual(3600)
@@ -109,11 +111,11 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
     ])
   })
 
-  it('are equal when they are compiled', () => {
+  it('have equal results when they are compiled', () => {
     for (const way of ['compiled', 'portable'] as const) {
       const seen = new Set<string>()
       const { inputs, unequal } = compare(trials, answers, way, (form) => {
-        // Run one trial per form. The portable mode only matters for multiplications and additions.
+        // Run one trial per form. The portable mode affects only multiplications and additions.
         if (seen.has(form) || (way === 'portable' && !/^F(FMA|MUL|ADD)/.test(form))) return false
         seen.add(form)
         return true
@@ -125,7 +127,7 @@ describe('instructions that nvcc emits for sm_90, over registers and memory of a
 })
 
 describe('encodings one bit away from those', () => {
-  it('are equal in every word, or rejected', () => {
+  it('match in every word or are rejected', () => {
     const trials = decodeTrials(read('neighbors-h200.in'))
     const answers = decodeAnswers(read('neighbors-h200.out'))
     const { inputs, unequal } = compare(trials, answers, 'step')

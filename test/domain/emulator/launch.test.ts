@@ -6,18 +6,18 @@ import type { LaunchOptions } from '../../../src-main/domain/emulator/launch-typ
 import type { Extent } from '../../../src-main/domain/emulator/special-registers'
 import { assemble } from './assembly'
 
-// Node versions after 20 need no flag.
+// Node versions after 20 do not need the flag.
 if (process.version.startsWith('v20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 interface Setup {
   grid?: Extent
   block?: Extent
   shared?: number
-  /** The words of the input buffer, which is the first parameter. */
+  /** Contents of the input buffer as words. The buffer's address is the first parameter. */
   input?: number[]
-  /** The number of words in the output buffer, which is the second parameter. */
+  /** Number of words in the output buffer. The buffer's address is the second parameter. */
   output?: number
-  /** The assembled program, if the caller has already assembled it. */
+  /** The assembled program. Set it to avoid assembling the program again. */
   code?: ReturnType<typeof assemble>
   options?: Partial<LaunchOptions>
 }
@@ -78,7 +78,7 @@ const storeR0 = `
 
 const threads = Array.from({ length: 32 }, (_, thread) => thread)
 
-describe('a warp that diverges', () => {
+describe('a divergent warp', () => {
   const program = `
   S2R R1, SR_TID.X
   MOV R0, 0x0
@@ -97,7 +97,7 @@ describe('a warp that diverges', () => {
   it('executes both sides and reconverges', () => {
     const { out, count } = run(program)
     expect(out).toEqual(threads.map((thread) => thread + (thread < 8 ? 101 : 201)))
-    // Each side of the branch runs separately. The code after the branch runs once.
+    // Each side of the branch runs separately. The code after the branch runs only once.
     expect(count('STG')).toBe(1)
     expect(count('BRA', 'divergent')).toBe(1)
     expect(count('STG', 'threads')).toBe(32)
@@ -110,7 +110,7 @@ describe('a warp that diverges', () => {
     expect(counts.executed[9]).toBe(1)
   })
 
-  it('counts the lanes that a predicate turns off', () => {
+  it('counts the lanes that a predicate disables', () => {
     const { counts } = run(`
   S2R R1, SR_TID.X
   MOV R0, 0x5
@@ -121,8 +121,8 @@ describe('a warp that diverges', () => {
   })
 })
 
-it('a loop runs with all lanes if one remains for a uniform instruction', () => {
-  // nvcc compiles `cp.async.bulk` to this code if every lane executes it.
+it('a loop runs in all lanes while one lane remains for a uniform instruction', () => {
+  // nvcc generates this code for `cp.async.bulk` if every lane executes it.
   const { out, count } = run(`
   UMOV UR5, 0x0
   PLOP3.LUT P0, PT, PT, PT, PT, 0x80, 0x0
@@ -138,7 +138,7 @@ it('a loop runs with all lanes if one remains for a uniform instruction', () => 
   expect([count('UIADD3'), count('STG'), count('BRA', 'divergent')]).toEqual([32, 1, 0])
 })
 
-// nvcc emits the second form for sm_75 in loops over an array.
+// nvcc emits the second form for sm_75, in loops over an array.
 it.each([
   ['alone', 'RZ', 0],
   ['and a pair of registers', 'R2', 3],
@@ -153,11 +153,11 @@ it.each([
   expect([out[at], findings.length]).toEqual([7, 0])
 })
 
-it('a kernel stops if a branch target is between instructions', () => {
+it('a branch to an address between instructions stops the kernel', () => {
   expect(() => run('  BRA 0x18\n  NOP\n  EXIT')).toThrow('runs off its end')
 })
 
-describe('a lock that the lanes of a warp take in turn', () => {
+describe('a lock that the lanes of a warp acquire in turn', () => {
   /**
    * nvcc compiles `while (atomicCAS(lock, 0, 1) != 0) {} sum += 1; atomicExch(lock, 0);` to this
    * code.
@@ -182,7 +182,7 @@ describe('a lock that the lanes of a warp take in turn', () => {
   EXIT`
 
   it.each(['YIELD', 'NANOSLEEP 0x8'])(
-    'is taken by each lane, because waiting lanes yield: %s',
+    'is acquired by each lane, because waiting lanes yield: %s',
     (yields) => {
       const block: Extent = [64, 1, 1]
       const { out, findings, count } = run(program(yields), { block })
@@ -209,7 +209,7 @@ describe('a block barrier', () => {
   LDS R0, [R3+0x400]
   ${storeR0}`
 
-  it('orders what warps write and read', () => {
+  it('orders the writes and reads of the warps', () => {
     const { out, barriers, findings } = run(reverse('BAR.SYNC.DEFER_BLOCKING 0x0'), {
       block: [128, 1, 1],
       shared: 512,
@@ -222,7 +222,7 @@ describe('a block barrier', () => {
     expect(findings).toEqual([])
   })
 
-  it('is reported missing, whichever warp runs first', () => {
+  it('is reported as missing, regardless of which warp runs first', () => {
     const { findings } = run(reverse('NOP'), {
       block: [128, 1, 1],
       shared: 512,
@@ -235,7 +235,7 @@ describe('a block barrier', () => {
     expect(new Set(races.flatMap(({ at, other }) => [at, other!.at]))).toEqual(new Set([2, 5]))
   })
 
-  it('that not all reach stops the kernel', () => {
+  it('stops the kernel if not all warps reach the barrier', () => {
     const program = `
   S2R R1, SR_TID.X
   ISETP.GE.AND P0, PT, R1, 0x20, PT
@@ -249,7 +249,7 @@ describe('a block barrier', () => {
     )
   })
 
-  it('in a part of a warp is reported', () => {
+  it('is reported if only part of a warp reaches it', () => {
     const { findings } = run(`
   S2R R1, SR_TID.X
   ISETP.GE.AND P0, PT, R1, 0x10, PT
@@ -266,8 +266,8 @@ describe('a block barrier', () => {
   })
 })
 
-describe('wrong accesses', () => {
-  it('outside a buffer are reported with thread and address, and change nothing', () => {
+describe('invalid accesses', () => {
+  it('outside a buffer are reported with the thread, and change nothing', () => {
     const { findings, out } = run(
       `
   MOV R0, 0x7
@@ -317,8 +317,8 @@ describe('wrong accesses', () => {
   })
 })
 
-describe('what stops a kernel', () => {
-  it('is an endless loop, by the limit', () => {
+describe('the reason a kernel stops', () => {
+  it('is the instruction limit in an endless loop', () => {
     expect(() =>
       run(`
 .L1:
@@ -327,14 +327,14 @@ describe('what stops a kernel', () => {
     ).toThrow(expect.objectContaining({ reason: 'too-long' }))
   })
 
-  it('is an unknown instruction, but only if it is reached', () => {
+  it('is an unknown instruction, but only if the kernel reaches it', () => {
     expect(() => run('FROBNICATE R0, R1\n  EXIT')).toThrow(
       expect.objectContaining({ reason: 'unknown-instruction' }),
     )
     expect(run('EXIT\n  FROBNICATE R0, R1').instructions).toBe(1)
   })
 
-  it('is a known instruction in an unknown form', () => {
+  it('is an unsupported form of a known instruction', () => {
     expect(() => run('MUFU.RCP64H R0, R1\n  EXIT')).toThrow(
       expect.objectContaining({ reason: 'unknown-instruction' }),
     )
@@ -370,7 +370,7 @@ describe('single instructions', () => {
     ['P2R R0, PR, RZ, 0x2', (t: number) => (t < 8 ? 2 : 0)],
     ['HADD2.F32 R0, -RZ, R1.H0_H0', (t: number) => bits(t * 2 ** -24)],
   ] as [string, (thread: number) => number][])(
-    '%s computes what it does on a GPU',
+    '%s computes the same result as on a GPU',
     (instruction, expected) => {
       const program = `
   S2R R1, SR_TID.X
@@ -385,7 +385,7 @@ describe('single instructions', () => {
     },
   )
 
-  it('carry from one word to the next', () => {
+  it('propagate the carry from one word to the next', () => {
     const program = (low: string, high: string) => `
   S2R R1, SR_TID.X
   IADD3 R2, R1, -0x10, RZ
@@ -397,12 +397,12 @@ describe('single instructions', () => {
     const difference = run(
       program('IADD3 R3, P0, R1, -R2, RZ', 'IADD3.X R0, RZ, ~RZ, RZ, P0, !PT'),
     ).out
-    // As unsigned 32-bit numbers, subtracting a negative number borrows. Subtracting a nonnegative
-    // number does not.
+    // For unsigned 32-bit numbers, subtracting a negative number borrows. Subtracting a nonnegative
+    // number does not borrow.
     expect(difference).toEqual(threads.map((thread) => (thread < 16 ? -1 : 0)))
   })
 
-  it('add atomically, lane by lane', () => {
+  it('execute an atomic addition lane by lane', () => {
     const { out, count } = run(`
   LDC.64 R2, c[0x0][0x218]
   MOV R1, 0x2
@@ -415,8 +415,8 @@ describe('single instructions', () => {
 
 describe('compiled code', () => {
   /**
-   * Returns a random generator that uses MurmurHash3's finalizer. Each seed always gives the same
-   * program.
+   * Returns a random number generator that uses MurmurHash3's finalizer. A seed always produces the
+   * same program.
    */
   const randomOf = (seed: number) => {
     let state = seed
@@ -513,7 +513,7 @@ ${ends.join('\n')}
   EXIT`
   }
 
-  it('does what the steps do, bit by bit, portable or not', () => {
+  it('matches the interpreter bit by bit, with and without `portable`', () => {
     const special = [0, -0, 1, -1, Infinity, NaN, 2 ** -149, 2 ** -126, 1.5, 3e38, 2 ** -75]
     for (let seed = 1; seed <= 120; seed++) {
       const random = randomOf(seed + 1000)
@@ -541,7 +541,7 @@ ${ends.join('\n')}
     }
   })
 
-  it('compiles repeated code once for launches of all sizes, at any address', () => {
+  it('is compiled once for launches of all sizes and all addresses', () => {
     const program = `
   S2R R1, SR_CTAID.X
   LDC R2, c[0x0][0xc]
@@ -607,7 +607,7 @@ ${stores.join('\n')}
   EXIT`
     for (let seed = 1; seed <= 20; seed++) {
       const random = randomOf(seed)
-      // The input is random bits, or numbers near 1 as floats and as halves.
+      // The input words are random bits, or numbers near 1 both as floats and as halves.
       const input = Array.from({ length: 384 }, () =>
         seed % 4 === 0 ? random(2 ** 32) | 0 : (random(2 ** 32) & 0x87ff87ff) | 0x38003800,
       )

@@ -1,15 +1,15 @@
 /**
- * Reasons why some flipped bits change nothing in the tested states (`flips.ts`). A flip without a
- * reason fails its test, because a step may ignore a bit that it should read.
+ * Reasons why some flipped bits have no effect in the tested states (`flips.ts`). If a flip has no
+ * effect and no reason, the test fails, because the emulator may ignore a bit that it should read.
  */
 import type { Instruction, Operand } from '../../../src-main/domain/sass/instruction'
 
-/** The change in an instruction's meaning when one bit is flipped. */
+/** How flipping one bit changes the decoded instruction. */
 export interface Change {
   mnemonic: string
-  /** The removed and added modifiers, such as `U32 > S32`. */
+  /** The removed modifiers and the added modifiers, such as `U32 > S32`. */
   modifiers: string
-  /** The changed operand fields, such as `register.index`. */
+  /** Names of the changed operand fields, such as `register.index`. */
   fields: readonly string[]
   /** The number of added operands. */
   more: number
@@ -48,10 +48,7 @@ export interface Reason {
   explains: (change: Change) => boolean
 }
 
-/**
- * Returns a predicate for changes. It matches the opcode, and the modifiers or operand fields if
- * given.
- */
+/** Returns a predicate that matches changes by opcode, and by modifiers or operand fields. */
 const of =
   (opcodes: RegExp, { modifiers, fields }: { modifiers?: RegExp; fields?: RegExp }) =>
   (change: Change): boolean =>
@@ -65,7 +62,7 @@ const of =
 const adds = (opcodes: RegExp) => (change: Change) =>
   change.more !== 0 && change.modifiers === '' && opcodes.test(change.mnemonic)
 
-/** Matches a change between integer signs and widths. */
+/** Matches a change of the signedness or width of an integer. */
 const signs = /^[US]?(8|16|32|64)? ?> ?[US]?(8|16|32|64)?$/
 
 export const reasons: readonly Reason[] = [
@@ -179,6 +176,6 @@ export const reasons: readonly Reason[] = [
   },
 ]
 
-/** Returns the first reason that explains a change, or null if no reason does. */
+/** Returns the first reason that explains a change, or null if there is no such reason. */
 export const reasonOf = (change: Change): Reason | null =>
   reasons.find(({ explains }) => explains(change)) ?? null

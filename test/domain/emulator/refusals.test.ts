@@ -27,7 +27,7 @@ function run(code: readonly Instruction[], compileAfter: number) {
   )
 }
 
-describe('an instruction with a feature that its step does not implement', () => {
+describe('an instruction with an unsupported feature', () => {
   it.each([
     ['VIADD.16x2', '008fc600000002008000000a0b167236', 'the modifier 16x2 (bit 73)'],
     ['VIMNMX.U16x2', '002fe40003fe02000000000900137248', 'the modifier U16x2 (bits 72, 73)'],
@@ -53,7 +53,7 @@ describe('an instruction with a feature that its step does not implement', () =>
       )
   })
 
-  it('does not stop the kernel if its guard is off', () => {
+  it('does not stop the kernel if its guard is false', () => {
     const [exit] = assemble('EXIT')
     const vector = decoded('008fc600000002008000000a0b167236')
     const guard = { kind: 'predicate', index: 3, negated: false } as const
@@ -61,7 +61,7 @@ describe('an instruction with a feature that its step does not implement', () =>
   })
 })
 
-it('the emulator reads the guard of SYNCS.EXCH, which runs on the uniform datapath, from the uniform predicates', () => {
+it('the guard of SYNCS.EXCH, a uniform-datapath instruction, is a uniform predicate', () => {
   expect(decoded('0002e2000800010000000004093f85b2')).toMatchObject({
     mnemonic: 'SYNCS',
     guard: { kind: 'uniform-predicate', index: 0, negated: true },

@@ -1,6 +1,6 @@
 /**
- * Executes one instruction on one warp. The registers, memory and constants make most of the
- * instruction's bits matter. The effect is stored as a value that tests compare.
+ * Executes a single instruction on one warp. The initial registers, memory and constants are chosen
+ * so that most bits of the instruction affect the outcome. Tests compare the outcomes.
  */
 import { controlOf, isControl } from '../../../src-main/domain/emulator/control'
 import { deviceHigh, parameterHigh } from '../../../src-main/domain/emulator/device'
@@ -25,7 +25,7 @@ import type { Instruction, MemoryOperand } from '../../../src-main/domain/sass/i
 import { specialRegister } from '../../../src-main/domain/emulator/special-registers'
 import { guardOf } from '../../../src-main/domain/emulator/guard'
 
-/** Returns a generator of numbers from 0 to 1 that depend only on the seed (mulberry32). */
+/** Returns a generator of numbers from 0 to 1. The numbers depend only on the seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -47,7 +47,7 @@ const localAt = 0x20000
 const localBytes = 512
 const memoryBytes = localAt + lanes * localBytes
 
-/** Values at which instructions change their behavior. */
+/** Values at or near which instructions change their behavior. */
 const edges = [
   ...[0, 1, 2, 8, 31, 32, 33, 64, -1, -2, 0x7fffffff, -0x80000000, 0x80, 0xff, 0x8000, 0xffff],
   // 1, its neighbor, -1, 0.5, 2.5, 3.5, denormal numbers, the largest number, infinity and NaN.
@@ -57,7 +57,9 @@ const edges = [
 
 const tensor = /^(H|Q)(GMMA|MMA)$/
 
-/** Returns a random word for a register or memory, suitable for the instruction. */
+/**
+ * Returns a random word for a register or for memory. The possible words depend on the instruction.
+ */
 function wordFor(mnemonic: string, next: () => number): number {
   const half = (): number =>
     (next() < 0.5 ? 0x8000 : 0) | ((11 + Math.floor(8 * next())) << 10) | Math.floor(1024 * next())
@@ -82,7 +84,7 @@ const spaceOf = (mnemonic: string): 'global' | 'shared' | 'local' =>
       ? 'local'
       : 'global'
 
-/** Returns a tensor map in the launch probe's format. */
+/** Returns a tensor map in the format of the launch probe. */
 function tensorMap(rank: number): DataView {
   const view = new DataView(new ArrayBuffer(128))
   view.setUint32(0, 0x4d544c4b, true)
@@ -100,8 +102,8 @@ function tensorMap(rank: number): DataView {
 }
 
 /**
- * Kinds of initial states. Registers are random, near the immediate, or equal in all lanes.
- * Predicates are on or off. The warp may have diverged lanes.
+ * Kinds of initial states. Registers are random, close to the immediate, or equal in all lanes.
+ * Predicates are all true or all false. In `split`, the warp has diverged lanes.
  */
 export const states = ['plain', 'near', 'equal', 'on', 'off', 'split'] as const
 export type State = (typeof states)[number]
@@ -111,7 +113,7 @@ export interface Outcome {
   refused: string | null
   /** The registers, predicates and memory after the instruction. */
   memory: Uint8Array
-  /** The findings, the counters, and the warp's next instruction. */
+  /** The findings, the counters, and the index of the warp's next instruction. */
   rest: string
 }
 
@@ -119,7 +121,7 @@ export const isSameOutcome = (a: Outcome, b: Outcome): boolean =>
   a.rest === b.rest && Buffer.compare(a.memory, b.memory) === 0
 
 /**
- * A warp in its state before the instruction `base`. Its address registers contain addresses that
+ * A warp in its initial state before an instruction. Its address registers contain addresses that
  * `base` can access.
  */
 export class SingleStep {
@@ -142,7 +144,7 @@ export class SingleStep {
     const next = seeded(seed)
     const { words } = this.views
     for (let word = 0; word < words.length; word++) words[word] = wordFor(base.mnemonic, next)
-    // All lanes share the value of a uniform register.
+    // Every lane sees the same value of a uniform register.
     for (let row = registers; row < registers + uniforms; row++)
       words.fill(words[row * lanes]!, row * lanes, (row + 1) * lanes)
     const predicates = words.subarray(predicatesAt / 4, predicatesAt / 4 + lanes)
@@ -165,7 +167,7 @@ export class SingleStep {
     for (let lane = 0; lane < lanes; lane++) this.views.words[index * lanes + lane] = value(lane)
   }
 
-  /** Sets registers to the values that an instruction compares with, or near them. */
+  /** Sets the registers of an instruction to values near its immediate. */
   private near({ operands }: Instruction): void {
     const immediate = operands.find((operand) => operand.kind === 'immediate')
     const value = immediate?.kind === 'immediate' ? immediate.bits : 0x12345
@@ -179,7 +181,7 @@ export class SingleStep {
         this.row(registers + operand.index, () => value + ((this.seed + operand.index) % 3) - 1)
   }
 
-  /** Sets an operand's address registers to accessible addresses. */
+  /** Sets the address registers of an operand to accessible addresses. */
   private address(operand: MemoryOperand, space: string, apart: number): void {
     const start = { global: globalAt + 0x2000, shared: 0x4000, local: 0x100 }[space]!
     const target = (lane: number): number => start + (space === 'local' ? 0 : lane * apart)
@@ -220,7 +222,8 @@ export class SingleStep {
         copy ? (operand.descriptor === null ? 'shared' : 'global') : spaceOf(mnemonic),
         matrices ? 32 : 16,
       )
-    // Use a barrier that completes after few arrivals, so changes in any of its fields are visible.
+    // Use a barrier that completes after few arrivals, so that a change in any of its fields
+    // affects the outcome.
     if (mnemonic === 'SYNCS' && !modifiers.includes('EXCH'))
       for (let word = 0x4000; word < 0x4400; word += 4)
         this.views.words[(sharedAt + word) >> 2] = word & 4 ? 0xfffff800 | 0 : 0xfffff0
@@ -306,7 +309,7 @@ export class SingleStep {
       clusterTurn: 0,
     }
     block.warps.push(warp)
-    // Add another warp, so the block's barriers do not complete at once.
+    // Add a second warp, so that the block's barriers do not complete at once.
     block.warps.push({ ...warp, number: 1, splits: [] })
     const guard = guardOf(instruction)
     const active = together & (guard === null ? -1 : warp.predicates[guard.index]! ^ guard.flip)

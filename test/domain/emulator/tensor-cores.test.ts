@@ -1,5 +1,5 @@
 /**
- * Tests the summation in Hopper's tensor cores against warpgroup products from an H200
+ * Compares sums in Hopper's tensor cores with warpgroup products from an H200
  * (`test/gpu/instructions/products.cu`).
  */
 import { readFileSync } from 'node:fs'
@@ -48,9 +48,9 @@ function numbers(bytes: Uint8Array, type: Small): Float64Array {
   )
 }
 
-describe('a product of a warpgroup', () => {
+describe('a warpgroup product', () => {
   it.each(types.map((type, index) => ({ ...type, index })))(
-    'of $name equals that of an H200 in every bit',
+    'of $name matches an H200 bit for bit',
     ({ index, a, b }) => {
       let [elements, unequal] = [0, 0]
       for (let at = 0; at < data.length; at += recordBytes) {

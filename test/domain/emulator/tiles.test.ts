@@ -1,6 +1,6 @@
 /**
- * Tests the kernels of `counters tiles` (test/gpu/instructions/counters.cu) against an H200's
- * hardware counters.
+ * Compares the kernels of `counters tiles` (test/gpu/instructions/counters.cu) with the hardware
+ * counters of an H200.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const [header, ...lines] = readFileSync(
   .split('\n')
   .map((line) => line.split(','))
 
-/** The kernel's mangled name, and the arguments before and after the numbers of a row. */
+/** The kernel's mangled name, and the arguments that precede and follow the numbers of a row. */
 const kernels: Readonly<
   Record<string, readonly [string, before: KernelArgument[], after: KernelArgument[]]>
 > = {
@@ -77,28 +77,28 @@ function emulated({ name, grid, block, numbers }: (typeof rows)[number]) {
 const measuredOf = (names: RegExp) => rows.filter(({ name }) => names.test(name))
 
 describe('the hardware counters of whole kernels on an H200', () => {
-  it('of strided loads and stores are what the emulator counts', () => {
+  it('match the emulator for strided loads and stores', () => {
     const own = measuredOf(/^strided/)
     expect(own).toHaveLength(18)
     expect(own.map(emulated)).toEqual(own.map(({ measured }) => measured))
   })
 
-  it('of products of a warpgroup are in the total, and not in that of loads or stores', () => {
+  it('include warpgroup products only in the total of all accesses', () => {
     const own = measuredOf(/^groupProducts/)
     expect(own).toHaveLength(6)
     expect(own.map(emulated)).toEqual(own.map(({ measured }) => measured))
-    // The total counter is 12 higher in each row, for any number of products.
+    // In each row, the total counter is 12 higher, regardless of the number of products.
     expect(own.map(({ all, measured }) => all - measured.wavefronts)).toEqual(Array(6).fill(12))
   })
 
-  it('of a 2D tile are equal up to two warps, and at most 0.4 % larger with more', () => {
+  it('match for a 2D tile with up to two warps, and are at most 0.4 % larger with more warps', () => {
     const own = measuredOf(/^tile/)
     expect(own).toHaveLength(6)
     for (const row of own) {
       const { loads, loadConflicts, ...exact } = emulated(row)
       expect(row.measured).toMatchObject(exact)
       const more = row.measured.loads - loads
-      // The GPU also counts each wavefront that timing adds as a conflict.
+      // Timing adds wavefronts on the GPU, and the GPU also counts each of them as a conflict.
       expect(row.measured.loadConflicts - loadConflicts).toBe(more)
       if (row.block <= 64) expect(more).toBe(0)
       expect(more / loadConflicts).toBeLessThan(0.004)

@@ -1,4 +1,4 @@
-/** Tests how many of a GPU's resources a kernel's blocks fill. */
+/** Tests the occupancy and the waves of kernels. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ describe('occupancy', async () => {
   const recordings = join(root, 'resources/recordings')
 
   /**
-   * The folders with every launch that ncu described: shipped recordings, lab recordings, and ncu
+   * Folders with all launches that ncu profiled: built-in recordings, lab recordings, and ncu
    * captures.
    */
   const folders = [
@@ -43,13 +43,13 @@ describe('occupancy', async () => {
     ),
   ]
   /**
-   * Recordings of programs are skipped. They contain the output of `profile`'s ncu call, which is
+   * Names of the tables to compare. Recordings of programs are skipped, because their ncu output is
    * not a list of metrics.
    */
   const profiled = tables.map(({ name }) => name).filter((name) => !name.startsWith('feed-forward'))
   /**
-   * Returns whether a block fits according to ncu. With 48 KiB of dynamic and some static shared
-   * memory, ncu says that no block fits. The kernel ran anyway.
+   * Returns whether a block fits according to ncu. With 48 KiB of dynamic shared memory and some
+   * static shared memory, ncu reports that no block fits, although the kernel ran.
    */
   const fitsByNcu = (launch: NcuLaunch): boolean =>
     launch.metrics['launch__occupancy_limit_shared_mem']?.value !== 0
@@ -83,13 +83,13 @@ describe('occupancy', async () => {
     ...given,
   })
 
-  it('is compared over every recording', () => {
+  it('is compared with ncu for every recording', () => {
     const compared = reports.filter(({ launches }) => launches.length > 0).map(({ name }) => name)
     expect(profiled.length).toBeGreaterThan(70)
     expect(compared.toSorted()).toEqual(profiled.toSorted())
   })
 
-  describe.each(reports)("occupancy of ncu's launches in $name", ({ launches }) => {
+  describe.each(reports)('occupancy of the launches that ncu profiled in $name', ({ launches }) => {
     it.each(launches.map((launch) => ({ launch, name: launch.kernelName.slice(0, 60) })))(
       "has ncu's limits, allocations and percentage of $name",
       ({ launch }) => {
@@ -119,19 +119,19 @@ describe('occupancy', async () => {
       }
     })
 
-    it('gives the waves that ncu counts', () => {
+    it('has as many waves as ncu reports', () => {
       for (const launch of launches) {
         const { blocksPerSm } = occupancy(limitsOf(launch), resourcesOf(launch))
         const [x, y, z] = launch.grid!
         const found = wavesOf(x * y * z, figure(launch, 'launch__sm_count'), blocksPerSm)
         const ncu = figure(launch, 'launch__waves_per_multiprocessor')
-        // ncu prints two decimals.
+        // ncu rounds the number of waves to two decimals.
         expect(Math.abs(found!.waves - ncu), launch.kernelName).toBeLessThanOrEqual(0.00501)
       }
     })
   })
 
-  describe("occupancy by CUDA's own calculator (cuda_occupancy.h of CUDA 13.0)", () => {
+  describe('occupancy in cuda_occupancy.h of CUDA 13.0', () => {
     const [header, ...rows] = readFileSync(
       join(root, 'test/captures/cuda-occupancy/13.0/grid.csv'),
       'utf8',
@@ -141,7 +141,7 @@ describe('occupancy', async () => {
       .map((line) => line.split(','))
     const named = rows.map((row) => Object.fromEntries(header!.map((name, at) => [name, row[at]!])))
 
-    it.each(computeCapabilities)('agrees on compute capability %s', (computeCapability) => {
+    it.each(computeCapabilities)('matches for compute capability %s', (computeCapability) => {
       const own = named.filter(({ cc }) => cc === computeCapability)
       expect(own.length).toBe(240)
       for (const row of own) {
@@ -158,7 +158,8 @@ describe('occupancy', async () => {
         expect(found.blocksPerSm, at).toBe(n('blocks'))
         expect(found.limits.warps, at).toBe(n('warpLimit'))
         expect(found.limits.blocks, at).toBe(n('blockLimit'))
-        // The header uses 0 if a block does not fit. Our result is an error message.
+        // The header returns 0 if a block does not fit. `occupancy` returns an error message
+        // instead.
         if (!found.unlaunchable) {
           expect(found.limits.registers, at).toBe(n('registerLimit'))
           expect(found.limits.shared, at).toBe(limit('sharedLimit'))
@@ -173,7 +174,7 @@ describe('occupancy', async () => {
     })
   })
 
-  it('names every resource that is exhausted first', () => {
+  it('lists every resource that is exhausted first', () => {
     expect(occupancy(hopper, kernel()).limiters).toEqual(['registers'])
     expect(occupancy(hopper, kernel({ threads: 1024, registers: 32 })).limiters).toEqual([
       'warps',
@@ -196,7 +197,7 @@ describe('occupancy', async () => {
       { threads: 1024, registers: 72 },
       'One block needs 73728 registers, more than the 65536 of an SM.',
     ],
-  ])('says why a block with %j cannot run, and that none fits', (given, reason) => {
+  ])('returns the reason that a block with %j cannot run', (given, reason) => {
     const found = occupancy(hopper, kernel(given))
     expect(found).toMatchObject({ blocksPerSm: 0, percent: 0, limiters: [] })
     expect(inEnglish(found.unlaunchable!)).toBe(reason)
@@ -207,12 +208,12 @@ describe('occupancy', async () => {
       expect(() => occupancy(hopper, kernel(given))).toThrow(RangeError)
   })
 
-  it('knows no compute capability beyond its table', () => {
+  it('has no limits for compute capabilities outside the table', () => {
     for (const word of ['7.0', '12.1', '9', '', 'toString']) expect(smLimits(word)).toBeUndefined()
   })
 
-  describe('what would raise the occupancy', () => {
-    it('is the next register count that lets one more block in', () => {
+  describe('occupancy advice', () => {
+    it('suggests the largest register count that allows one more block', () => {
       const [advice] = occupancyAdvice(hopper, kernel())
       expect(advice).toMatchObject({
         changes: [{ resource: 'registers', from: 128, to: 80 }],
@@ -221,7 +222,7 @@ describe('occupancy', async () => {
       })
     })
 
-    it('names registers and shared memory together if both limit it', () => {
+    it('suggests registers and shared memory together if both limit the occupancy', () => {
       const both = kernel({ staticSharedBytes: 0, dynamicSharedBytes: 100 * 1024 })
       const [advice] = occupancyAdvice(hopper, both)
       expect(advice!.changes).toEqual([
@@ -230,7 +231,7 @@ describe('occupancy', async () => {
       ])
     })
 
-    it('is another block size if blocks of this size leave warps over', () => {
+    it('suggests another block size if blocks of this size leave warp slots unused', () => {
       const advice = occupancyAdvice(hopper, kernel({ threads: 384, registers: 168 }))
       const sizes = advice.flatMap(({ changes }) =>
         changes.filter(({ resource }) => resource === 'threads').map(({ to }) => to),
@@ -245,11 +246,11 @@ describe('occupancy', async () => {
       ).toEqual({ resource: 'threads', from: 640, to: 512 })
     })
 
-    it('is nothing at 100 %', () => {
+    it('suggests nothing at 100 %', () => {
       expect(occupancyAdvice(hopper, kernel({ registers: 32 }))).toEqual([])
     })
 
-    it('holds for every kernel of the recordings: the values named are the nearest that do it', () => {
+    it('suggests the nearest sufficient values for every recorded kernel', () => {
       for (const launch of reports.flatMap(({ launches }) => launches)) {
         const limits = limitsOf(launch)
         const { carveOutBytes: _, ...own } = resourcesOf(launch)
@@ -270,9 +271,9 @@ describe('occupancy', async () => {
     })
   })
 
-  describe('occupancy against one resource', () => {
+  describe('occupancy as a function of one resource', () => {
     it.each(['threads', 'registers', 'shared'] as const)(
-      'passes through the kernel itself: %s',
+      'includes the kernel itself: %s',
       (resource) => {
         const own = kernel()
         const x = resource === 'shared' ? sharedOf(own) : own[resource]
@@ -281,7 +282,7 @@ describe('occupancy', async () => {
       },
     )
 
-    it('never rises with more registers or more shared memory', () => {
+    it('does not increase with more registers or more shared memory', () => {
       for (const resource of ['registers', 'shared'] as const) {
         const percents = occupancyCurve(hopper, kernel(), resource).map(({ percent }) => percent)
         expect(percents).toEqual([...percents].sort((a, b) => b - a))
@@ -291,10 +292,10 @@ describe('occupancy', async () => {
 })
 
 describe('waves', () => {
-  // An earlier test compares the waves of every recorded launch with ncu's.
+  // Another test compares the waves of every recorded launch with ncu.
 
   describe('waves of a grid', () => {
-    it('tell how full the last one is and what that costs', () => {
+    it('include the fill of the last wave and the efficiency', () => {
       expect(wavesOf(1024, 132, 2)).toEqual({
         blocks: 1024,
         slots: 264,
@@ -309,11 +310,11 @@ describe('waves', () => {
       expect(wavesOf(264, 132, 2)).toMatchObject({ wholeWaves: 1, lastWaveFill: 1, efficiency: 1 })
     })
 
-    it('are a fraction of one if the grid is smaller than the GPU', () => {
+    it('are a fraction of a wave if the grid is smaller than the GPU', () => {
       expect(wavesOf(66, 132, 1)).toMatchObject({ waves: 0.5, lastWaveFill: 0.5, efficiency: 0.5 })
     })
 
-    it('do not exist if nothing fits', () => {
+    it('are null if no block fits', () => {
       expect(wavesOf(10, 132, 0)).toBeNull()
       expect(scheduleOf(10, 132, 0)).toBeNull()
     })
@@ -322,7 +323,7 @@ describe('waves', () => {
   describe('the schedule of a grid', () => {
     const drawn = (schedule: ReturnType<typeof scheduleOf>) => schedule!.sms.flat()
 
-    it('gives every SM a block before any gets a second', () => {
+    it('assigns one block to every SM before any SM gets a second block', () => {
       const schedule = scheduleOf(5, 4, 2)!
       expect(schedule.sms.map((blocks) => blocks.map(({ block, slot }) => [block, slot]))).toEqual([
         [
@@ -335,7 +336,7 @@ describe('waves', () => {
       ])
     })
 
-    it('places each block once, never two in one slot at a time', () => {
+    it('schedules each block once, and at most one block per slot at a time', () => {
       const schedule = scheduleOf(1000, 132, 2)
       const blocks = drawn(schedule)
       expect(blocks.map(({ block }) => block).sort((a, b) => a - b)).toEqual(
@@ -347,7 +348,7 @@ describe('waves', () => {
       }
     })
 
-    it('leaves out the middle of a long run, and says so, but never its tail', () => {
+    it('omits the middle waves of a long run, but never its tail', () => {
       const schedule = scheduleOf(16_384, 132, 2)!
       expect(schedule.wholeWaves).toBe(63)
       expect(schedule.drawnWaves).toEqual([0, 1, 2, 3, 4, 5, 61, 62])

@@ -17,7 +17,7 @@ const series = (normal: () => number, levels: readonly (readonly [number, number
   )
 
 describe('change points', () => {
-  it('do not exist if nothing changed', () => {
+  it('are rarely found if nothing changed', () => {
     const normal = noise(7)
     const wrong = Array.from({ length: 200 }, () => changePoints(series(normal, [[30, 1]]))).filter(
       (found) => found.length > 0,
@@ -25,7 +25,7 @@ describe('change points', () => {
     expect(wrong.length).toBeLessThanOrEqual(6)
   })
 
-  it('are found at a step of 2 %, within a session of it', () => {
+  it('are found at a step of 2 %, at most one session away', () => {
     const normal = noise(8)
     const found = Array.from({ length: 100 }, () =>
       changePoints(
@@ -39,7 +39,7 @@ describe('change points', () => {
     expect(right.length).toBeGreaterThanOrEqual(95)
   })
 
-  it('are found at each of several creeping steps, up and down', () => {
+  it('are found at each of several small steps, up and down', () => {
     const creeping = series(noise(9), [
       [10, 1],
       [10, 1.02],
@@ -49,7 +49,7 @@ describe('change points', () => {
     expect(changePoints(creeping)).toEqual([10, 20, 30])
   })
 
-  it('do not exist in a series too short for two levels, or without any noise', () => {
+  it('are not found in a series that is constant or too short for two levels', () => {
     expect(changePoints([])).toEqual([])
     expect(changePoints([1])).toEqual([])
     expect(changePoints([1, 1, 1, 2, 2, 2, 2])).toEqual([])
@@ -57,7 +57,7 @@ describe('change points', () => {
     expect(changePoints([...Array<number>(8).fill(1), ...Array<number>(8).fill(2)])).toEqual([8])
   })
 
-  it('are not moved by a single outlier', () => {
+  it('are not caused by a single outlier', () => {
     const values = series(noise(10), [[24, 1]])
     values[11] = Math.log(1.4)
     expect(changePoints(values)).toEqual([])

@@ -21,11 +21,11 @@ const series = (...states: (CacheState | undefined)[]) =>
   ).filter(({ rung }) => rung === '01_naive')
 
 describe('the history of a rung', () => {
-  it('has one series of times with the same in L2', () => {
+  it('has one series for sessions with the same L2 state', () => {
     expect(series('warm', 'warm', 'warm').map(({ points }) => points.length)).toEqual([3])
   })
 
-  it('has a series for each state of L2, so that no step appears between them', () => {
+  it('has one series per L2 state, and no changes between them', () => {
     const found = series('warm', 'cold', 'warm', 'cold-dirty', undefined)
     expect(found.map(({ environment, points }) => [environment.cacheState, points.length])).toEqual(
       [

@@ -1,4 +1,4 @@
-/** Tests the metric registry and its units. */
+/** Tests the metric registry and the units. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -29,13 +29,13 @@ describe('the registry', () => {
   ) as { chips: string[]; names: Record<string, string[]> }
 
   /**
-   * Matches names that ncu derives from the launch or from a counter's limits. `--query-metrics`
-   * lists these names for no chip.
+   * Matches names that ncu derives from the launch or from the limits of a counter.
+   * `--query-metrics` does not list these names for any chip.
    */
   const ncuOwn = /^(launch__|sm__maximum_warps_per_active_cycle_pct$)/
 
   /**
-   * Returns the counter name without suffixes: `sm__warps_active` for
+   * Returns the name of a counter without suffixes, such as `sm__warps_active` for
    * `sm__warps_active.avg.pct_of_peak_sustained_active`.
    */
   const baseName = (name: string): string => name.split('.')[0]!
@@ -46,19 +46,19 @@ describe('the registry', () => {
       expect(new Set(ids).size).toBe(ids.length)
     })
 
-    it('names no counter twice', () => {
+    it('contains no counter twice', () => {
       const names = metricDefinitions.flatMap(({ ncu }) => ncu)
       expect(new Set(names).size).toBe(names.length)
     })
 
-    it('explains each metric in a sentence', () => {
+    it('explains each metric in one sentence', () => {
       for (const { id, meaning, label } of metricDefinitions) {
         expect(meaning, id).toMatch(/^[A-Z].+\.$/s)
         expect(label, id).not.toBe('')
       }
     })
 
-    it('is counted by ncu of a kernel or its instructions, or derived from what is counted by its level', () => {
+    it('defines each metric by exactly one of ncu names, a formula, or a sum over instructions', () => {
       for (const { id, ncu, derived, perInstruction, level } of metricDefinitions) {
         expect([ncu.length > 0, derived, perInstruction].filter(Boolean).length, id).toBe(1)
         const collected = metricsAtLevel(level).filter(({ aggregate }) => aggregate === 'sum')
@@ -66,23 +66,20 @@ describe('the registry', () => {
       }
     })
 
-    it('has the seven of the card at the card level', () => {
+    it('has the seven card metrics at the card level', () => {
       for (const id of cardMetricIds) expect(metricDefinition(id)?.level).toBe('card')
       expect(metricsAtLevel('none')).toEqual([])
       expect(metricsAtLevel('card').length).toBeLessThan(metricsAtLevel('standard').length)
     })
 
-    it.each(known.chips)(
-      'first requests counters that %s has, as ncu 2025.3.1 lists them',
-      (chip) => {
-        const missing = metricDefinitions
-          .flatMap(({ ncu }) => ncu[0] ?? [])
-          .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
-        expect(missing).toEqual([])
-      },
-    )
+    it.each(known.chips)('prefers counters that %s has, according to ncu 2025.3.1', (chip) => {
+      const missing = metricDefinitions
+        .flatMap(({ ncu }) => ncu[0] ?? [])
+        .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)]?.includes(chip))
+      expect(missing).toEqual([])
+    })
 
-    it('knows every alternative name on some chip', () => {
+    it('contains only alternative names that some chip has', () => {
       const unknown = metricDefinitions
         .flatMap(({ ncu }) => ncu)
         .filter((name) => !ncuOwn.test(name) && !known.names[baseName(name)])
@@ -92,7 +89,7 @@ describe('the registry', () => {
 })
 
 describe('units', () => {
-  describe('a figure reads as an engineer writes it', () => {
+  describe('formatted figures', () => {
     it.each([
       [formatMs(0.0421), '42.1 µs'],
       [formatMs(2.704), '2.70 ms'],
@@ -118,11 +115,11 @@ describe('units', () => {
       [formatShare(0.253), '25 %'],
       [formatShare(0.003), '0.3 %'],
       [formatValue(0.004, 'waves'), '0.00400 waves'],
-    ])('a formatted figure reads %s', (text, expected) => {
+    ])('include %s', (text, expected) => {
       expect(text).toBe(expected)
     })
 
-    it('names its unit, whichever it is', () => {
+    it('include the unit', () => {
       for (const unit of units) expect(formatValue(12, unit)).toMatch(/^\d[\d.]*\s?\S*/)
       expect(formatValue(3.88, 'waves')).toBe('3.88 waves')
       expect(formatValue(93.81, '%')).toBe('93.8 %')

@@ -1,10 +1,10 @@
-/** Tests the sampling of blocks whose work differs across the grid. */
+/** Tests block sampling for launches in which the work per block varies across the grid. */
 import { describe, expect, it } from 'vitest'
 import { spreadOver } from '../../../src-main/domain/emulator/spread'
 import { compareClusters } from '../../../src-main/domain/prediction/block-sample'
 
-describe('clusters spread over a grid', () => {
-  it('reach all columns of a grid whose rows divide it', () => {
+describe('clusters sampled from a grid', () => {
+  it('cover all quarters of the columns', () => {
     const [columns, rows] = [64, 16]
     const reached = spreadOver(columns * rows, 24).map((cluster) => cluster % columns)
     const quarters = new Set(reached.map((column) => Math.floor(column / (columns / 4))))
@@ -14,14 +14,14 @@ describe('clusters spread over a grid', () => {
     expect(mean).toBeLessThan(0.6 * columns)
   })
 
-  it('are different ones, and all if there are few', () => {
+  it('are distinct, and include all clusters of a small grid', () => {
     expect(new Set(spreadOver(100, 99)).size).toBe(99)
     expect(spreadOver(3, 24)).toEqual([0, 1, 2])
   })
 })
 
 describe('compared clusters', () => {
-  it('count as alike after few of them, and fewer of large ones', () => {
+  it('are considered equal after few clusters, and after fewer if clusters are large', () => {
     const ran: number[] = []
     const work = compareClusters(1000, 500, (cluster) => (ran.push(cluster), 505))
     expect(work).toEqual({ differ: false, mean: 500, longest: 500, error: 0 })
@@ -30,11 +30,12 @@ describe('compared clusters', () => {
     expect(ran.length).toBe(14)
   })
 
-  // As in causal attention, where the number of a block within its head decides how many keys it reads.
+  // This pattern occurs in causal attention. The index of a block within its head determines how
+  // many keys the block reads.
   it.each([
     ['grows', (cluster: number) => 10 * (1 + (cluster % 64))],
     ['shrinks', (cluster: number) => 10 * (64 - (cluster % 64))],
-  ])('have the mean of all where the work %s along each row', (_, instructionsOf) => {
+  ])('estimate the overall mean if the work %s along each row', (_, instructionsOf) => {
     const work = compareClusters(1024, instructionsOf(0), instructionsOf)
     expect(work.differ).toBe(true)
     expect(Math.abs(work.mean / 325 - 1)).toBeLessThan(0.15)
@@ -42,7 +43,7 @@ describe('compared clusters', () => {
     expect(work.longest).toBeGreaterThan(550)
   })
 
-  it('have a large error where few blocks do nearly all the work', () => {
+  it('have a large error if few blocks do nearly all the work', () => {
     const work = compareClusters(1000, 10, (cluster) => (cluster >= 900 ? 10_000 : 10))
     expect(work.error).toBeGreaterThan(0.25)
   })

@@ -34,14 +34,14 @@ const valuesOf = (all: readonly Measurement[]): GpuParameters['values'] => fitPa
 describe('the fit of an H100', () => {
   const gpu = fitParameters(lines)
 
-  it('names the GPU as the table does, and claims no comparison with measured times', () => {
+  it('uses the name from the GPU table, and is not marked as validated', () => {
     expect(gpu).toMatchObject({
       ...{ name: 'h100', gpu: 'NVIDIA H100 80GB HBM3', computeCapability: '9.0' },
       validated: false,
     })
   })
 
-  it('has every parameter, in its range, measured there', () => {
+  it('has every parameter, within its range, from measurements', () => {
     expect(Object.keys(gpu.values)).toEqual(parameterIds)
     for (const id of parameterIds) {
       expect(isPlausible(id, gpu.values[id].value), id).toBe(true)
@@ -50,7 +50,8 @@ describe('the fit of an H100', () => {
   })
 
   it.each([
-    // The values are NVIDIA's rates: lanes per sub-core, or multiply-adds per cycle and SM.
+    // The expected values are NVIDIA's published rates: lanes per sub-core, or multiply-adds per
+    // cycle and SM.
     ['pipeFma', 1],
     ['pipeAlu', 2],
     ['pipeFp64', 2],
@@ -59,11 +60,11 @@ describe('the fit of an H100', () => {
     ['smCount', 132],
     // Shared memory has 32 banks of 4 bytes.
     ['l1WavefrontsPerCycle', 1],
-  ] as const)('%s is that of the architecture: %d', (id, value) => {
+  ] as const)('%s matches the architecture: %d', (id, value) => {
     expect(gpu.values[id].value / value).toBeCloseTo(1, 1)
   })
 
-  it('takes a value as it was printed, with its spread and the line that it is from', () => {
+  it('uses a value exactly as printed, with its spread and its source', () => {
     const line = lines.find(({ benchmark }) => benchmark === 'latency.ldsm')!
     expect(gpu.values.latencyLdsm).toEqual({
       ...{ value: line.cycles, evidence: 'measured', spread: line.spread },
@@ -71,7 +72,7 @@ describe('the fit of an H100', () => {
     })
   })
 
-  it('states how a derived value was made', () => {
+  it('describes how a derived value was computed', () => {
     expect(gpu.values.barrierPerWarp).toMatchObject({
       evidence: 'derived',
       source: '(latency.barrier, warps 32) less (latency.barrier, warps 1), over 31',
@@ -80,8 +81,8 @@ describe('the fit of an H100', () => {
   })
 })
 
-describe('what enters a value', () => {
-  it('is the measured clock, where time becomes cycles', () => {
+describe('the inputs of a value', () => {
+  it('include the measured clock, if times are converted to cycles', () => {
     const slow = changed(({ benchmark, load }) => benchmark === 'clock' && load === 'fp32', {
       mhz: 990,
     })
@@ -89,7 +90,7 @@ describe('what enters a value', () => {
     expect(ratio).toBeCloseTo(2, 2)
   })
 
-  it('is the slope of the loaded latency only below saturation', () => {
+  it('include the loaded latency only below saturation', () => {
     const { value } = valuesOf(lines).dramLoadedLatency
     const far = changed(
       ({ benchmark, gbs }) =>
@@ -99,7 +100,7 @@ describe('what enters a value', () => {
     expect(valuesOf(far).dramLoadedLatency.value).toBe(value)
   })
 
-  it('depends only on the lines, not on their order', () => {
+  it('do not depend on the order of the lines', () => {
     expect(valuesOf(lines.toReversed())).toEqual(valuesOf(lines))
   })
 })
@@ -110,7 +111,7 @@ describe('a GPU without WGMMA, bulk copies and try_wait', () => {
     computeCapability: '8.0',
   }).filter(({ benchmark, load }) => !/wgmma|bulk|mbarrier/.test(benchmark) && load !== 'wgmma')
 
-  it('has those values assumed, and the tensor clock of mma.sync', () => {
+  it('has assumed values for them, and uses the tensor clock of mma.sync', () => {
     const { name, values } = fitParameters(ampere)
     expect(name).toBe('a100')
     for (const id of ['hgmmaMacsPerCycle', 'hgmmaLeastCycles', 'latencyHgmma'] as const)
@@ -123,7 +124,7 @@ describe('a GPU without WGMMA, bulk copies and try_wait', () => {
   })
 })
 
-describe('output without parameters', () => {
+describe('output that yields no parameters', () => {
   it.each([
     ['a line is missing', without('latency.l2'), /no usable line latency\.l2\./],
     [
@@ -136,7 +137,7 @@ describe('output without parameters', () => {
       changed(({ benchmark }) => benchmark === 'latency.dram', { cycles: 123_456 }),
       /latencyDram was measured as 123456 cycles, which is not between 1 and 4000/,
     ],
-  ])('names the missing ones if %s', (_, all, sentence) => {
+  ])('names the line or parameter if %s', (_, all, sentence) => {
     expect(() => fitParameters(all)).toThrow(
       expect.objectContaining({ kind: 'input', statement: saying(sentence) }),
     )

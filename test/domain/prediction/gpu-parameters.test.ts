@@ -16,16 +16,16 @@ const folder = join(root, 'resources/gpus')
 const files = readdirSync(folder)
 const read = (file: string): string => readFileSync(join(folder, file), 'utf8')
 
-describe('the parameter files that ship', () => {
-  it('are those of the H200, H100, A100, T4 and RTX 3090', () => {
+describe('the built-in parameter files', () => {
+  it('cover the H200, H100, A100, T4 and RTX 3090', () => {
     expect(files).toEqual(['a100.json', 'h100.json', 'h200.json', 'rtx-3090.json', 't4.json'])
   })
 
-  it('match `npm run gpus` for the stored outputs and published values', () => {
+  it('match the output of `npm run gpus`', () => {
     expect(new Map(files.map((file) => [file, read(file)]))).toEqual(gpuFileTexts(root))
   })
 
-  it.each(files)('%s is read, and fits the published schema', (file) => {
+  it.each(files)('%s is valid and matches the published schema', (file) => {
     const gpu = readGpuParameters(read(file), file)
     expect(`${gpu.name}.json`).toBe(file)
     expect(GpuParametersFile.safeParse(JSON.parse(read(file))).success).toBe(true)
@@ -33,14 +33,17 @@ describe('the parameter files that ship', () => {
     expect(gpuParametersText(gpu)).toBe(read(file))
   })
 
-  it.each(files)('%s claims a measurement only if an output of the GPU is stored', (file) => {
-    const kept = readdirSync(join(root, 'test/captures/calibrate')).includes(`${file}l`)
-    const { values } = readGpuParameters(read(file), file)
-    expect(parameterIds.some((id) => values[id].evidence === 'measured')).toBe(kept)
-  })
+  it.each(files)(
+    '%s claims a measurement only if benchmark output of the GPU is stored',
+    (file) => {
+      const kept = readdirSync(join(root, 'test/captures/calibrate')).includes(`${file}l`)
+      const { values } = readGpuParameters(read(file), file)
+      expect(parameterIds.some((id) => values[id].evidence === 'measured')).toBe(kept)
+    },
+  )
 })
 
-describe('a faulty file', () => {
+describe('an invalid file', () => {
   const good = JSON.parse(read('h100.json')) as {
     values: Record<string, Record<string, unknown>>
   }
@@ -107,7 +110,7 @@ describe('a faulty file', () => {
       /zzzzzzzzzzzz/,
       /^Remove it\.$/,
     ],
-  ])('that %s is rejected with its name and the fix', (_, change, sentence, remedy) => {
+  ])('that %s is rejected with the name and a remedy', (_, change, sentence, remedy) => {
     expect(refusal(withValues(change))).toMatchObject({
       ...{ kind: 'input', statement: saying(sentence), remedy: saying(remedy) },
     })
@@ -129,7 +132,7 @@ describe('a faulty file', () => {
     ['infinity', read('h100.json').replace(/"value":[\d.]+/, '"value":1e999')],
     ['a deep list', '['.repeat(100_000)],
     ['an inherited name', read('h100.json').replace('"smCount"', '"constructor"')],
-  ])('of %s is rejected as input', (_, text) => {
+  ])('with %s is rejected with an input error', (_, text) => {
     expect(refusal(text)).toMatchObject({ kind: 'input', statement: saying('mine.json') })
   })
 })

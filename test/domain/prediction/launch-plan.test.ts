@@ -16,29 +16,29 @@ const plan = (over: Partial<LaunchShape> = {}) =>
   planLaunch({ ...shape, ...over }, smLimits('9.0')!, h100)!
 
 describe('the plan of a launch', () => {
-  it('has the blocks that an SM holds, and those of the busiest SM', () => {
+  it('contains the resident blocks per SM and the clusters of the busiest SM', () => {
     expect(plan()).toMatchObject({ resident: 4, clustersOfSm: 8, sms: 132, clustersPerWave: 528 })
   })
 
-  it('of fewer blocks than SMs uses as many SMs', () => {
+  it('of a launch with fewer blocks than SMs uses one SM per block', () => {
     expect(plan({ blocks: 10 })).toMatchObject({ resident: 1, clustersOfSm: 1, sms: 10 })
   })
 
-  it('gives a cluster an SM per block', () => {
+  it('assigns one SM to each block of a cluster', () => {
     const own = plan({ clusterBlocks: 2 })
     expect(own).toMatchObject({ sms: 132, clustersOfSm: 8 })
     expect(blocksOfFirstSm(own, 2)).toEqual([0, 1, 132, 133])
     expect([smOfBlock(own, 0), smOfBlock(own, 1), smOfBlock(own, 133)]).toEqual([0, 1, 1])
   })
 
-  it('gives L1 the rest of shared memory', () => {
+  it('assigns the unused shared memory to L1', () => {
     const most = plan()
     const least = plan({ dynamicSharedBytes: 100 * 1024 })
     expect(most.l1Bytes).toBeGreaterThan(240 * 1024)
     expect(least.l1Bytes).toBeLessThan(64 * 1024)
   })
 
-  it('does not exist if no block fits', () => {
+  it('is null if no block fits', () => {
     expect(
       planLaunch({ ...shape, threads: 1024, registers: 255 }, smLimits('9.0')!, h100),
     ).toBeNull()

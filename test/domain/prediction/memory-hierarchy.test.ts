@@ -13,7 +13,7 @@ const values = parameterValues(readGpuParameters(readFileSync(file, 'utf8'), fil
 const alone: Sharing = { sms: 1, readers: 1, leftInL2: 0, l1Bytes: 65_536 }
 const memory = (over: Partial<Sharing> = {}) => new MemoryHierarchy(values, { ...alone, ...over })
 
-describe('a cache in sectors', () => {
+describe('a sectored cache', () => {
   it('returns the missing sectors', () => {
     const cache = new SectorCache(2)
     expect(cache.access(7, 0b0011)).toBe(0b0011)
@@ -21,14 +21,14 @@ describe('a cache in sectors', () => {
     expect([cache.hits, cache.misses]).toEqual([1, 3])
   })
 
-  it('replaces the line that was used longest ago', () => {
+  it('replaces the least recently used line', () => {
     const cache = new SectorCache(2)
     for (const line of [1, 2, 1, 3]) cache.access(line, 1)
     expect(cache.access(1, 1)).toBe(0)
     expect(cache.access(2, 1)).toBe(1)
   })
 
-  it('without capacity stores nothing', () => {
+  it('stores nothing if its capacity is 0', () => {
     const cache = new SectorCache(0)
     cache.access(1, 1)
     expect(cache.access(1, 1)).toBe(1)
@@ -36,7 +36,7 @@ describe('a cache in sectors', () => {
 })
 
 describe('a load', () => {
-  it('comes from DRAM at first, then from L1', () => {
+  it('reads from DRAM first, and then from L1', () => {
     const own = memory()
     const first = own.load(0, 10, 1, true)
     expect(first).toBeGreaterThan(values.latencyDram)
@@ -44,13 +44,13 @@ describe('a load', () => {
     expect(own.traffic).toMatchObject({ dramReadBytes: 32, l1Sectors: 2, l1Hits: 1 })
   })
 
-  it('of a line on its way waits for it', () => {
+  it('waits for a line that is being filled', () => {
     const own = memory()
     const first = own.load(0, 10, 1, true)
     expect(own.load(1, 10, 1, true)).toBe(first)
   })
 
-  it('past L1 comes from L2 the second time', () => {
+  it('that bypasses L1 reads from L2 the second time', () => {
     const own = memory()
     own.load(0, 10, 15, false)
     const again = own.load(5000, 10, 15, false) - 5000
@@ -58,13 +58,13 @@ describe('a load', () => {
     expect(again).toBeLessThan(values.latencyDram)
   })
 
-  it('that several SMs share takes a share of DRAM', () => {
+  it('that several SMs share counts only a fraction of the DRAM bytes', () => {
     const own = memory({ sms: 132, readers: 4 })
     own.load(0, 10, 15, true)
     expect(own.traffic.dramReadBytes).toBe(32)
   })
 
-  it('of a later wave finds the data of the previous wave', () => {
+  it('in a later wave finds the data of the previous wave in L2', () => {
     const own = memory({ leftInL2: 1 })
     own.startLaterWave()
     own.load(0, 10, 15, true)
@@ -73,14 +73,14 @@ describe('a load', () => {
 })
 
 describe('a store', () => {
-  it('of whole sectors moves its own bytes', () => {
+  it('of whole sectors transfers only the stored bytes', () => {
     const own = memory()
     own.store(0, 10, 15, 15, 32)
     own.finish()
     expect(own.traffic).toMatchObject({ dramReadBytes: 0, dramWriteBytes: 128 })
   })
 
-  it('of parts that arrive together is as cheap for DRAM', () => {
+  it('of parts that complete a sector needs no DRAM read', () => {
     const own = memory()
     own.store(0, 10, 1, 0, 16)
     own.store(1, 10, 1, 0, 16)
@@ -88,7 +88,7 @@ describe('a store', () => {
     expect(own.traffic.dramReadBytes).toBe(0)
   })
 
-  it('of a single part reads the rest', () => {
+  it('of a partial sector also reads from DRAM', () => {
     const own = memory()
     own.store(0, 10, 1, 0, 16)
     own.finish()

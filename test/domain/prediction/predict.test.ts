@@ -1,4 +1,4 @@
-/** Tests the predictions for kernels captured on a GPU, at the small sizes of the captures. */
+/** Tests predictions for kernels captured on a GPU, at the small problem sizes of the captures. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -50,18 +50,21 @@ const predicted = (rung: CapturedRung, on = gpu): Prediction => {
 }
 
 describe('a predicted launch', () => {
-  it.each(['01', '03', '05'])('of rung %s executes what the emulator counts', (id) => {
-    const rung = rungOf(id)
-    const [launch] = predicted(rung).launches
-    const [emulated] = emulate(rung, gemm.seed).launches
-    const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
-    const all = sum(launch!.instructions.map(({ executed }) => executed))
-    // The blocks at the edges do less work than the first block, which the prediction simulates.
-    expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
-    expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
-  })
+  it.each(['01', '03', '05'])(
+    'of rung %s executes about as many instructions as the emulator counts',
+    (id) => {
+      const rung = rungOf(id)
+      const [launch] = predicted(rung).launches
+      const [emulated] = emulate(rung, gemm.seed).launches
+      const sum = (counts: Iterable<number>): number => [...counts].reduce((a, b) => a + b, 0)
+      const all = sum(launch!.instructions.map(({ executed }) => executed))
+      // The blocks at the edges do less work than the simulated first block.
+      expect(all).toBeGreaterThan(0.8 * sum(emulated!.result.counts.executed))
+      expect(all).toBeLessThan(1.5 * sum(emulated!.result.counts.executed))
+    },
+  )
 
-  it('accounts for all cycles of its warps, by instruction', () => {
+  it('attributes all cycles of its warps to instructions', () => {
     const [launch] = predicted(rungOf('05')).launches
     const shares = launch!.instructions.reduce((sum, { share }) => sum + share, 0)
     expect(shares).toBeCloseTo(1)
@@ -69,7 +72,7 @@ describe('a predicted launch', () => {
     for (const used of Object.values(launch!.utilization)) expect(used).toBeLessThanOrEqual(1.01)
   })
 
-  it('takes longer if memory is slower, and less if clocks are higher', () => {
+  it('takes longer with slower memory, and less time with a higher clock', () => {
     const usual = predicted(rungOf('02')).ms
     const change = (over: Partial<PredictionGpu['values']>): number =>
       predicted(rungOf('02'), { ...gpu, values: { ...gpu.values, ...over } }).ms
@@ -77,7 +80,7 @@ describe('a predicted launch', () => {
     expect(change({ clockMHz: 2 * gpu.values.clockMHz })).toBeCloseTo(usual / 2, 6)
   })
 
-  it('is within its range, which is wider on a GPU that was never compared', () => {
+  it('is within its range, which is wider on a GPU that was not validated', () => {
     const { ms, lowMs, highMs } = predicted(rungOf('03'))
     expect(lowMs).toBeLessThan(ms)
     expect(highMs).toBeGreaterThan(ms)
@@ -88,16 +91,16 @@ describe('a predicted launch', () => {
 
   it.each([
     ['02', 'control-bits'],
-    // The warps of rung 01 read columns, which takes many wavefronts.
+    // The warps of rung 01 read columns, which requires many wavefronts.
     ['01', 'l1-replay'],
-  ] as const)('of rung %s takes less time without %s', (id, ablation) => {
+  ] as const)('of rung %s takes less time if %s is disabled', (id, ablation) => {
     const whole = predicted(rungOf(id))
     const without = predicted(rungOf(id), { ...gpu, ablate: [ablation] })
     expect(without.ms).toBeLessThan(whole.ms)
     expect(without.launches[0]!.stalls).not.toEqual(whole.launches[0]!.stalls)
   })
 
-  it('keeps its clock without the power cap, and its other values without L2 limits', () => {
+  it('has the full clock without the power cap, and unlimited L2 rates without L2 limits', () => {
     const { values } = gpu
     expect(ablatedValues(values, [])).toEqual(values)
     expect(ablatedValues(values, ['power-cap'])).toEqual({
@@ -109,14 +112,14 @@ describe('a predicted launch', () => {
     expect(l2BytesPerCycle).toBeGreaterThan(1e6 * values.l2BytesPerCycle)
   })
 
-  it('has no result for a job that does not end', () => {
+  it('is refused for a job that does not end', () => {
     expect(predict({ ...jobOf(rungOf('01'), 1), limit: 10 }, gpu)).toMatchObject({
       refused: 'too-long',
     })
   })
 })
 
-describe('a launch without one of its causes', () => {
+describe('a launch without one cause of stalls', () => {
   const without = (id: string) => {
     const rung = rungOf(id)
     const { ms, without: times } = predicted(rung, { ...gpu, removes: true })
@@ -128,14 +131,14 @@ describe('a launch without one of its causes', () => {
     expect(predicted(rungOf('01'))).not.toHaveProperty('without')
   })
 
-  it('takes at most as long, and scattered accesses gain most from full sectors', () => {
+  it('takes at most as long, and much less time with full sectors if accesses are scattered', () => {
     const { ms, times } = without('01')
     for (const left of Object.values(times)) expect(left).toBeLessThanOrEqual(ms)
     expect(times.sectors).toBeLessThan(0.7 * ms)
     expect(times.barriers).toBeUndefined()
   })
 
-  it('knows the barriers of a tile in shared memory', () => {
+  it('takes less time without the barriers of a tile in shared memory', () => {
     const { ms, times } = without('03')
     expect(times.barriers).toBeLessThan(ms)
   })

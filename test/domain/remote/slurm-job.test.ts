@@ -12,11 +12,11 @@ describe('the output of sbatch', () => {
   it.each([
     [['12345'], { id: '12345', cluster: null }],
     [['Welcome', '', '12345;alps', 'Quota: 12 %'], { id: '12345', cluster: 'alps' }],
-    // A number in the login banner appears before the job number.
+    // A number in the login banner precedes the job id.
     [['2026', '77'], { id: '77', cluster: null }],
     [['Submitted batch job 12'], null],
     [[], null],
-  ])('the job id is read from %j', (lines, id) => {
+  ])('returns the job id from %j', (lines, id) => {
     expect(submittedId(lines)).toEqual(id)
   })
 })
@@ -33,7 +33,7 @@ describe('the output of squeue', () => {
     ['12|SUSPENDED|None|n1', { state: 'running', node: 'n1' }],
     ['12|COMPLETING|None|n1', { state: 'ending', node: 'n1' }],
     ['12|NODE_FAIL|NodeDown|n1', { state: 'over' }],
-  ])('the queue line %s says the state of a job', (line, state) => {
+  ])('returns the job state from the line %s', (line, state) => {
     expect(stateOf(parseQueueLine(line)!)).toEqual(state)
   })
 
@@ -43,13 +43,13 @@ describe('the output of squeue', () => {
   })
 })
 
-describe('how a job without a result ended', () => {
+describe('the final state of a job without a result', () => {
   const step = (why: string): string =>
     `slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026 ${why} ***`
   it.each([
     ['TIMEOUT', null, null, 'TIMEOUT', true],
     [null, 'CANCELLED by 1000', null, 'CANCELLED', true],
-    // Slurm's queue no longer has the job, and the cluster has no accounting.
+    // Slurm's queue no longer lists the job, and the cluster has no accounting.
     ['RUNNING', null, step('DUE TO PREEMPTION'), 'PREEMPTED', true],
     ['RUNNING', null, step(''), 'CANCELLED', true],
     ['COMPLETED', null, null, 'COMPLETED', false],
@@ -62,7 +62,7 @@ describe('how a job without a result ended', () => {
   })
 })
 
-describe('options of a site', () => {
+describe('site-specific sbatch options', () => {
   it.each([
     [{ partition: 'gpu,gpu-long', constraint: '[a100|h100]&nvme', gres: 'gpu:h100:1' }, true],
     [{ time: '1-12:30:00', options: ['--disable-dcgm', '--reservation=lab'] }, true],
@@ -72,7 +72,7 @@ describe('options of a site', () => {
     [{ options: ['-p gpu'] }, false],
     [{ options: ['--array=1-9'] }, false],
     [{ time: '' }, false],
-  ])('the options %j are accepted or refused', (options, valid) => {
+  ])('are accepted or rejected: %j', (options, valid) => {
     expect(SlurmOptions.safeParse(options).success).toBe(valid)
   })
 })

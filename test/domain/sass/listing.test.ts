@@ -1,5 +1,5 @@
 /**
- * Tests the disassembler against NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
+ * Compares the disassembler with NVIDIA's. The encodings are from `cuobjdump -sass` of CUDA 13.0 on
  * five architectures. They cover every rung, lab and template, and kernels that use most of CUDA
  * C++. test/gpu/sass-pairs.mjs collects them.
  */
@@ -17,7 +17,7 @@ interface Pair {
   architecture: number
   address: number
   words: Words
-  /** The number of similar encodings. Only the first pair of each kind has it. */
+  /** Number of similar encodings. It is set only for the first pair of each kind. */
   count: number
   text: string
 }
@@ -43,8 +43,8 @@ const decode = ({ words, address, architecture }: Pair): Instruction | UnknownIn
   decodeInstruction(words, address, architecture)
 
 /**
- * Matches instructions that no kernel here needs: sparse, 1-bit, 4-bit and FP8 warp matrices, and
- * rare cluster operations.
+ * Matches instructions that no kernel in this project needs. They are sparse, 1-bit, 4-bit and FP8
+ * warp matrix products, and rare cluster operations.
  */
 const unsupported = /^(@\S+ )?(BMMA|HMMA\.SP|IMMA\.\d+\.S4|QMMA|REDAS|STAS)\b/
 
@@ -64,14 +64,14 @@ describe.each([90, 89, 86, 80, 75])('sm_%i', (architecture) => {
     expect(wrong).toEqual([])
   })
 
-  it('shows unsupported instructions as unknown, with address and bits', () => {
+  it('returns unsupported instructions as unknown, with their address and bits', () => {
     for (const pair of own.filter(({ text }) => unsupported.test(text)))
       expect(decode(pair)).toEqual({ unknown: true, address: pair.address, words: pair.words })
   })
 })
 
-describe('a bit that is flipped', () => {
-  /** The first pair of each opcode and architecture. */
+describe('a flipped bit', () => {
+  /** The first pair for each combination of opcode and architecture. */
   const samples = [
     ...new Map(
       pairs.map((pair) => [`${pair.architecture} ${pair.words[0] & 0xfff}`, pair] as const),
@@ -79,13 +79,13 @@ describe('a bit that is flipped', () => {
   ].filter((pair) => !('unknown' in decode(pair)))
 
   /**
-   * Returns whether some bits are not printed. On sm_80 to sm_89, every access encodes a memory
-   * descriptor's register that the text does not show.
+   * Returns whether the text omits some bits. On sm_80 to sm_89, every access encodes the register
+   * of a memory descriptor that is not printed.
    */
   const hasSilentBits = ({ architecture, text }: Pair): boolean =>
     architecture >= 80 && architecture < 90 && /\[R\d+(\.64)?[\]+]/.test(text)
 
-  it('makes another instruction or none, never the same', () => {
+  it('changes the decoded instruction or makes it unknown', () => {
     expect(samples.length).toBeGreaterThan(400)
     const same: string[] = []
     for (const pair of samples.filter((pair) => !hasSilentBits(pair))) {
@@ -100,7 +100,7 @@ describe('a bit that is flipped', () => {
     expect(same).toEqual([])
   })
 
-  it('makes no form with a third source of an LEA that has two', () => {
+  it('does not add a third source to an LEA with two sources', () => {
     const words = [0x03037411, 0, 0x078fcaff, 0x000fc600] as const
     expect(decodeInstruction(words, 0, 90)).toMatchObject({ unknown: true })
     const own = [0x03037211, 0, 0x078fcaff, 0x000fc600] as const
@@ -113,7 +113,7 @@ describe('an instruction', () => {
     decodeInstruction(words, 0x20, 90)
   const plain = { negated: false, absolute: false, inverted: false, suffixes: [] }
 
-  it('has its operands by kind', () => {
+  it('has operands with their kinds', () => {
     // @!P1 LDG.E.128 R12, desc[UR6][R4.64+0x10]
     expect(of(0x040c9981, 0x00001006, 0x0c1e1d00, 0x001e2200)).toEqual({
       address: 0x20,
@@ -137,7 +137,7 @@ describe('an instruction', () => {
     })
   })
 
-  it('has half of a float or a whole negative number as its immediate', () => {
+  it('has a float or a negative integer as its immediate', () => {
     // FFMA R4, -R3, R5, 1 and IADD3 R4, R5, -0x1, RZ
     expect(of(0x03047423, 0x3f800000, 0x00000105, 0x000fc800)).toMatchObject({
       operands: [

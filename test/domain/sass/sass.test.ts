@@ -31,7 +31,7 @@ const names = (registers: readonly number[]) => registers.map(nameOf).join(' ')
 
 describe('the registers of an instruction', () => {
   it.each([
-    // Columns: the instruction text, the registers written, and the registers read.
+    // The columns are the instruction text, the written registers, and the read registers.
     ['FFMA R3, R13, R18.reuse, -R3', 'R3', 'R13 R18 R3'],
     [
       '@!P1 LDG.E.128.CONSTANT R40, desc[UR12][R24.64+0x20]',
@@ -71,7 +71,7 @@ describe('the registers of an instruction', () => {
     expect(use.guarded).toBe(text.startsWith('@'))
   })
 
-  it('of a warpgroup instruction are as many as its tile has columns', () => {
+  it('of a warpgroup instruction depend on the number of columns of its tile', () => {
     const { writes, reads } = registersOf('HGMMA.64x256x16.F32 R24, gdesc[UR4], R24, gsb0')
     expect(writes).toHaveLength(128)
     expect(names(reads.slice(0, 5))).toBe('UR4 UR5 UR6 UR7 R24')
@@ -91,7 +91,7 @@ const loop = code(
 )
 
 describe('control flow', () => {
-  it('follows jumps, and continues if they may not be taken', () => {
+  it('follows jumps, and also continues after conditional jumps', () => {
     const flow = controlFlow(loop)
     expect(flow.branches).toEqual([{ from: 6, to: 2 }])
     expect(flow.successors[6]).toEqual([2, 7])
@@ -99,18 +99,18 @@ describe('control flow', () => {
     expect(flow.whole).toBe(true)
   })
 
-  it('returns from a function to the instruction after its call', () => {
+  it('returns from a function to the instruction after the call', () => {
     const flow = controlFlow(code('CALL.REL.NOINC 0x30', 'EXIT', 'NOP', 'RET.REL.NODEC R20 0x0'))
     expect(flow.successors[0]).toEqual([3, 1])
     expect(flow.successors[3]).toEqual([1])
   })
 
-  it('is incomplete if a jump goes to a register', () => {
+  it('is incomplete if the target of a jump is in a register', () => {
     expect(controlFlow(code('BRX R4 -0x30', 'EXIT')).whole).toBe(false)
     expect(liveRegisters(code('BRX R4 -0x30', 'EXIT'))).toBeNull()
   })
 
-  it('gives arrows over the same rows different lanes, the inner one the near one', () => {
+  it('assigns different columns to overlapping arrows, with shorter arrows closer to the code', () => {
     const arrows = arrowLanes(
       [
         { from: 20, to: 1 },
@@ -128,13 +128,13 @@ describe('control flow', () => {
 })
 
 describe('live registers', () => {
-  it('are held around a loop, and no longer', () => {
+  it('stay live throughout a loop, but not after their last use', () => {
     const live = liveRegisters(loop)!
     expect(live.map(({ general }) => general)).toEqual([1, 2, 3, 3, 2, 2, 2, 1, 0])
     expect(live.map(({ predicate }) => predicate)).toEqual([0, 0, 0, 0, 0, 1, 1, 0, 0])
   })
 
-  it('begin at the first write of a value, even under a guard', () => {
+  it('begin at the first write of a value, even if the write has a guard', () => {
     const live = liveRegisters(
       code(
         'MOV R1, RZ',
@@ -147,7 +147,7 @@ describe('live registers', () => {
     expect(live.map(({ general }) => general)).toEqual([1, 1, 2, 2, 0])
   })
 
-  it('of twenty thousand instructions are found', () => {
+  it('are computed for twenty thousand instructions', () => {
     const body = Array.from(
       { length: 19_998 },
       (_, at) => `FFMA R${at % 200}, R1, R2, R${at % 200}`,
@@ -157,16 +157,16 @@ describe('live registers', () => {
   })
 })
 
-// Compare a rung's cubin with ncu's listing of the same machine code in the deep recording,
-// including source lines. 03_shared_tile.cubin was built from the recorded rung with the same
-// flags: -DSTEPS=2 -DTILE=32.
+// Compare a rung's cubin with ncu's listing in the deep recording, including source lines. Both
+// contain the same machine code. 03_shared_tile.cubin was built from the recorded rung with the
+// same flags: -DSTEPS=2 -DTILE=32.
 
 const cubin = packedRow('cubins.jsonl', '03_shared_tile.cubin').bytes
 
 const inRung = (places: readonly { file: string | null; line: number | null }[]): number[] =>
   places.filter(({ file }) => basename(file!).startsWith('03_shared_tile')).map(({ line }) => line!)
 
-it('the printed listing is the same code at the same lines', async () => {
+it('the listing has the same instructions and source lines as in ncu', async () => {
   const { deep } = await openSession(setupIn(await tempDir()), 'recorded:gemm-fp32-h200-4096-deep')
   const recorded = (await deep('03_shared_tile'))!.kernels[0]!.instructions
   const { code, lines } = readCubin(cubin).kernels[0]!
@@ -177,8 +177,8 @@ it('the printed listing is the same code at the same lines', async () => {
     const [a, b, c, d] = words.subarray(offset / 4, offset / 4 + 4)
     const instruction = decodeInstruction([a!, b!, c!, d!], offset, 90) as Instruction
     expect(`${offset}: ${printOpcode(instruction)}`).toBe(`${offset}: ${opcode}`)
-    // ncu lists a call only if the call has its own row. Our table lists the call for every inlined
-    // row. Header lines have changed since the recording.
+    // ncu lists a call only if the call has its own row. The line table lists the call for every
+    // inlined row. Header lines have changed since the recording.
     const own = placesOf(lines, offset)
     const theirs = [{ file, line }, ...inlinedFrom]
     expect(own.length).toBeGreaterThanOrEqual(theirs.length)

@@ -1,34 +1,38 @@
 /**
- * Tensor-core sums (`tensor-core-sums.ts`) as WebAssembly with a separate memory, two columns at a
- * time.
+ * Computes tensor-core sums (`tensor-core-sums.ts`) in a WebAssembly module that has its own
+ * memory. The code processes two columns at a time.
  */
 import { Code, encodeModule, i32, scalar, v128, vector } from '../wasm'
 
 interface SumForm {
   rows: number
-  /** Number of columns, which must be a multiple of four. */
+  /** Number of columns, a multiple of four. */
   columns: number
   depth: number
   /**
-   * Smallest normal magnitude of a factor and of the addend. Smaller numbers use the same exponent.
+   * Smallest normal magnitude of a factor and of the addend. Denormals are aligned with the
+   * exponent of this magnitude.
    */
   leastNormal: number
   leastAddend: number
-  /** Number of bits kept below the largest exponent. */
+  /** Number of bits that an aligned term keeps below the largest exponent. */
   bits: number
 }
 
 interface AlignedSums {
-  /** Elements of the left matrix, row by row, with `depth` elements per row. */
+  /** Elements of the left matrix in row-major order, with `depth` elements per row. */
   left: Float64Array
-  /** Elements of the right matrix: for each k, one element per column. */
+  /** Elements of the right matrix in row-major order. Row k has one element per column. */
   right: Float64Array
-  /** Sums row by row. They hold the addends before `add` and the untruncated sums after it. */
+  /**
+   * Sums in row-major order. The array contains the addends before `add` and the untruncated sums
+   * after it.
+   */
   sums: Float64Array
   add(): void
 }
 
-/** Magnitude below that of any product. */
+/** Magnitude smaller than that of any product. */
 const leastMagnitude = 2 ** -300
 /** Mask of a double's exponent bits. */
 const exponentBits = [0, 0x7ff00000] as const
@@ -38,7 +42,7 @@ const load64Splat = 0x0a
 
 /**
  * Replaces each double on the stack with the power of two of its exponent. Zeros stay 0. The local
- * `value` holds the same doubles.
+ * `value` contains the same doubles.
  */
 export function toMagnitudes(code: Code, value: number, leastNormal: number): void {
   code.words(...exponentBits, ...exponentBits)
@@ -51,7 +55,7 @@ export function toMagnitudes(code: Code, value: number, leastNormal: number): vo
   code.vector(vector.and)
 }
 
-/** Sets `scale` to the magnitude of `addend`, the initial largest magnitude. */
+/** Sets `scale` to the magnitude of `addend`. The products can only increase it. */
 export function beginScale(code: Code, scale: number, addend: number, leastNormal: number): void {
   code.splatDouble(leastMagnitude)
   code.get(addend)
@@ -63,8 +67,8 @@ export function beginScale(code: Code, scale: number, addend: number, leastNorma
 const [bias, highShift] = [1023, 20]
 
 /**
- * Pushes 2 ** `bits` divided by the powers of two in `value`. It subtracts exponents, which is much
- * faster than division.
+ * Pushes 2 ** `bits` divided by the powers of two in `value`. Subtracting exponents is much faster
+ * than dividing.
  */
 function pushInverse(code: Code, value: number, bits: number): void {
   const high = (2 * bias + bits) * 2 ** highShift
@@ -73,16 +77,19 @@ function pushInverse(code: Code, value: number, bits: number): void {
   code.vector(vector.longSub)
 }
 
-/** Pushes an aligned sum as a plain number. */
+/** Pushes an aligned sum, converted back to an ordinary number. */
 export function pushSum(code: Code, scale: number, sum: number): void {
   code.get(sum)
   pushInverse(code, scale, 0)
   code.vector(vector.doubleMul)
 }
 
-/** Converts the largest magnitude in `scale` to the alignment factor and aligns `sum` with it. */
+/**
+ * Replaces the largest magnitude in `scale` with the alignment factor and aligns `sum` with that
+ * factor.
+ */
 export function align(code: Code, scale: number, sum: number, bits: number): void {
-  // Infinities and NaNs are added unchanged.
+  // Infinities and NaNs are not aligned.
   code.splatDouble(2 ** bits)
   code.get(scale)
   code.get(scale)
@@ -99,7 +106,7 @@ export function align(code: Code, scale: number, sum: number, bits: number): voi
   code.set(sum)
 }
 
-/** Runs `body` for each value of `counter` from 0 up to `end`. */
+/** Writes a loop that runs `body` for each value of `counter` from 0 up to `end` (exclusive). */
 function repeat(code: Code, counter: number, end: number, step: number, body: () => void): void {
   code.constant(0)
   code.set(counter)
@@ -205,8 +212,8 @@ function make({ rows, columns, depth, leastNormal, leastAddend, bits }: SumForm)
 const known = new Map<string, AlignedSums>()
 
 /**
- * Returns the sums for one number format. All callers share one instance, because `add` keeps no
- * state between calls.
+ * Returns the arrays and the `add` function for one number format. All callers share one instance,
+ * because `add` keeps no state between calls.
  */
 export function alignedSums(form: SumForm): AlignedSums {
   const key = Object.values(form).join()

@@ -1,4 +1,4 @@
-/** Floating-point and integer arithmetic of a run. */
+/** Writers for the floating-point and integer arithmetic in a run of instructions. */
 import { type Operand, truePredicate } from '../../sass/instruction'
 import { scalar, vector, highPart, lowHalves, evenWords, oddWords, zipLow, zipHigh } from '../wasm'
 import {
@@ -159,7 +159,7 @@ export function multiplyAdd(
   run.write(destination)
 }
 
-/** Adds 1 if the predicate is true. A true mask is -1. */
+/** Adds 1 if the predicate is true. The mask of a true predicate is -1. */
 function addCarry(run: RunWriter, operand: Predicate | undefined): void {
   if (operand === undefined) return
   run.predicateVector(operand)
@@ -187,9 +187,9 @@ export function addThree(
     if (has('X')) for (const operand of ins) addCarry(run, operand)
     return run.write(destination)
   }
-  // A sum with a carry has two addends, and the second may be subtracted.
+  // A sum with a carry output has two addends, and the second addend may be subtracted.
   const addends = sources.filter((operand) => !isZero(operand))
-  // A negated 0 produces a carry.
+  // Negating a 0 produces a carry, which this code does not support.
   if (sources.some((operand) => isZero(operand) && 'negated' in operand && operand.negated))
     return unsupported()
   const [first, second] = addends

@@ -1,4 +1,4 @@
-/** Truth tables and comparisons of a run. */
+/** Writers for the truth tables and comparisons in a run of instructions. */
 import type { Instruction } from '../../sass/instruction'
 import { predicateTrue } from '../warp'
 import { scalar, vector } from '../wasm'
@@ -14,7 +14,7 @@ const comparisons: Record<string, { signed: number; unsigned: number; float: num
   NE: { signed: vector.intNe, unsigned: vector.intNe, float: vector.floatNe },
 }
 
-/** The opposite of each comparison for ordered numbers. */
+/** Maps each comparison to its opposite for ordered numbers. */
 const opposite: Record<string, string> = {
   LT: 'GE',
   LE: 'GT',
@@ -32,7 +32,7 @@ interface LogicCodes {
 }
 
 /**
- * Writes a truth table of three inputs as its minterms or as the complement of the other minterms.
+ * Writes a truth table of three inputs as an OR of its minterms. Common tables use shorter code.
  */
 function truthTable(
   run: RunWriter,
@@ -198,8 +198,8 @@ export function compareInts(
   }
   if (!has('EX')) compare(unsigned ? codes.unsigned : codes.signed)
   else {
-    // The high word decides the comparison. If the high words are equal, the result of the low word
-    // decides.
+    // The high word decides the comparison. If the high words are equal, the result of the low-word
+    // comparison decides.
     const strict = comparisons[name === 'GE' ? 'GT' : name === 'LE' ? 'LT' : name]!
     compare(unsigned ? strict.unsigned : strict.signed)
     run.predicateVector(operands.ins[1])

@@ -1,9 +1,9 @@
 /**
- * Executes HMMA for a whole warp as WebAssembly, two columns at a time. The arithmetic is the same
- * as in the instruction's step (`hmma.ts`).
+ * Executes HMMA for a whole warp in WebAssembly, two columns at a time. The results match the
+ * interpreted instruction (`hmma.ts`).
  *
- * Each lane holds row lane / 4 of the fragments, so four words of a register form one matrix row. A
- * separate pass first aligns all addends to the largest magnitude.
+ * Each lane has the fragment elements of row lane / 4. Four words of a register therefore form one
+ * matrix row. A separate pass first aligns all addends to the largest magnitude.
  */
 import { zeroRegister, type Instruction, type RegisterOperand } from '../../sass/instruction'
 import { nanBits } from '../float'
@@ -16,7 +16,7 @@ import { kept } from '../tensor-core-sums'
 const registerBytes = 4 * lanes
 const rowBytes = 16
 const rowsOfLoop = 8
-/** Columns that two doubles hold, in the register order of a sum. */
+/** Columns of the two doubles in each vector, in the register order of a sum. */
 const columnPairs = [
   [0, 2],
   [4, 6],
@@ -27,7 +27,10 @@ const columns = 8
 
 type Type = 'TF32' | 'BF16' | 'F16'
 
-/** Converts the words on the stack to floats. For packed halves, it converts the half at `place`. */
+/**
+ * Converts the words on the stack to floats. For packed halves, `place` selects the half to
+ * convert.
+ */
 function pushFloats(code: Code, type: Type, place: number, halves: number): void {
   if (type === 'TF32') {
     code.splat(tensorFloatMask)
@@ -44,7 +47,7 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
     code.constant(16)
     code.vector(vector.shrU)
     code.set(halves)
-    // Shift the exponent into position and add the float's bias. The highest exponent becomes
+    // Shift the exponent into position and correct the bias for FP32. The highest exponent becomes
     // infinity.
     code.get(halves)
     code.splat(0x7fff)
@@ -70,13 +73,13 @@ function pushFloats(code: Code, type: Type, place: number, halves: number): void
   }
 }
 
-/** Mask of a double's bits below a float's mantissa. */
+/** Mask of a double's mantissa bits that a float lacks. */
 const lowBits = [0xe0000000 | 0, -1] as const
 const leastDenormal = 2 ** -149
 
 /**
- * Returns the function of an instruction, or null if the instruction must use its step. The
- * function has the parameters of an access.
+ * Returns the function of an instruction, or null if the instruction must be interpreted. The
+ * function has the same parameters as a compiled memory access.
  */
 export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): Code | null {
   const shape = modifiers.map((word) => /^168(4|8|16)$/.exec(word)).find(Boolean)
@@ -103,7 +106,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
   const [pointer, count] = [code.local(i32), code.local(i32)]
   const [halves, factor, loaded] = [local(), local(), local()]
   const floats = Array.from({ length: columns }, local)
-  /** Locals for elements of B, indexed by k and column pair. */
+  /** Locals for the elements of B, indexed by k and column pair. */
   const right = Array.from({ length: depth }, () => columnPairs.map(local))
   const rightSizes = right.map((pairs) => pairs.map(local))
   const factors = right.map(local)
@@ -117,7 +120,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     code.get(base)
     code.vectorMemory(vector.load, (register.index + part) * registerBytes + offset)
   }
-  /** Moves word `word` of two vectors into the low half of one vector. */
+  /** Moves the word at index `word` of two vectors into the low half of one vector. */
   const pick = (first: number, second: number, word: number): void => {
     code.get(first)
     code.get(second)
@@ -204,7 +207,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
     for (const odd of [0, 1]) {
       const result = results[2 * half + odd]!
       for (const pair of [2 * odd, 2 * odd + 1]) {
-        // Truncate to a float's mantissa and to the bits of a denormal float.
+        // Truncate to the mantissa of a float, or to the bits of a denormal float.
         pushSum(code, scales[pair]!, sums[pair]!)
         code.words(...lowBits, ...lowBits)
         code.vector(vector.and)
@@ -226,7 +229,7 @@ export function matrixProduct({ mnemonic, modifiers, operands }: Instruction): C
       code.set(result)
     }
   }
-  // The result may overwrite a register of A, because all rows of A have been read by now.
+  // The destination may overlap the registers of A, but all rows of A have been read by now.
   for (const [part, result] of results.entries()) {
     code.get(pointer)
     code.get(result)

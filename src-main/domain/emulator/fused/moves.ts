@@ -1,4 +1,4 @@
-/** Instructions of a run that move values: constants, bytes and predicates. */
+/** Writers for the instructions in a run that move constants, bytes and predicates. */
 import type { Operand } from '../../sass/instruction'
 import { predicateTrue } from '../warp'
 import { vector } from '../wasm'
@@ -50,13 +50,13 @@ export function permute(run: RunWriter, { sources, destination }: Operands): voi
 }
 
 /**
- * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant through the tensor pipe's port. Compilers emit this
- * form.
+ * HFMA2.MMA R1, -RZ, RZ, x, y: loads a constant. Compilers emit this form to use the issue port of
+ * the tensor pipe.
  */
 export function halfConstant(run: RunWriter, { sources, destination }: Operands): void {
   const [a, b, c] = sources
   if (!a || !b || c?.kind !== 'immediate' || !isZero(a) || !isZero(b)) return unsupported()
-  // A constant of -0 is unsupported, because the addition -0 + 0 returns 0.
+  // The constant -0 is unsupported, because the addition -0 + 0 returns +0.
   if ((c.bits & 0x7fff) === 0 && c.bits & 0x8000) return unsupported()
   if ((c.bits & 0x7fff0000) === 0 && c.bits & 0x80000000) return unsupported()
   run.code.splat(c.bits)

@@ -1,6 +1,6 @@
 /**
- * Writes the WebAssembly frame of a run: operands, the loop over the lanes, and locals for
- * registers and predicates.
+ * Writes the WebAssembly function of a run. A run is a sequence of arithmetic instructions. The
+ * writer handles operands, the loop over the lanes, and the locals for registers and predicates.
  */
 import {
   type Instruction,
@@ -14,26 +14,27 @@ import { Code, i32, scalar, v128, vector } from '../wasm'
 import { guardOf } from '../guard'
 import { predicateIndex, type Operands } from '../site-operands'
 
-/** Settings shared by all runs of a launch. */
+/** Settings shared by all runs of arithmetic in a launch. */
 export interface FusedSetting {
-  /** Number of register rows before the rows of the uniform registers. */
+  /** Number of register rows that precede the rows of the uniform registers. */
   registers: number
   /**
-   * Returns the place of a constant-bank word, or null past the end of the bank. All places are
-   * byte offsets into the launch's tables.
+   * Returns the byte offset of a constant-bank word in the launch's tables, or null past the end of
+   * the bank. All names that end in `Place` are byte offsets into these tables, except
+   * `predicatePlace`.
    */
   constantPlace(bank: number, offset: number): number | null
-  /** Whether the CPU rounds a * b + c once. */
+  /** Whether the CPU rounds a * b + c only once. */
   nativeMultiplyAdd: boolean
   /**
-   * Index of the imported function that rounds a * b + c for four lanes, and the place of its
+   * Index of the imported function that rounds a * b + c for four lanes, and the byte offset of its
    * operands.
    */
   fixFunction: number
   fixPlace: number
-  /** Place of the counters of active lanes for guarded instructions. Each counter has 8 bytes. */
+  /** Byte offset of the active-lane counters for guarded instructions. Each counter has 8 bytes. */
   onPlace: number
-  /** Byte offset of the first predicate from the warp's registers. */
+  /** Byte offset of the first predicate, relative to the warp's registers. */
   predicatePlace: number
 }
 
@@ -42,7 +43,7 @@ class Unsupported extends Error {}
 const isUnsupported = new Unsupported()
 
 /**
- * Throws a shared error object. Kernels can throw the error for every other instruction, and
+ * Throws a shared error object. A kernel can trigger this error at every other instruction, and
  * capturing a stack trace each time would be slow.
  */
 export const unsupported = (): never => {
@@ -67,7 +68,7 @@ export const isZero = (operand: Operand): boolean =>
 const nan = 0x7fffffff
 
 /**
- * Writes one run. Parameters of the compiled function are the warp's byte address and the lane
+ * Writes one run. The compiled function takes the byte address of the warp's registers and the lane
  * mask.
  */
 export class RunWriter {
@@ -86,7 +87,7 @@ export class RunWriter {
   private readonly predicates = new Map<number, number>()
   private changed = new Set<number>()
   /**
-   * Whether the current instruction is active for all lanes, and the locals that hold the active
+   * Whether the current instruction is active for all lanes, and the locals that store the active
    * lanes.
    */
   private everywhere = false
@@ -128,7 +129,7 @@ export class RunWriter {
     return local
   }
 
-  /** Pushes the mask of a predicate operand for all lanes. */
+  /** Pushes the mask of a predicate operand over all lanes. */
   predicateValue(operand: Predicate): void {
     const index = predicateIndex(operand)
     if (index === predicateTrue) {
@@ -142,7 +143,7 @@ export class RunWriter {
     }
   }
 
-  /** Expands the mask on the stack to a vector for this group of lanes. */
+  /** Expands the mask on the stack to a vector for the current group of four lanes. */
   expand(): void {
     this.code.get(this.shift)
     this.code.op(scalar.shrUnsigned)
@@ -266,7 +267,8 @@ export class RunWriter {
   }
 
   /**
-   * Appends an instruction. Writes nothing and returns false if the instruction must use its step.
+   * Appends an instruction. Writes nothing and returns false if the instruction must be
+   * interpreted.
    */
   add(
     instruction: Instruction,
@@ -318,7 +320,7 @@ export class RunWriter {
     code.countLanes(this.setting.onPlace + 8 * index, this.execBits)
   }
 
-  /** Returns the whole function, or null if the run is empty. */
+  /** Returns the complete function, or null if the run is empty. */
   finish(): Code {
     const inner = this.code.take()
     const { code } = this

@@ -1,4 +1,7 @@
-/** Opcodes for branches, calls, convergence, barriers, and data exchange between lanes of a warp. */
+/**
+ * Opcodes for branches, calls, convergence, barriers, and data exchange between the lanes of a
+ * warp.
+ */
 import {
   a,
   alu,
@@ -27,12 +30,12 @@ import {
 } from '../parts'
 import { type Encoding, specialRegisters } from '../instruction'
 
-/** Condition of a control instruction in addition to its guard. */
+/** Condition of a control instruction, in addition to its guard. */
 const condition = unlessTrue(ps(87))
 
 /**
  * Returns the branch distance in bytes. On sm_90, the low bits are stored separately at bit 16. On
- * older GPUs, all bits start at bit 34.
+ * older GPUs, the whole field starts at bit 34.
  */
 const branchDistance = (encoding: Encoding, architecture: number): number =>
   architecture >= 90
@@ -41,7 +44,10 @@ const branchDistance = (encoding: Encoding, architecture: number): number =>
 const branchTarget: Part = (draft) => {
   target((encoding) => branchDistance(encoding, draft.architecture))(draft)
 }
-/** Offset that is added to a register and to the address of the next instruction. */
+/**
+ * Adds an offset. The target is the sum of the offset, a register, and the address of the next
+ * instruction.
+ */
 const branchOffset: Part = ({ encoding, architecture, operands }) => {
   const bits = branchDistance(encoding, architecture)
   if (!Number.isSafeInteger(bits)) encoding.known = false
@@ -51,7 +57,7 @@ const collective = flag(86, 'COLLECTIVE')
 const collectiveTarget = when(86, 1, 1, [branchTarget])
 const reconvergence = target((encoding) => encoding.bits(34, 30) * 4)
 
-/** One half of a return address. */
+/** Adds the operand that selects one half of the return address. */
 const returnAddress: Part = ({ encoding, operands }) => {
   operands.push({ kind: 'word', text: encoding.bit(31) ? 'Rpc.HI' : 'Rpc.LO' })
 }
@@ -91,7 +97,7 @@ const barrierKinds: readonly Part[] = [
   when(77, 3, 2, [choice(74, 2, ['POPC', 'AND', 'OR'])]),
   flag(80, 'DEFER_BLOCKING'),
 ]
-/** Number of threads at the barrier, if not all threads participate. */
+/** Number of threads that participate in the barrier, unless all threads do. */
 const barrierThreads: Part = when(42, 12, 0, [], [int(42, 12)])
 const reduced: Part = when(77, 3, 2, [ps(87)])
 
@@ -200,7 +206,10 @@ export const controlOpcodes: Opcode[] = [
   opcode(0xdc7, 'UCGABAR_WAIT', fixed(91, 1, 1)),
 ]
 
-/** Returns a part that omits RZ and URZ destinations, which are not printed. */
+/**
+ * Returns a part that omits the destination if it is RZ or URZ. The disassembler does not print
+ * these destinations.
+ */
 function unlessDestination(part: Part): Part {
   return (draft) => {
     part(draft)
@@ -218,7 +227,7 @@ function scoreboard({ encoding, operands }: Draft): void {
   operands.push({ kind: 'scoreboard', index: encoding.bits(44, 3), group: false })
 }
 
-/** Adds the additional scoreboards to wait for. */
+/** Adds the set of additional scoreboards that the instruction waits for. */
 function waited({ encoding, operands }: Draft): void {
   const mask = encoding.bits(32, 6)
   if (mask === 0) return

@@ -52,10 +52,10 @@ const comparisons = [
 ]
 const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 
-/** Predicate that selects between two results. For minimum and maximum, it is `PT` or `!PT`. */
+/** Predicate that selects one of two results. For minimum and maximum, it is `PT` or `!PT`. */
 const selector = ps(87)
 
-/* Suffixes of packed halves. They select the half that a source supplies to both lanes. */
+/* Suffixes of packed halves. They determine which half of a source is used for both results. */
 const halves = ['', 'F32', 'H0_H0', 'H1_H1']
 const halvesAt: Readonly<Record<number, number>> = { 24: 74, 32: 60, 64: 81 }
 const half = ({ encoding }: Draft, at: number): string[] =>
@@ -68,7 +68,10 @@ const h2: SourceOptions = {
   at64: [84, 83],
   bf16At: 85,
 }
-/** Suffix of the second factor of a complex product: its low half, and its negated high half. */
+/**
+ * Returns the suffix of the second factor in a complex product, which consists of its low half and
+ * its negated high half.
+ */
 const complexHalf = (draft: Draft, at: number): string[] =>
   at === 32 && draft.encoding.bits(60, 2) === 0 && draft.encoding.bit(86)
     ? ['H0_NH1']
@@ -86,7 +89,7 @@ const halfSetParts = (result: Part[], more: Part[] = []): Part[] => [
   ...result,
 ]
 
-/** Condition for turning negative results into zero. */
+/** Condition under which negative results become zero. */
 const relu: Part = when(79, 1, 1, [unlessTrue(ps(87))])
 
 export const floatOpcodes: Opcode[] = [
@@ -186,7 +189,7 @@ const floatSource = { neg: true, abs: true, imm: 'f32' } as const
 const toNearest = choice(78, 2, ['', 'RM', 'RP', 'RZ'])
 const toInteger = choice(78, 2, ['', 'FLOOR', 'CEIL', 'TRUNC'])
 
-/** Returns the suffix for the half or byte of a register that a narrow source uses. */
+/** Returns the suffix that selects a half or byte of a register as the source. */
 const part = ({ encoding }: Draft): string[] => {
   const which = encoding.bits(60, 2)
   const narrow = encoding.bits(84, 2)
@@ -202,8 +205,8 @@ const narrowFloat = when(
 )
 
 /**
- * An integer format with 2 bits for the size and one bit for the sign. Signed 32-bit is not
- * printed.
+ * Adds the name of an integer format. The size has 2 bits, and the sign has one bit. Signed 32-bit
+ * is not printed.
  */
 const integer =
   (sizeAt: number, signAt: number): Part =>
@@ -212,7 +215,7 @@ const integer =
     if (name !== 'S32') modifiers.push(name)
   }
 
-/** Rounding to an integer keeps the number format. */
+/** Requires that rounding to an integer does not change the number format. */
 const sameFormat: Part = ({ encoding }) => {
   if (encoding.bits(sourceBits, 2) !== encoding.bits(75, 2)) encoding.known = false
 }

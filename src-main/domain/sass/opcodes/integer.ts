@@ -33,7 +33,7 @@ export const unsigned = flag(73, '', 'U32')
 export const integerComparisons = ['F', 'LT', 'EQ', 'LE', 'GT', 'NE', 'GE', 'T']
 export const combination = choice(74, 2, ['AND', 'OR', 'XOR'])
 const carryIn = ps(87)
-/** Without a third source, only the two-source forms are known. */
+/** For an opcode without a third source, only the two-source forms are known. */
 const withoutC = when(9, 3, ab, [fixed(64, 8, 255)], [fixed(9, 3, ab[0]!)])
 
 const setp = (aSource: Part, bSource: Part): Part[] => [
@@ -226,8 +226,8 @@ export const integerOpcodes: Opcode[] = [
 ]
 
 /**
- * Adds MOV, IADD or SHL to the name of IMAD. The compiler uses IMAD to move, add or shift values
- * when the other pipe is busy.
+ * Adds MOV, IADD or SHL to the name of IMAD. The compiler uses IMAD to move, add or shift values if
+ * the ALU pipe is busy.
  */
 function whatItDoes({ encoding, modifiers }: Draft): void {
   if (encoding.bit(74)) return
@@ -241,7 +241,7 @@ function whatItDoes({ encoding, modifiers }: Draft): void {
   } else if (form <= 3 && isZero(24) && isZero(form === 1 ? 32 : 64)) modifiers.push('MOV')
 }
 
-/** Reads PLOP3's first truth table, whose bits are on both sides of the predicates. */
+/** Adds the first truth table of PLOP3. Its bits are located on both sides of a predicate. */
 export function splitTable({ encoding, operands }: Parameters<Part>[0]): void {
   operands.push({
     kind: 'immediate',

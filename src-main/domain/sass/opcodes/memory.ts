@@ -1,4 +1,4 @@
-/** Opcodes for loads, stores, atomics and copies of the load-store unit, and for fences. */
+/** Opcodes for the loads, stores, atomics and copies of the load-store unit, and for fences. */
 import type { ConstantOperand } from '../instruction'
 import {
   always,
@@ -41,21 +41,24 @@ const ordersBefore80 = [
   'STRONG.SYS',
 ]
 
-/** Memory order and scope. The encoding of the four bits changed with sm_80. */
+/** Memory order and scope. The meaning of the four bits changed with sm_80. */
 const order = (at: number): Part =>
   before(80, [choice(at, 4, ordersBefore80)], [choice(at, 4, orders)])
 
-/** Bit positions of an address: a register, an offset, and possibly a uniform register. */
+/**
+ * Bit positions of an address, which consists of a register, an offset, and possibly a uniform
+ * register.
+ */
 interface Address {
   offset?: readonly [at: number, width: number]
   uniformAt: number
-  /** Bit that is set if there is a uniform register. */
+  /** Position of the bit that is set if the address has a uniform register. */
   uniformIf?: number
-  /** Bit that makes the uniform register a descriptor. */
+  /** Position of the bit that makes the uniform register a descriptor. */
   descriptorIf?: number
-  /** Bit that makes the address register a pair. */
+  /** Position of the bit that makes the address register a pair. */
   wideIf?: number
-  /** Position of the register's scale factor. */
+  /** Position of the scale factor for the register. */
   scaleAt?: number
   registerAt?: number
 }
@@ -78,8 +81,8 @@ const address = ({
       wide: wideIf !== undefined && encoding.bit(wideIf),
       scale: scaleAt === undefined ? 1 : ([1, 4, 8, 16] as const)[encoding.bits(scaleAt, 2)]!,
       uniform: descriptor ? null : index,
-      // sm_80 to sm_89 encode a descriptor in every access but print only the descriptors that
-      // matter.
+      // sm_80 to sm_89 encode a descriptor in every access. The disassembler prints it only if bit
+      // 101 is set.
       descriptor: descriptor && (architecture >= 90 || encoding.bit(101)) ? index : null,
       offset,
     }
@@ -96,7 +99,10 @@ const cacheLine = memory(({ encoding }) => ({ register: encoding.bits(24, 8), of
 const globalLoad = address({ uniformAt: 32, descriptorIf: 76, wideIf: 90 })
 const globalStore = address({ uniformAt: 64, descriptorIf: 76, wideIf: 90 })
 
-/** Trailing predicate, stored inverted. 0 means PT. */
+/**
+ * Adds the trailing predicate, whose number is stored inverted. A value of 0 means PT, which is not
+ * printed.
+ */
 const lastPredicate: Part = ({ encoding, operands }) => {
   const index = encoding.bits(64, 3) ^ 7
   const negated = encoding.bit(67)
@@ -142,8 +148,8 @@ const floatAtomicTypes = choice(73, 4, {
   15: 'F64.RN',
 })
 /**
- * Operands of an atomic: the predicate, the destination of the old value, the address and the
- * value.
+ * Returns the opcode of an atomic. Its operands are a predicate, the destination of the old value,
+ * the address and the value.
  */
 const atomic = (code: number | number[], mnemonic: string, types: Part): Opcode =>
   opcode(
@@ -205,7 +211,7 @@ const constantAddress =
     operands.push(operand)
   }
 
-/** Destination of an asynchronous copy from global memory. */
+/** Destination address of an asynchronous copy from global memory. */
 const copyTarget = memory(({ encoding }) => ({
   register: encoding.bits(16, 8),
   offset: [44, 20],

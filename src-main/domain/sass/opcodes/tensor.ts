@@ -1,4 +1,4 @@
-/** Opcodes for matrix instructions, and for Hopper's copies and barriers. */
+/** Opcodes of matrix instructions, and of Hopper's copies and barriers. */
 import {
   always,
   before,
@@ -23,7 +23,9 @@ import {
   type Part,
 } from '../parts'
 
-/** Matrix descriptor in uniform registers. Negation and transposition are printed after it. */
+/**
+ * Adds a matrix descriptor in uniform registers. Negation and transposition are printed after it.
+ */
 const descriptor =
   (at: number): Part =>
   ({ encoding, operands }) => {
@@ -41,8 +43,8 @@ const descriptor =
   }
 
 /**
- * Shape of a warpgroup product, such as `64x128x16`. The number of columns is encoded in units of
- * 8. The depth follows from the type.
+ * Shape of a warpgroup product, such as `64x128x16`. The encoded field is the number of columns
+ * divided by eight, minus one. The depth depends on the element type.
  */
 const groupShape =
   (depth: number): Part =>
@@ -50,7 +52,10 @@ const groupShape =
     modifiers.push(`64x${(encoding.bits(53, 5) + 1) * 8}x${depth}`)
   }
 
-/** Uniform predicate, stored inverted. 0 means UPT. */
+/**
+ * Adds a uniform predicate whose number is stored inverted. A value of 0 means UPT, which is not
+ * printed.
+ */
 const scaleInput: Part = ({ encoding, operands }) => {
   const index = encoding.bits(87, 3) ^ 7
   const negated = encoding.bit(90)
@@ -89,8 +94,8 @@ const aInRegisters: Part = (draft) => {
 }
 const dimensions = choice(79, 3, ['1D', '2D', '3D', '4D', '5D'])
 /**
- * Last operands of a copy. The blocks of a multicast or the offsets of an image are first, followed
- * by the cache policy.
+ * Adds the last operands of a copy. The mask of a multicast or the offsets of an image come first,
+ * followed by the cache policy.
  */
 const lastOfCopy: Part = (draft) => {
   const { encoding, operands } = draft

@@ -1,4 +1,4 @@
-/** Opcodes of the uniform datapath, which computes one value per warp in uniform registers. */
+/** Opcodes of the uniform datapath. It computes one value per warp and uses uniform registers. */
 import {
   always,
   choice,
@@ -27,8 +27,8 @@ const signed = { neg: true, imm: 'signed' } as const
 const inverted = { not: true, imm: 'signed' } as const
 
 /**
- * Returns opcodes for source forms. Form 1 has registers, form 4 an immediate second source, and
- * form 2 an immediate third source.
+ * Returns the opcodes for the given source forms. In form 1, all sources are registers. In form 4,
+ * the second source is an immediate. In form 2, the third source is an immediate.
  */
 const forms = (base: number, ...which: (1 | 2 | 4)[]): number[] =>
   which.map((form) => (form << 9) | base)
