@@ -1,4 +1,4 @@
-/** Queries CUDA for its GPU through the runner. */
+/** Gets the GPU that CUDA selects, using the runner. */
 import { normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -17,7 +17,8 @@ export interface OfferedGpu {
 }
 
 /**
- * Returns the GPU that CUDA offers to the runner. The result respects CUDA_VISIBLE_DEVICES and MIG.
+ * Returns the GPU that CUDA selects for the runner. The result respects CUDA_VISIBLE_DEVICES and
+ * MIG.
  */
 export async function queryDevice(
   toolbox: Toolbox,

@@ -102,8 +102,8 @@ async function hasSysAdmin(machine: Machine): Promise<boolean> {
 }
 
 /**
- * Reports who may read counters according to the driver module. Only a probe gives a definite
- * answer.
+ * Reports which users may read counters according to the driver module. Only a probe can confirm
+ * the access.
  */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'

@@ -1,4 +1,7 @@
-/** A kind of run: the GPU that its rungs are built for, and the function that examines them. */
+/**
+ * A kind of run. It defines the GPU that rungs are built for, and the function that examines the
+ * built rungs.
+ */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
@@ -15,7 +18,7 @@ export interface Way extends BuildWay {
   readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
-  /** Examines the builds. On cancellation, returns the results so far. */
+  /** Examines the built rungs. On cancellation, returns the results so far. */
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 

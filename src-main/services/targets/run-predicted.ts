@@ -1,4 +1,6 @@
-/** Predicts rungs for a GPU of the built-in table that has a parameter file. */
+/**
+ * Predicts the times of rungs for a GPU of the built-in table. The GPU must have a parameter file.
+ */
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import type { RunPlan } from '../../domain/run/plan'
 import type { Catalog } from '../../adapters/catalog/catalog'
