@@ -1,9 +1,11 @@
 /**
- * Encodes bytes as printable ASCII, five characters per four bytes. The text is a sixteenth shorter
- * than base64.
+ * Encodes bytes as printable ASCII, with five characters per four bytes. The text is a sixteenth
+ * shorter than base64.
  */
 
-/** The first of the 85 characters. All are ASCII characters, and none is a line break. */
+/**
+ * Code of the first of the 85 characters. All 85 are ASCII characters, and none is a line break.
+ */
 const first = 33
 const base = 85
 const [groupBytes, groupCharacters] = [4, 5]

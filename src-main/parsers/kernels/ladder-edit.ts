@@ -1,4 +1,4 @@
-/** Edits a ladder file and keeps its comments and layout. */
+/** Edits a ladder file without changing its comments and layout. */
 import { isMap, isSeq, parseDocument } from 'yaml'
 import { LadderEntry } from '../../domain/ladder/ladder'
 

@@ -62,7 +62,10 @@ interface TuneSpace {
 
 /** Default maximum number of points in a search. */
 const usualPoints = 300
-/** Maximum size of a space whose points are counted. Counting more would take too long. */
+/**
+ * Maximum number of points in an exhaustive search without a budget. Listing more points would take
+ * too long.
+ */
 const mostListed = 100_000
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
