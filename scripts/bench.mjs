@@ -49,7 +49,7 @@ function start(args) {
 /** @param {import('./bench/budgets.mjs').Judge} judge */
 async function benchUi(judge) {
   const executablePath = await obtainChromium()
-  // Imported here and not at the top, because the package may have just been installed.
+  // Import the package here and not at the top, because it may have just been installed.
   const { chromium } = await import('playwright-core')
   const server = start(['serve'])
   const address = await new Promise((done, failed) => {
@@ -72,7 +72,7 @@ async function benchUi(judge) {
     await first.close()
     /** @type {number[]} */
     const times = []
-    // The first sample is discarded because it warms the disk cache.
+    // Discard the first sample, because it warms the disk cache.
     for (let sample = -1; sample < samples; sample += 1) {
       const context = await browser.newContext({
         storageState,

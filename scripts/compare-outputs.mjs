@@ -46,7 +46,7 @@ const run = (cli, words) =>
     )
   })
 
-/** JSON keys whose values differ between any two runs, or whose values are sentences. */
+/** JSON keys whose values differ between any two runs or are sentences. */
 const volatile = /^(?:createdAt|id|seconds|\w*Seconds|session|folder|path|out|version|tool|cached)$/
 const isSentence = (/** @type {string} */ text) => /\s/.test(text.trim())
 
@@ -144,7 +144,7 @@ const commands = [
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
 /**
- * Differences by place, with numbers removed from the place.
+ * Differences by location. Numbers are removed from the location.
  * @type {Map<string, { times: number, first: string }>}
  */
 const kinds = new Map()

@@ -21,7 +21,7 @@ import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 const [gpu = 'h200', revision, ladder] = process.argv.slice(2)
 const program = join(root, targets.cli.outputs[0])
-// Keep these sessions out of the user's store.
+// Don't save these sessions in the user's store.
 const env = { ...process.env, KERNEL_LADDER_DATA: join(root, '.cache/kernels') }
 
 async function ship() {
@@ -41,8 +41,8 @@ async function ship() {
 }
 
 /**
- * Exits with 1 if the machine code of a rung changed, because its recordings then measure different
- * code.
+ * Compares machine code. The exit code is 1 if the machine code of a rung changed, because its
+ * recordings then measured different code.
  */
 async function compareCode() {
   if (revision === undefined) throw new PlainError('Name a git revision: same REVISION.', 2)

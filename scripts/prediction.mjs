@@ -64,7 +64,7 @@ function recordings(pattern) {
   })
 }
 
-/** Returns the session that a run creates. @param {string[]} command */
+/** Runs a command and returns the session that it creates. @param {string[]} command */
 async function sessionOf(command) {
   const folder = mkdtempSync(join(tmpdir(), 'kl-prediction-'))
   try {
@@ -107,7 +107,7 @@ const write = async (path, value) =>
  * @param {string} pattern @param {Tables} module
  */
 async function ablate(pattern, module) {
-  // The program looks for its files in its parent folders.
+  // Put the program there, because it searches its parent folders for its files.
   const ablated = await bundled('scripts/lib/ablated-program.ts', join(root, 'out/ablated'))
   for (const recording of recordings(pattern)) {
     /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */
@@ -191,7 +191,7 @@ await runScript(async () => {
   /** @type {PredictedRow[]} */
   const rows = read(module.accuracyPath)
   writeFileSync(join(root, module.factorsPath), module.factorsText(rows))
-  // The tables show ranges, which depend on the factors written above.
+  // Load the module again. The tables show ranges, which depend on the factors written above.
   /** @type {{ module: Tables }} */
   const fresh = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
   const others = [read(module.ablationPath), read(module.publishedPath)]

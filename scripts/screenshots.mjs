@@ -60,7 +60,8 @@ await runScript(async () => {
           const screen = /** @type {import('./lib/screens.mjs').Screen} */ (
             all[/** @type {keyof typeof all} */ (name)]
           )
-          // The faults of fake tools are fixed when a server starts.
+          // The faults of fake tools are set when a server starts, so these screens need a separate
+          // server.
           const own = screen.faults === undefined ? undefined : await startServer(screen)
           const address = (own ?? server).address
           const { page, close } = own

@@ -1,7 +1,5 @@
 // @ts-check
-/**
- * Measures how long it takes to list a large, indexed store, and how much memory the process uses.
- */
+/** Measures the time to list a large, indexed store, and the memory that the process uses. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/project.mjs'

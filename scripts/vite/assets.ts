@@ -27,21 +27,21 @@ import { packedFolders } from '../lib/package-files.mjs'
 const moduleId = 'virtual:kernel-ladder-assets'
 
 /**
- * Profiler reports are large, and their numbers are already in the recording's raw output. READMEs describe the folders
- * of the repository.
+ * Omit profiler reports, because they are large and the recording's raw output contains their
+ * numbers. Omit READMEs, because they describe the folders of the repository.
  */
 const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /**
- * Sessions of recordings repeat each other, and so do the two builds of the UI. A window of 64 MiB
- * spans the archive.
+ * Sessions of recordings repeat each other's content, and so do the two builds of the UI. A window
+ * of 64 MiB covers the whole archive.
  */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LARGE_WINDOW]: 1,
   [constants.BROTLI_PARAM_LGWIN]: 26,
-  // A third of a percent smaller than with blocks of the default size.
+  // With this block size, the archive is a third of a percent smaller than with the default.
   [constants.BROTLI_PARAM_LGBLOCK]: 20,
 }
 
@@ -52,7 +52,7 @@ export interface AssetPack {
 
 export interface PackedFile {
   path: string
-  /** Content of the file. A Brotli stream is unpacked. */
+  /** Content of the file. A Brotli stream is decompressed first. */
   bytes: Uint8Array
   brotli: boolean
 }

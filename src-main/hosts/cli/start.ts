@@ -14,6 +14,6 @@ try {
   }
   enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
-  // Without a cache folder, continue. Commands that need the folder report the error.
+  // Continue without a cache folder. Commands that need the folder report the error.
 }
 await import('./main')
