@@ -2,14 +2,14 @@
 // @ts-check
 /**
  * Compares the output of two CLI versions for the same commands. The comparison covers exit codes,
- * JSON documents, and every number in other text.
+ * JSON documents, and all numbers in other text.
  *
  *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
- * Both CLIs are one-file programs. The new CLI is dist/cli/kernel-ladder.mjs by default. Wording
- * may differ: JSON is compared without its sentences, help by its options, other text by its
- * numbers in order. Dates, durations and paths are ignored. The script exits with 1 if anything
- * else differs.
+ * Both CLIs are one-file programs. By default, the new CLI is dist/cli/kernel-ladder.mjs. Wording
+ * may differ. In JSON, sentences are ignored. In help texts, only options are compared. In other
+ * text, only the numbers and their order are compared. Dates, durations and paths are ignored. The
+ * exit code is 1 if anything else differs.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'

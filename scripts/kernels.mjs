@@ -1,14 +1,14 @@
 // @ts-check
 /**
  * `npm run kernels [-- GPU]` compiles every rung of every shipped ladder with nvcc for one GPU
- * (H200), without running it.
+ * (default: H200), without running any rung.
  *
- * `npm run kernels -- ship` compiles the kernels that a machine without nvcc emulates, into
- * resources/builds.
- * `npm run kernels -- same REVISION [LADDER]` lists the rungs whose machine code is the same as at
- * a git revision.
- * `npm run kernels -- same recordings` compares with the recordings and saves the result next to
- * them.
+ * `npm run kernels -- ship` compiles the kernels that a machine without nvcc emulates, and writes
+ * them to resources/builds.
+ * `npm run kernels -- same REVISION [LADDER]` lists the rungs whose machine code differs from a git
+ * revision.
+ * `npm run kernels -- same recordings` compares the machine code with the recordings and saves the
+ * result next to them.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

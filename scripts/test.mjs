@@ -43,7 +43,7 @@ const frugal = {
 }
 
 /**
- * Runs a script of package.json with the Node.js program in node_modules.
+ * Returns a function that runs a script in package.json. Counts the script as one test.
  * @param {string} script
  */
 const checks = (script) => async () => {

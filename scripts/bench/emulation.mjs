@@ -20,7 +20,7 @@ const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const solution = join(root, 'cuda-kernels/labs/07-bank-conflicts/solution.cu')
 
 /**
- * Returns the number of warp instructions that all kernels of the session executed.
+ * Returns the number of warp instructions executed by all kernels in the session.
  * @param {string} session
  */
 function executedIn(session) {

@@ -28,7 +28,8 @@ const defaults = { rounds: 3, sizes: ['1024', '4096'] }
 const judgedSize = '4096'
 
 /**
- * Returns the wall-clock time in seconds. On failure, throws an error with the end of the output.
+ * Runs a program and returns its wall time in seconds. If it fails, throws an error with the end of
+ * its output.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env

@@ -9,7 +9,7 @@ const count = 10_000
 
 export const rounds = 5
 
-/** Returns a live session with one rung, in the format that a run saves. */
+/** Returns a live session with one rung in the format in which a run saves it. */
 function sample() {
   const rows = readFileSync(join(root, 'resources/recordings/sessions.jsonl'), 'utf8')
   const row = rows.slice(0, rows.indexOf('\n'))

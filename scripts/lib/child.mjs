@@ -26,8 +26,9 @@ export const passesInterruptOn = (streams) => !streams.some((stream) => stream.i
  * process exits after the program, so that no final output is lost.
  * @param {string} file
  * @param {readonly string[]} args
- * @param {{ cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number,
- *   shell?: boolean, yields?: boolean }} [options] `yields` lowers the priority of the child
+ * @param {{
+ *   cwd?: string, env?: NodeJS.ProcessEnv, output?: 'shown' | 'kept', timeoutMs?: number, shell?: boolean, yields?: boolean
+ * }} [options] `yields` lowers the priority of the child
  * @returns {Promise<Ended>}
  */
 export function runChild(file, args, options = {}) {
@@ -93,7 +94,7 @@ export function runChild(file, args, options = {}) {
  */
 export async function runCli(file, args) {
   const program = join(root, file)
-  // Node.js 20 has no compile cache.
+  // Node.js 20 does not have this function.
   const { enableCompileCache } =
     /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (module)
   enableCompileCache?.(join(root, '.cache/compiled'))

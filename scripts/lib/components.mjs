@@ -74,7 +74,8 @@ function writeModules(base, folder) {
     componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
-      // The module imports Vue's types relative to its own path.
+      // Pass the path of the module, because the module imports Vue's types relative to its own
+      // path.
       const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
       const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)
       if (!script) throw new Error(`${component} has no script to check.`)

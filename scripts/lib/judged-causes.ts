@@ -13,7 +13,7 @@ import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/sh
 import { printedCauses } from '../../src-main/services/report/printed-causes'
 
 /**
- * Judgements of a first cause:
+ * Judgments about a first cause:
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
  * - effect: the cause is true but not the reason.
@@ -25,7 +25,7 @@ const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
 
 type Judgement = (typeof judgements)[number]
 
-/** A judged first cause and its key. If the cause changes, its judgement no longer applies. */
+/** A judged first cause and its key. If the cause changes, the judgment no longer applies. */
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
@@ -33,7 +33,7 @@ interface Judged {
   because?: string
 }
 
-/** Judgements by recording and by step (`a → b`). */
+/** Judgments by recording and by step (`a → b`). */
 export type JudgedCauses = Readonly<Record<string, Readonly<Record<string, Judged>>>>
 
 export const judgedPath = 'test/domain/why/judged-causes.json'

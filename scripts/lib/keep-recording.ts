@@ -123,7 +123,7 @@ async function packSession(from: string): Promise<Packed> {
   }
 }
 
-/** Returns the stored parts of a lab attempt: its session and its row. */
+/** Returns the stored parts of a lab attempt, which are its session and its row. */
 async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
@@ -173,7 +173,7 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
-/** Removes the machine's folder from warnings of Python packages. */
+/** Removes the path of the machine's package folder from warnings about Python packages. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
 

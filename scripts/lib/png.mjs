@@ -30,7 +30,7 @@ function chunk(type, data) {
 }
 
 /**
- * Returns the prediction of PNG's Paeth filter.
+ * Returns the predicted byte of the PNG filter "Paeth".
  * @param {number} a
  * @param {number} b
  * @param {number} c

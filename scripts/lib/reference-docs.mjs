@@ -256,15 +256,17 @@ export async function referenceDocs(registries) {
 
 /**
  * Returns the data for the documents from the program's modules.
- * @param {{ metrics: typeof import('../../src-main/domain/metrics/metrics.ts'), definition: typeof
- *   import('../../src-main/domain/metrics/metric-definition.ts'), messages: typeof
- *   import('../../src-main/domain/messages/message.ts'), wording: typeof
- *   import('../../src-main/domain/text/english.ts'), gpus: typeof
- *   import('../../src-main/domain/gpu/gpu-table.ts'), targets: typeof
- *   import('../../src-main/domain/targets/targets.ts'), problem: typeof
- *   import('../../src-main/domain/task/problem.ts'), parameters: typeof
- *   import('../../src-main/domain/prediction/parameter-table.ts'), gpuFiles: typeof
- *   import('../../src-main/domain/prediction/gpu-parameters.ts'), }} modules
+ * @param {{
+ *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
+ *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),
+ *   messages: typeof import('../../src-main/domain/messages/message.ts'),
+ *   wording: typeof import('../../src-main/domain/text/english.ts'),
+ *   gpus: typeof import('../../src-main/domain/gpu/gpu-table.ts'),
+ *   targets: typeof import('../../src-main/domain/targets/targets.ts'),
+ *   problem: typeof import('../../src-main/domain/task/problem.ts'),
+ *   parameters: typeof import('../../src-main/domain/prediction/parameter-table.ts'),
+ *   gpuFiles: typeof import('../../src-main/domain/prediction/gpu-parameters.ts'),
+ * }} modules
  * @returns {Registries}
  */
 export function registriesOf(modules) {

@@ -49,7 +49,10 @@ const local = async (page, words, label) => {
   await page.getByLabel(words('run.target')).selectOption('local')
   await page.getByLabel(words('run.size')).selectOption({ label })
 }
-/** Waits until a lab's check ends with any verdict. @param {Page} page @param {Words} words */
+/**
+ * Waits until the check of a lab submission ends with any verdict. @param {Page} page @param
+ * {Words} words
+ */
 const labChecked = (page, words) =>
   ['passed', 'failed', 'unavailable']
     .map((status) =>

@@ -10,7 +10,7 @@ const first = 33
 const base = 85
 const [groupBytes, groupCharacters] = [4, 5]
 
-/** Encodes bytes. The text has no padding: a final group of n bytes becomes n + 1 characters. */
+/** Encodes bytes. The text has no padding. A final group of n bytes becomes n + 1 characters. */
 export function toAscii85(bytes: Uint8Array): string {
   const characters = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupCharacters)
   let to = 0

@@ -103,7 +103,7 @@ async function unpackInto(folder: string): Promise<void> {
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process has already unpacked the same content.
+      // Ignore the error if another process has already unpacked the same content.
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
@@ -132,5 +132,5 @@ async function locate(): Promise<Assets> {
   throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
-/** Returns the location of the program's files. The lookup runs once. */
+/** Returns the location of the program's files. The files are located only once. */
 export const assets = (): Promise<Assets> => (found ??= locate())

@@ -88,7 +88,7 @@ const ladderOf = remembering(
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
-/** Returns only the tasks, by id. Skips unusable tasks and passes them to `onFault`. */
+/** Returns only the tasks, by id. Skips unusable tasks and reports them to `onFault`. */
 export async function readTasks(
   root: string,
   onFault: (id: string, fault: Statement) => void = () => undefined,

@@ -12,10 +12,7 @@ import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
 interface ReadFile {
-  /**
-   * The text with `
-   * ` line endings, as in the editor.
-   */
+  /** Text of the file with LF line endings, as in the editor. */
   text: string
   /** SHA-256 hash of the file's bytes, in hexadecimal. */
   version: string

@@ -85,8 +85,8 @@ const isRunning = (pid: number): boolean => {
 }
 
 /**
- * Whether the process has certainly ended. Returns false for a process on another machine or in
- * another container.
+ * Whether the process has definitely ended. Returns false for a process on another machine or in
+ * another container, because its state is unknown.
  */
 async function isGone(owner: Owner): Promise<boolean> {
   if (owner.realm === null || owner.realm !== (await ownRealm())) return false

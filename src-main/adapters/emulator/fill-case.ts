@@ -80,7 +80,7 @@ export async function fillCase(
       if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
       if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
-      // Computed buffers are filled last, from the other buffers.
+      // Fill computed buffers last, because they are computed from the other buffers.
       if (fill.kind === 'computed') return { ...buffer, bytes, contents }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))

@@ -211,7 +211,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
   const text = readLabText(asText(bytes.get(labFile)!))
   const ladder = await readLadderOf(folder, text, shipped)
   const parsed = parseLab(text, file, ladder.references)
-  // A rejected file already has a fault.
+  // Don't report a rejected file as missing, because it already has a fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = [
     ...ladder.faults.map((message) => ({ file, line: parsed.ladderLine, message })),

@@ -46,7 +46,7 @@ export interface StartedArray {
   stop(force: boolean): Promise<unknown>
 }
 
-/** Submits the tasks 1 to `tasks`. */
+/** Submits tasks 1 to `tasks`. */
 export async function submitArray(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,

@@ -220,7 +220,6 @@ export async function submit(
   return { place, name, number: job.id, cluster: job.cluster }
 }
 
-/** Submits a job. */
 export async function submitJob(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,

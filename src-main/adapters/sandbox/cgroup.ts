@@ -17,7 +17,7 @@ interface GroupLimits {
 }
 
 interface Group {
-  /** A command prefix that runs a command line in the group. */
+  /** Command prefix that runs the rest of the command line in the group. */
   prefix: readonly string[]
   /** Returns the limit that was exceeded, or null if none was or the kernel does not report it. */
   met(): Promise<'memory' | 'tasks' | null>

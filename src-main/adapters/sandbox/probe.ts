@@ -21,7 +21,7 @@ export interface Attempts {
 }
 
 export const Findings = z.object({
-  /** Forbidden actions that succeeded, by group. */
+  /** Forbidden actions that were not blocked, by group. */
   network: z.array(z.string()),
   processes: z.array(z.string()),
   writing: z.array(z.string()),

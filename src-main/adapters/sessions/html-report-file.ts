@@ -13,7 +13,7 @@ const maxBytes = 512 * 1024 * 1024
  */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
-  // Reading a pipe or a device may never end.
+  // Don't read a pipe or a device, because the read may never end.
   if (!found?.isFile()) return false
   const handle = await open(path, 'r').catch(() => null)
   if (!handle) return false

@@ -156,7 +156,7 @@ export async function readReportFile(path: string, given = path): Promise<Report
 
 async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   const found = await stat(path)
-  // Reading a pipe or a device may never end.
+  // Don't read a pipe or a device, because the read may never end.
   if (!found.isFile())
     throw inputError(
       message(found.isDirectory() ? 'imports.folder' : 'imports.notRegular', { file: path }),

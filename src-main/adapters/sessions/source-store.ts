@@ -20,7 +20,10 @@ export const SourceList = z.record(z.string(), Hash)
 export type SourceList = z.infer<typeof SourceList>
 
 const StoreLine = z.union([
-  /** `session` is the session's folder relative to the store's folder, with `/`. */
+  /**
+   * `session` is the path of the session's folder relative to the store's folder, with `/` as the
+   * separator.
+   */
   z.object({ session: z.string(), files: SourceList }),
   z.object({ sha256: Hash, text: z.string() }),
 ])

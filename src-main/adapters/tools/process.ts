@@ -275,7 +275,9 @@ export function startPeer({
 }
 
 export interface LetGo {
-  /** The outcome. `running` means that the program had not ended when the wait was over. */
+  /**
+   * Outcome of the start. `running` means that the program had not ended when the wait was over.
+   */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null
 }

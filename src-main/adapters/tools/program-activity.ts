@@ -1,6 +1,6 @@
 /**
  * Times a program's launches through CUPTI. Unlike ncu, CUPTI allows kernels to run concurrently.
- * The program loads the library `cuda-kernels/activity`, which records the launches.
+ * The library `cuda-kernels/activity` is loaded into the program and records the launches.
  */
 import { functionOf } from '../../domain/programs/choose'
 import { parseActivity, type Activity } from '../../parsers/cuda/activity'

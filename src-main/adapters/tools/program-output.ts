@@ -31,7 +31,7 @@ const pieceBytes = 4 * 2 ** 20
 
 interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
-  /** The verification result, or null if there is no expected output. */
+  /** Result of the verification, or null if there is no expected output. */
   verify: Verify | null
   /** Reason that the output is wrong, or null. */
   reason: Statement | null

@@ -98,7 +98,8 @@ interface MeasureCall extends RunnerCall {
 }
 
 /**
- * Returns the option that keeps L2 warm. By default the runner flushes L2 before each timed launch.
+ * Returns the option that keeps the L2 cache warm. By default, the runner flushes L2 before each
+ * timed launch.
  */
 const warmArgs = ({ cacheState }: Pick<MeasureCall, 'cacheState'>): string[] =>
   cacheState === 'cold' ? [] : ['--warm']
@@ -126,7 +127,7 @@ const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
 ]
 
 interface CompareCall extends RunnerCall {
-  /** Triples of ids among `rungs`. */
+  /** Pairs of builds to time. `now`, `before` and `copy` are ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
    * Number of the round, which determines the builds' order in memory and in the launches. Within

@@ -43,7 +43,7 @@ export interface Scratch {
 interface ToolOutput {
   /** Path to pass to the tool. No file exists at this path yet. */
   readonly path: string
-  /** Moves the file to its final location, if the tool has written it. */
+  /** Moves the file to its final location if the tool has written it. */
   take(): Promise<void>
 }
 
@@ -62,7 +62,7 @@ export interface Toolbox {
   readonly ownerPid: number | null
   /** Index of the only GPU that the tools can see. Absent if no GPU was selected. */
   readonly gpu?: number
-  /** Returns the tool's path, or null if the machine lacks the tool. */
+  /** Returns the tool's path, or null if the tool is not installed on the machine. */
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**

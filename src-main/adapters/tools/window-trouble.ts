@@ -20,7 +20,7 @@ export interface WindowTrouble {
  */
 const neverStarted = [126, 127, 132, 133, 134]
 
-/** Debian packages of libraries that servers often lack. */
+/** Debian packages for libraries that are often missing on servers. */
 const packages: Readonly<Record<string, string>> = {
   'libnss3.so': 'libnss3',
   'libnspr4.so': 'libnspr4',

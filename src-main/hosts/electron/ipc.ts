@@ -58,7 +58,7 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
   }
 }
 
-/** Whether an event was sent by the main frame of the program's own page. */
+/** Whether the main frame of the program's own page sent an event. */
 function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolean {
   if (window.isDestroyed() || event.sender !== window.webContents) return false
   try {

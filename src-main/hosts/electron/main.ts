@@ -8,6 +8,6 @@ import { printPdf } from './print-pdf'
 startElectronHost({
   setUp,
   createCore: (setup) => createCore(setup, { host: 'electron', printPdf }),
-  // Electron always loads a sandboxed preload as CommonJS.
+  // Electron always loads a sandboxed preload script as CommonJS.
   preloadPath: fileURLToPath(new URL('../preload/index.cjs', import.meta.url)),
 })

@@ -53,7 +53,7 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
       if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
       const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
-      // A link may point outside the allowed folders.
+      // Check the real path too, because a link may point outside the allowed folders.
       if (!folders.some((folder) => contains(folder, real))) throw outside(path)
       return real
     },

@@ -116,7 +116,8 @@ export class RendererFiles {
   }
 
   async #file(segments: string[]): Promise<RendererFile | null> {
-    // A build has no hidden files. On Windows, a colon opens an alternate data stream.
+    // Reject these names. A build contains no hidden files, and on Windows, a colon opens an
+    // alternate data stream.
     if (segments.some((segment) => segment.startsWith('.') || segment.includes(':'))) return null
     try {
       // Resolve links before the comparison, so that links cannot lead out of the folder.

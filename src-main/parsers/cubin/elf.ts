@@ -73,7 +73,7 @@ export function readElf(bytes: Uint8Array): Elf {
   if (entryBytes !== sectionBytes || count === 0) throw damaged('elfHeader')
 
   const sections = readSections(bytes, sectionsAt, count, namesIndex)
-  // A stripped library has no symbol table. A cubin has exactly one.
+  // A library without symbols has no symbol table. A cubin has exactly one symbol table.
   const [table, ...others] = sections.filter(({ type }) => type === symbolTable)
   if (others.length > 0) throw damaged('symbols')
   const symbols = table ? readSymbols(table, sections) : []

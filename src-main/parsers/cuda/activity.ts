@@ -6,12 +6,12 @@ import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
   device: number
-  /** The start time in nanoseconds of CUPTI's clock. */
+  /** Start time in nanoseconds of CUPTI's clock. */
   startNs: bigint
 }
 
 export interface Activity {
-  /** Launches in start order. */
+  /** Launches, sorted by start time. */
   launches: ActivityLaunch[]
   /** Whether every launch was written. False if there were too many launches or CUPTI lost some. */
   whole: boolean

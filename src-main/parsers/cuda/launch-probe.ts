@@ -144,5 +144,5 @@ export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
 
 export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
 
-/** Whether the reference computed the expected results. */
+/** Returns whether the reference computed the expected results. */
 export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

@@ -149,7 +149,7 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 
-/** Replaces every text that identifies the machine or its users. All other bytes stay unchanged. */
+/** Replaces all text that identifies the machine or its users. All other bytes stay unchanged. */
 export const redactNvidiaSmi = (xml: string): string =>
   xml.replace(identifying, (whole, tag: string, value: string) =>
     /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,

@@ -63,8 +63,8 @@ async function sourceFile(
 }
 
 /**
- * Time to wait for an editor to report that it cannot start. Many editors run until their window is
- * closed.
+ * Milliseconds to wait for an editor to report that it cannot start. Many editors run until their
+ * window is closed.
  */
 const patienceMs = 1500
 

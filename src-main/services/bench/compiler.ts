@@ -91,7 +91,7 @@ export interface BuildOutcome {
   artifact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
-  /** ptxas's report per kernel. Absent if the build failed. */
+  /** ptxas's report for each kernel. Absent if the build failed. */
   kernels?: PtxasKernel[]
   /** Reason that the build failed. Absent if the run was canceled first. */
   reason?: Statement

@@ -40,7 +40,7 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /**
- * Diffs two sources without their header comments, which differ between any two rungs. Line numbers
+ * Diffs two sources without their header comments, which are different in every rung. Line numbers
  * refer to the complete files.
  */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {

@@ -1,5 +1,5 @@
 /**
- * Checks whether this machine can build, run and profile, and names a remedy for each missing
+ * Checks whether this machine can build, run and profile. Returns a remedy for each missing
  * requirement.
  */
 import { delimiter, join } from 'node:path'

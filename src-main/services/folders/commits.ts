@@ -1,6 +1,6 @@
 /**
- * Builds a ladder from the commits that changed one rung. Each commit becomes a rung, built with
- * its own headers.
+ * Builds a ladder from the commits that changed one rung. Each commit becomes a rung that is built
+ * with the headers of that commit.
  */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'

@@ -151,7 +151,7 @@ export async function folderOf(
     ...(folder === undefined ? [] : [folder]),
     ...opened.map((one) => one.folder),
   ]) {
-    // A report stores only the folder's name, not its path.
+    // A report stores only the folder's name and not its path.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs

@@ -1,4 +1,4 @@
-/** Stores recently opened ladder folders, latest first. */
+/** Stores recently opened ladder folders, most recent first. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Folders } from '../../adapters/machine/machine'

@@ -51,7 +51,8 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Check the output folder first, to avoid reading gigabytes before a failed write.
+  // Check the output folder first. Otherwise, a failed write would be noticed only after reading
+  // gigabytes.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   let unpacked: UnpackedReport | null = null

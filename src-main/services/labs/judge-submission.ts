@@ -45,7 +45,7 @@ export interface GradeRequest {
   part?: { number: number; of: number }
   /** Path of this program's main file, which Node.js runs. */
   program: string
-  /** Folders that submissions may read, in addition to the folders of the system and the tools. */
+  /** Folders that submissions may read besides the folders of the system and the tools. */
   readable: readonly string[]
 }
 

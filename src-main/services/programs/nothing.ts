@@ -1,4 +1,4 @@
-/** Explains why a preview has no launch. The cause is the program, the filters, or ncu. */
+/** Explains why a preview has no launch. The cause can be the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,

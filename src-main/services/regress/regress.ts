@@ -49,7 +49,7 @@ import { median } from '../../domain/regress/statistics'
 import { keepSameCode, readSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
-  /** A session or a git revision. */
+  /** Session or git revision that contains the old code. */
   against: string
   thresholdPercent: number
   rounds: number

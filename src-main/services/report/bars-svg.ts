@@ -15,7 +15,7 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 }
 
 export interface Bar {
-  /** Label of the bar: a rung's number, or its number and title. */
+  /** Label of the bar, which is a rung's number, or its number and title. */
   label: string
   /** Value of the bar. If null, the bar is empty, and `text` gives the reason. */
   value: number | null

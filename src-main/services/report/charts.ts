@@ -117,7 +117,7 @@ export type ReportChart = {
   caption: string | null
 } & ({ bars: BarChart } | { drawing: Drawing })
 
-/** Screen charts that a printed report includes by default. */
+/** Charts of the Charts screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
 /**

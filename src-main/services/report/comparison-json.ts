@@ -30,7 +30,8 @@ export const ComparisonJson = z.object({
     RungComparison.extend({
       id: z.string(),
       /**
-       * Reasons that the rung is faster or slower in b. Empty if its time is the same or unknown.
+       * Reasons that the rung is faster or slower in session `b`. Empty if its time is the same or
+       * unknown.
        */
       causes: z.array(Cause),
       /** Source change, or null if the source is the same or missing. */

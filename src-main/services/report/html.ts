@@ -19,7 +19,7 @@ import { html, htmlSentence } from './html-markup'
 import type { ReportModel } from './model'
 import { escapeHidden } from '../../domain/text/hidden-characters'
 
-/** Returns the built page with its compressed script. */
+/** Returns the built page with its script compressed. */
 export async function readTemplate({ reportTemplate }: Assets): Promise<string> {
   try {
     const [head, tail, script] = splitAt(await readFile(reportTemplate, 'utf8'), [

@@ -190,7 +190,7 @@ export async function answerReport(
     : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
-/** Removes undefined options, so that they do not override defaults. */
+/** Removes undefined options, because they would override defaults. */
 const given = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>

@@ -7,7 +7,9 @@ export interface Measured {
   timing: Timing | null
   /** Launches of the rung. Absent if the runner could not record the launches. */
   launches?: Launch[]
-  /** Kernels that the rung compiled while it was loaded, such as a script's kernels. */
+  /**
+   * Kernels that the rung compiled while it was loaded, such as Triton kernels of a Python script.
+   */
   prepared?: Prepared
   /**
    * Seconds spent loading the rung before compilation, for example starting Python and importing

@@ -28,7 +28,7 @@ export interface TaskRunner {
 /** Rungs and options of one measurement. */
 export interface Measurement {
   problem: Problem
-  /** Rungs in measuring order. */
+  /** Rungs in the order in which they are measured. */
   rungs: readonly BuiltRung[]
   /** Id of the reference, which is one of `rungs`. */
   reference: string | null

@@ -33,7 +33,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
     ),
   ]
 
-  /** Returns a rung that the plan includes even if it was not requested. */
+  /** Returns a rung that the plan includes even if it was not requested, such as the reference. */
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null

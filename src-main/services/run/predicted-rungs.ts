@@ -60,7 +60,8 @@ export class PredictedRungs {
       const { values, validated } = on.parameters
       const answer = await bench.pool.predict(ready.job, {
         ...{ values, validated },
-        // A lab needs only the time.
+        // Predict without each removed cause only if this is not a lab, because a lab needs only
+        // the time.
         removes: !this.isOther,
       })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)

@@ -1,4 +1,4 @@
-/** Chooses the shipped recording that can answer a request. */
+/** Chooses the shipped recording that matches a request. */
 import type { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -33,7 +33,7 @@ export async function chooseRecording(
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
-  // Prefer the requested level, but accept any level.
+  // Prefer recordings with the requested level, but accept any level.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),

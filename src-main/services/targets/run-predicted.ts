@@ -29,7 +29,7 @@ export async function predictPlan(
 }
 
 export const runPredicted: Runner = async (name, request, options) => {
-  // Fail early if times cannot be predicted for this GPU.
+  // Report early if times cannot be predicted for this GPU.
   await predictedGpu(gpuFolders(options), name)
   const { catalog, request: own } = await catalogFor(options, request)
   const plan = planRun(catalog, { ...own, profile: 'deep' })

@@ -24,7 +24,7 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
-  /** Output folder instead of the store. Must not exist. */
+  /** Output folder, used instead of the store. It must not exist. */
   out?: string
   appVersion: string
   /** Commits of one rung. They replace the ladder's rungs in this run. */

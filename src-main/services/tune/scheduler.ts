@@ -68,7 +68,7 @@ export async function sweep<Built, Outcome>(
       strategy.tell(point, request.timeOf(outcome))
     }
 
-    /** Proposes points until the queue is long enough. */
+    /** Proposes points until the queue is full. */
     const propose = (): void => {
       while (
         building < request.builders &&

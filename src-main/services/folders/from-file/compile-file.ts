@@ -26,8 +26,8 @@ export interface CompiledFile {
   /** Toolkit libraries whose headers the file includes. The names are as for `-l`. */
   libraries: string[]
   /**
-   * Absolute paths of the file and its included files, without compiler and system headers. The
-   * file itself is first.
+   * Absolute paths of the file and the files that it includes, without headers of the compiler and
+   * the system. The file itself comes first.
    */
   sources: string[]
 }

@@ -29,7 +29,7 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 /**
- * Returns a header name for a file. A .cu file must become a header, because each .cu file of a
+ * Returns the name of a file's copy. A .cu file must become a header, because each .cu file in a
  * ladder folder is a rung.
  */
 const asHeader = (path: string): string =>

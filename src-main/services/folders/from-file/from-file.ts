@@ -71,7 +71,7 @@ export interface FromFile {
    * reason.
    */
   refusedReference: { name: string; why: Statement } | null
-  /** Number of different launches of the kernel. Zero if none was recorded. */
+  /** Number of distinct launches of the kernel. Zero if none was recorded. */
   launches: number
   /** The recorded run of main(), or null if the file has no main(). */
   main: RecordedMain | null

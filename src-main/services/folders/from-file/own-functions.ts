@@ -79,8 +79,8 @@ export interface OwnReference {
 }
 
 /**
- * Returns a CPU function whose parameters match the kernel's by name, or by type in order. Returns
- * null if there is no such function.
+ * Returns a CPU function whose parameters match the kernel's parameters by name, or by type and
+ * order. Returns null if there is no such function.
  */
 export function ownReference(
   functions: readonly SourceFunction[],
@@ -107,7 +107,7 @@ export function ownReference(
       const [, buffer] = /\*\)p->(\w+)$/.exec(text) ?? []
       return buffer === undefined ? { text } : { buffer }
     })
-    // The function's body must assign the output.
+    // The body of the function must assign to the output.
     const assigned = parameters.filter((parameter) =>
       new RegExp(
         `\\b${parameter.name}\\s*\\[[^;=]*\\]\\s*[-+*/]?=(?!=)|\\*\\s*${parameter.name}\\s*[-+]?=(?!=)`,

@@ -104,7 +104,7 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
-/** Fields that older sessions lack. */
+/** Fields that are missing in older sessions. */
 const ofRecentSessions: readonly Field[] = [
   {
     id: 'timing.late',
