@@ -43,7 +43,7 @@ const frugal = {
 }
 
 /**
- * Returns a function that runs a script in package.json. Counts the script as one test.
+ * Returns a function that runs a script in package.json. A failure counts as one failed test.
  * @param {string} script
  */
 const checks = (script) => async () => {

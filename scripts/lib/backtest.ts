@@ -1,7 +1,7 @@
 /**
- * Backtests `next`. For every recorded step, `next` suggests a move at the previous rung, using
- * only data from other ladders. `next` learns from the same kind of steps, with the current bounds
- * of the moves.
+ * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
+ * data from other ladders. `next` learns from the same recorded steps, with the bounds of the
+ * current moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -214,8 +214,8 @@ export const worth = 1.02
 export interface Score {
   steps: number
   /**
-   * Share of steps for which the first suggestion is right, from 0 to 1. Null if there are no
-   * steps.
+   * Share of steps for which one of the first three suggestions is right, from 0 to 1. Null if
+   * there are no steps.
    */
   first: number | null
   inRange: number | null

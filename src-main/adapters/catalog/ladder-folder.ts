@@ -43,7 +43,7 @@ export interface LadderFolder {
   ladder: LadderFile
   task: Task
   /**
-   * Library with the ladder, its task and its rungs. The runner and the shared headers are those of
+   * Library with the ladder, its task and its rungs. The runner and the shared headers belong to
    * this program.
    */
   catalog: Catalog

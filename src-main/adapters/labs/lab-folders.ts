@@ -65,8 +65,8 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /**
- * Returns the names that a lab may refer to. If the lab contains a ladder folder, `path` takes the
- * place of the ladder id.
+ * Returns the names that a lab may refer to. If the lab contains a ladder folder, `path` replaces
+ * the ladder id.
  */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   ladders: new Map(

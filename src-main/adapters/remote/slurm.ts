@@ -148,13 +148,13 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // The end of the job can become known before its last lines arrive, because they take a
-      // different path.
+      // Wait for the completion mark. The end of the job can become known before its last lines
+      // arrive, because the lines arrive through the shared file system.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the output after the last start. The output of earlier starts comes before it.
+      // Use only the output after the last start. The output of earlier starts is above it.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }

@@ -23,8 +23,8 @@ type Found = { bytes: Buffer } | { why: Statement } | null
 type ReadSource = (path: string) => Promise<Found>
 
 /**
- * Where a session's sources are: files in `sources/`, or entries of a store. Otherwise, the reason
- * that there are none.
+ * Location of a session's sources, which is the folder `sources/` or a store. If there are no
+ * sources, the reason.
  */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }

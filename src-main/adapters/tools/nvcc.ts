@@ -26,8 +26,8 @@ export const rungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the flags for a rung that is PTX or machine code. nvcc writes a single container of
- * machine code, which is embedded in the rung's library.
+ * Returns the flags for a rung that is PTX or machine code. With these flags, nvcc writes a single
+ * container of machine code. The container is embedded in the rung's library.
  */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],

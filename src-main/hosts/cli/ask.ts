@@ -18,8 +18,8 @@ export async function confirmed(what: string): Promise<boolean> {
 }
 
 /**
- * Asks whether to trust a ladder folder. Without a terminal, only `--trust` gives consent. The core
- * itself rejects an untrusted ladder.
+ * Asks whether to trust a ladder folder. Without a terminal, the user can consent only with
+ * `--trust`. The core itself rejects an untrusted ladder.
  */
 export async function askTrust(
   setup: Setup,

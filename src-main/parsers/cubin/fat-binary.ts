@@ -28,7 +28,7 @@ export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  // For relocatable device code, the linked section is the one that runs, so prefer it.
+  // Prefer the linked section. In relocatable device code, this is the section that runs.
   const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
   const linked = named('.nv_fatbin')
   return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>

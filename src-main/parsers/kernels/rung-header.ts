@@ -5,8 +5,8 @@
  * If a line is indented by two or more spaces after `//`, it continues the value above it. Other
  * comment lines are ignored.
  *
- * All faults are thrown together. Each fault contains the file, line and key, and says how to
- * correct the header.
+ * All faults are thrown together. Each fault contains the file, line and key, and a suggested
+ * correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'

@@ -64,8 +64,8 @@ export const hasGpu = async (machine: Machine): Promise<boolean> =>
   (await machine.toolbox(null).locate('nvidia-smi')) !== null
 
 /**
- * Returns the given error. If the error says that a GPU is missing, its remedy also lists the
- * targets that need none.
+ * Returns the given error. If the error is about a missing GPU, its remedy also lists the targets
+ * that need none.
  */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)

@@ -199,7 +199,8 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
 const checkedNcu = [2025, 3]
 
 /**
- * Returns a warning if no parsed values of this ncu version were compared with ncu's own output.
+ * Returns a warning if the parsed values of this ncu version were not compared with ncu's own
+ * output.
  */
 function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
   const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)

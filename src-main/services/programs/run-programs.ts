@@ -43,7 +43,9 @@ interface ProgramsOutcome {
   missing: ErrorShape | null
 }
 
-/** Minimum time limit under ncu, in seconds. Each launch takes some milliseconds longer there. */
+/**
+ * Minimum time limit under ncu, in seconds. Each launch takes some milliseconds longer under ncu.
+ */
 const leastProfileSeconds = 600
 
 export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {

@@ -2,7 +2,7 @@
  * Rebuilds the old code of a ladder and measures the old and new code alternately on this GPU.
  *
  * The verdict therefore does not depend on the conditions of an earlier measurement. Both builds
- * are verified first. Rungs that fail are measured twice.
+ * are verified first. Rungs that appear slower are measured a second time.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -70,7 +70,7 @@ interface RegressOptions {
 }
 
 const seed = 1
-/** The shortest measurement in seconds. The runner cannot verify code without timing it. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const verifySeconds = 0.02
 
 export async function regress(

@@ -248,7 +248,7 @@ function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Stat
 }
 
 /**
- * On abort, asks the job to save its results and end. Kills the job if it does not end in time.
+ * On abort, requests the job to save its results and end. Kills the job if it does not end in time.
  * Gives up if the machine is unreachable.
  */
 function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {

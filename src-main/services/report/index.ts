@@ -216,9 +216,9 @@ export function reportHtml(
 }
 
 /**
- * Returns a page that can draw the charts of the first session. `sweep` charts also use the other
- * sessions, which are reduced to the same rungs. The page is temporary, for a browser on this
- * machine.
+ * Returns a page that can draw the charts of the first session. The other sessions are for charts
+ * over several sizes and are reduced to the same rungs. The page is temporary, for a browser on
+ * this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],

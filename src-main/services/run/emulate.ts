@@ -301,8 +301,8 @@ export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung):
 }
 
 /**
- * Returns the instruction limit. It exceeds the estimate, because other blocks can take longer than
- * the sampled blocks. It is finite, so that an endless launch is stopped.
+ * Returns the instruction limit. The limit exceeds the estimate, because other blocks can take
+ * longer than the sampled blocks. The limit is finite, so that an endless launch is stopped.
  */
 const limitFor = (estimated: number): number =>
   Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit

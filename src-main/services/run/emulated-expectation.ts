@@ -143,7 +143,7 @@ export function verified(
 }
 
 /**
- * Returns a function that gives the expected results for a case. Each case is computed only once.
+ * Returns a function that returns the expected results for a case. Each case is computed only once.
  */
 export function sharedExpectations(
   compute: (own: Case) => Promise<Expectation>,

@@ -199,7 +199,8 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // A screen has few originals, and only the latest version of each file is requested.
+    // Clear the cache when it is full. A screen shows few originals, and only the latest version of
+    // each file is requested.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {

@@ -60,8 +60,7 @@ export class PredictedRungs {
       const { values, validated } = on.parameters
       const answer = await bench.pool.predict(ready.job, {
         ...{ values, validated },
-        // Predict without each removed cause only if this is not a lab, because a lab needs only
-        // the time.
+        // For a lab, don't predict the times without each cause, because a lab needs only the time.
         removes: !this.isOther,
       })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)

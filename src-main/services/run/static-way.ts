@@ -1,7 +1,7 @@
 /**
  * Analyzes rungs without a GPU. Rungs are built for a GPU of the built-in table, and a replacement
  * for the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
- * No kernel is run, verified or timed, and the session says so.
+ * No kernel is run, verified or timed, and the session states this.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'

@@ -17,7 +17,7 @@ import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 import type { Measurement, TaskRunner } from './measurement'
 
-/** The shortest measurement in seconds. The runner cannot verify code without timing it. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const maxSeconds = 0.02
 
 /**

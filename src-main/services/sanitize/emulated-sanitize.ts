@@ -1,6 +1,6 @@
 /**
  * Checks memory accesses and races without a GPU. Each rung runs once on the emulated GPU, which
- * checks every access. The findings have the same format as those of compute-sanitizer.
+ * checks every access. The findings have the same format as the findings of compute-sanitizer.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'

@@ -77,8 +77,8 @@ interface Today {
 const todays = new WeakMap<Catalog, Today>()
 
 /**
- * Returns the current rungs of a library. The rungs are cached, because a list asks for every
- * ladder of the same library.
+ * Returns the current rungs of a library. The rungs are cached, because a list needs every ladder
+ * of the same library.
  */
 function today(catalog: Catalog): Today {
   const known = todays.get(catalog)

@@ -28,7 +28,7 @@ const finalistCount = 5
  */
 const rounds = 8
 const secondsAPair = 0.1
-/** The shortest measurement in seconds. The runner cannot verify code without timing it. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const verifySeconds = 0.02
 
 interface FinalsRequest {

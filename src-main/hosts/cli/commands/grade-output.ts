@@ -74,7 +74,7 @@ export const textOf = (rows: readonly GradeRow[]): string =>
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Says which submissions will be graded and on which target. */
+/** Returns a sentence with the number of submissions to grade and the target. */
 export const startSentence = (
   { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
   { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
@@ -90,8 +90,8 @@ export const startSentence = (
 }
 
 /**
- * Reports the duration of this command. If earlier gradings or several jobs contributed rows, also
- * reports the total duration for all rows.
+ * Returns a sentence with the duration of this command. If earlier gradings or several jobs
+ * contributed rows, the sentence also contains the total duration for all rows.
  */
 export function endSentence(
   rows: readonly Pick<GradeRow, 'seconds'>[],

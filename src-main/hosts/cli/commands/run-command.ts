@@ -29,7 +29,7 @@ import { sessionText } from '../describe/describe-static'
  */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
-  // A build-only target runs no rungs, so rungs that did not run are not failures there.
+  // A build-only target runs no rungs, so rungs that did not run are not failures on such a target.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
   // If this machine kept some rungs from running, the results of the other rungs do not affect the

@@ -114,7 +114,7 @@ const countersOf = (session: Session): readonly string[] =>
         .filter((id) => session.rungs.some(({ metrics }) => metrics[id]?.value != null))
     : countedColumns(session)
 
-/** Says which bandwidth the percentages are relative to. */
+/** Returns a note about the bandwidth that the percentages are relative to. */
 function leadEvidence(session: Session): string[] {
   const { of, roof } = leadOf(session)
   const { value, unit } = roof.value
@@ -124,7 +124,9 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/** Says which value the errors are relative to. The value depends on each check. */
+/**
+ * Returns a note about the value that the errors are relative to. This value depends on each check.
+ */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))

@@ -1,4 +1,4 @@
-/** Prints advice as terminal text. The advice says what to change next in a rung. */
+/** Prints advice as terminal text. The advice is about the next change to a rung. */
 import { firstStepWords, type FirstStep } from '../../../domain/next/first-step'
 import type { Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'

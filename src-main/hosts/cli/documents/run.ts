@@ -41,7 +41,7 @@ const fields = {
 
 export const runDocument = documentKind({
   name: 'run',
-  // The remaining fields have the same schema as in the session.
+  // Use the version of the session's schema, because the remaining fields have the same schema.
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:
