@@ -1,9 +1,9 @@
 /**
  * Builds the programs without a UI. By default, builds the command-line program as a single file
  * that needs no node_modules, dist/cli/kernel-ladder.mjs. `--mode package` builds the code of the
- * npm package in dist/package/lib. This code is split into files that the package's programs share.
- * `--mode checkout` builds only the command-line program in out/cli. Its code is also split, and
- * this build is the fastest.
+ * npm package in dist/package/lib. The package code is split into files that the package's programs
+ * share. `--mode checkout` builds only the command-line program in out/cli. Its code is also split,
+ * and this build is the fastest.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { assetPack } from './scripts/vite/assets.ts'

@@ -15,15 +15,15 @@ const exclude = [
 ]
 
 /**
- * Tests that mock modules. They run in isolation, because other test files would otherwise see the
- * mocks.
+ * Tests that mock modules. These tests run in isolation, because other test files would otherwise
+ * see the mocks.
  */
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
 /**
- * The slowest test files, which mostly wait or use one thread. They start first, because a slow
- * file that starts last delays the end. In a fresh clone, Vitest has no recorded times and would
- * start with the largest files.
+ * The slowest test files, which mostly wait or use one thread. Slow files start first, because a
+ * slow file that starts last delays the end. In a fresh clone, Vitest has no recorded times and
+ * would start with the largest files.
  */
 const longest = [
   ...['cli/machines', 'cli/lab', 'browser/accessibility', 'cli/slurm', 'browser/folders'],
@@ -50,8 +50,8 @@ process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 /**
  * Node.js options for workers. Each test runs little code, and most code runs only a few times.
  * With the default options, a worker spends a tenth of its time optimizing code that is soon
- * unused. It spends another tenth marking a heap that a test file has only started to fill. Older
- * Node.js versions may not support the invocation count.
+ * unused. The worker spends another tenth marking a heap that a test file has only started to fill.
+ * Older Node.js versions may not support the invocation count.
  */
 const optimizeLate =
   Number.parseInt(process.versions.node, 10) >= 24 ? ['--invocation-count-for-turbofan=12000'] : []

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `npm run gpus` writes the timing model's parameters of each GPU to resources/gpus. Run it after
- * changes to test/captures/calibrate, the fit, the parameter table or
+ * `npm run gpus` writes the timing model's parameters of each GPU to resources/gpus. Run the script
+ * after changes to test/captures/calibrate, the fit, the parameter table or
  * scripts/lib/published-gpus.ts.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

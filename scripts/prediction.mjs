@@ -4,13 +4,14 @@
  * nvcc. Each recording takes minutes.
  *
  * The script predicts the rungs of all recordings whose names match, at their recorded sizes on
- * their GPU. It writes test/captures/prediction/accuracy.json, the ranges of all classes, and the
- * tables in docs/evidence/prediction.md. Without a pattern, the script predicts nothing. It only
+ * their GPU. The script writes test/captures/prediction/accuracy.json, the ranges of all classes,
+ * and the tables in docs/evidence/prediction.md. Without a pattern, the script only
  * reads the measured times of changed recordings again and writes the ranges and tables.
  *
  * `npm run prediction -- --ablate [PATTERN]` predicts the same rungs several times, each time
  * without one optional part of the model. The results are in ablation.json in the same folder and
  * in the ablation table.
+ *
  * `npm run prediction -- --published [PATTERN]` predicts ladders on GPUs that were not measured but
  * have published figures. The results are in published.json in the same folder.
  */

@@ -78,7 +78,7 @@ async function writeFigures() {
 }
 
 /**
- * GitHub loads the images on every visit. They therefore use the light theme, the smallest
+ * GitHub loads the images on every visit. The images therefore use the light theme, the smallest
  * supported window width, and small files.
  */
 const limitBytes = 300_000

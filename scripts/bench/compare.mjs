@@ -4,9 +4,9 @@
  *
  * The first part opens the pair's machine code and its chain, each on a new page. The second part
  * switches the pair with a key, with sources of 1,500 lines. The benchmark measures the time from
- * the key press to the second frame after it. It also measures the CPU time of the page's thread,
- * because this time does not depend on other load. Long sources are made by repeating the lines of
- * the recorded sources.
+ * the key press to the second frame after it. The benchmark also measures the CPU time of the
+ * page's thread, because this time does not depend on other load. Long sources are made by
+ * repeating the lines of the recorded sources.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -2,8 +2,8 @@
 /**
  * Finds Chromium or Chrome for the browser tests, or installs it.
  *
- * The headless shell is preferred. It has the same engine but no window, and opens pages in about
- * half the time.
+ * The headless shell is preferred. The shell has the same engine but no window, and opens pages in
+ * about half the time.
  */
 import { accessSync, constants, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -52,8 +52,8 @@ function usualPlaces(env, platform) {
 }
 
 /**
- * Returns the browser that playwright-core installs. It is the last candidate, because loading
- * playwright-core is slow.
+ * Returns the browser that playwright-core installs. This browser is the last candidate, because
+ * loading playwright-core is slow.
  */
 function ownOfPlaywright() {
   try {

@@ -1,5 +1,5 @@
 /**
- * Generates the part of docs/evidence/emulation.md about bit flips. This part shows the effect of
+ * Generates the part of docs/evidence/emulation.md about bit flips. The part shows the effect of
  * flipping each bit in each known instruction form.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ export const readFlips = (): FormFlips[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as FormFlips)
 
-/** Flips every bit of every instruction form and stores the results. This takes minutes. */
+/** Flips every bit of every instruction form and stores the results. The run takes minutes. */
 export function flipAll(): FormFlips[] {
   const rows = formsOf().map((form): FormFlips => {
     const { runs, quiet, refused } = flipForm(form)

@@ -16,8 +16,8 @@ import { root } from './project.mjs'
 const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
 
 /**
- * Licenses allowed for packages that are not distributed. They are used only for building, testing
- * or drawing.
+ * Licenses allowed for packages that are not distributed, but used only for building, testing or
+ * drawing.
  */
 const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
 

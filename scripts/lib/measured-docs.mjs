@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Generates the tables in docs/evidence/reliability.md and docs/reference/security.md. They show
- * measurements on a GPU, fuzzing results, and licenses.
+ * Generates the tables in docs/evidence/reliability.md and docs/reference/security.md. The tables
+ * show measurements on a GPU, fuzzing results, and licenses.
  */
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Creates dist/package, the folder that is published to npm. It contains the programs and the
- * library, bundled with all imports, and the files that they read. The package has no dependencies
- * to install. scripts/lib/build.mjs runs this script.
+ * Creates dist/package, the folder that is published to npm. The package contains the programs and
+ * the library, bundled with all imports, and the files that they read. The package has no
+ * dependencies to install. scripts/lib/build.mjs runs this script.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

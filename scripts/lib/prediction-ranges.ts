@@ -27,8 +27,8 @@ const [fewestLadders, fewestRungs] = [3, 3]
 const unseen: Partial<Record<PredictionClass, number>> = { atomics: 2.5 }
 
 /**
- * Returns the error factor that covers the required share of unseen rows. This is the smallest
- * sample quantile that also covers one additional row of the same kind.
+ * Returns the error factor that covers the required share of unseen rows. The factor is the
+ * smallest sample quantile that also covers one additional row of the same kind.
  */
 function quantile(rows: readonly Told[]): number {
   const off = rows

@@ -46,8 +46,8 @@ export const builtForRtx3090 = (root: string): BuiltRung[] =>
   ) as BuiltRung[]
 
 /**
- * Returns a table of the rungs with a published occupancy or number of waves. It compares the
- * published figure with the derived figure.
+ * Returns a table of the rungs with a published occupancy or number of waves. The table compares
+ * the published figure with the derived figure.
  */
 export function occupancyPart({ metrics }: Published, built: readonly BuiltRung[]): string {
   const figure = (value: number | undefined, digits: number): string =>

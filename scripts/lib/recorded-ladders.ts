@@ -56,8 +56,8 @@ const bestOf = (session: Session): Session['rungs'][number] | undefined =>
     .sort((a, b) => a.timing!.medianMs - b.timing!.medianMs)[0]
 
 /**
- * Formats scalars that differ from the task's defaults, such as `, causal 1`. They distinguish
- * recordings of the same size.
+ * Formats scalars that differ from the task's defaults, such as `, causal 1`. Such scalars
+ * distinguish recordings of the same size.
  */
 const unusual = ({ problem, ladder }: Session): string =>
   Object.entries(problem?.scalars ?? {})
@@ -70,7 +70,7 @@ const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
 
 /**
  * Returns the table cells of a recording. `onTensorCores` contains the ids of rungs that used
- * tensor cores in any recording. This is needed because not every level has the counters.
+ * tensor cores in any recording. The ids are needed because not every level has the counters.
  */
 function cells(
   { recording, session }: RecordedSession,

@@ -82,8 +82,8 @@ const sha256 = (parts: readonly (string | Uint8Array)[]): string => {
 }
 
 /**
- * Returns the files that a source includes directly or indirectly. They determine the compiled
- * code.
+ * Returns the files that a source includes directly or indirectly, because they determine the
+ * compiled code.
  */
 function included({ files, file }: Input): [string, string][] {
   const found = new Map<string, string>()

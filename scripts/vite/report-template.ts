@@ -16,7 +16,8 @@ const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * The browser checks the hash of an inserted script element. It would not check eval or blob: URLs.
+ * The browser checks the hash of an inserted script element. The browser would not check eval or
+ * blob: URLs.
  */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }

@@ -50,8 +50,8 @@ const below = (root: string): Assets => ({
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
 /**
- * Returns the nearest parent folder that contains the kernels. This is the checkout or the packaged
- * resources.
+ * Returns the nearest parent folder that contains the kernels, which is the checkout or the
+ * packaged resources.
  */
 function checkoutRoot(): string | null {
   const packaged = (process as { resourcesPath?: string }).resourcesPath
@@ -63,8 +63,8 @@ function checkoutRoot(): string | null {
 }
 
 /**
- * Recompresses a recording with a fast setting. This runs only once, when the program unpacks its
- * files.
+ * Recompresses a recording with a fast setting. Recordings are recompressed only once, when the
+ * program unpacks its files.
  */
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })

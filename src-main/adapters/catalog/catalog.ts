@@ -198,10 +198,7 @@ export async function builtWith(root: string, file: string): Promise<Pick<RungSo
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
-/**
- * Returns the files of a library folder that are compiled. They are hashed and stored in the
- * session.
- */
+/** Returns the compiled files of a library folder, which are hashed and stored in the session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))

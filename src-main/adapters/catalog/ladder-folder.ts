@@ -107,8 +107,8 @@ const describeBytes = (name: string, bytes: Uint8Array): string =>
   `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
 
 /**
- * Returns a file in the form shown before the user trusts its folder. This is its text, or for a
- * binary file, a description that identifies the file.
+ * Returns a file as text that the user can review before trusting its folder. For a binary file,
+ * the text is a description that identifies the file.
  */
 export async function shownFile(folder: string, name: string): Promise<string> {
   const bytes = await readFile(join(folder, name))
@@ -348,7 +348,7 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** Returns the file of a rung. This is its source, or its compiled file if there is no source. */
+/** Returns the source file of a rung, or its compiled file if there is no source. */
 export async function rungFile(folder: string, id: string): Promise<string> {
   const those = async (endings: readonly string[]): Promise<string[]> => {
     const names = endings.map((ending) => `${id}${ending}`)

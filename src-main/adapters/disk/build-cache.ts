@@ -244,7 +244,7 @@ export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
 /**
- * Build cache of a replay. It is always empty and read-only, so every build comes from the
+ * Build cache of a replay. The cache is always empty and read-only, so every build comes from the
  * recording.
  */
 export const emptyBuildCache: BuildCache = {

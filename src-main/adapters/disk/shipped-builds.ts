@@ -5,8 +5,8 @@
  * The builds use the keys of the build cache, so a changed source or header has no shipped build.
  * `npm run kernels -- ship` writes the builds.
  *
- * The file for a platform is a Brotli stream. It contains an `Index` as one line of JSON, followed
- * by the artifacts in the same order.
+ * The file for a platform is a Brotli stream. The stream contains an `Index` as one line of JSON,
+ * followed by the artifacts in the same order.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

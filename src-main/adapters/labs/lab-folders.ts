@@ -37,7 +37,7 @@ export interface LabFolder {
   folder: string
   lab: Lab
   /**
-   * Library with the lab's ladder. This is the shipped library or the library of a ladder folder
+   * Library with the lab's ladder, which is the shipped library or the library of a ladder folder
    * inside the lab.
    */
   catalog: Catalog

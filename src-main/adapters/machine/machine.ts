@@ -1,5 +1,5 @@
 /**
- * A machine that builds and runs rungs. This is the local machine, or a recording of another
+ * A machine that builds and runs rungs, which is the local machine or a recording of another
  * machine.
  *
  * All access to programs, build results and files uses this interface.

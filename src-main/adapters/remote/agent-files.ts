@@ -30,7 +30,7 @@ async function fileOf(path: string): Promise<AgentFile> {
 }
 
 /**
- * Returns the one-file program. This is the running program, or the file built in this checkout.
+ * Returns the one-file program, which is the running program or the file built in this checkout.
  */
 export async function agentProgram(): Promise<AgentFile> {
   const running =
@@ -48,7 +48,7 @@ export async function agentProgram(): Promise<AgentFile> {
 const architectures: Record<string, string> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }
 
 /**
- * Returns Node for Linux on the given architecture. This is the running Node if its architecture
+ * Returns Node for Linux on the given architecture. Uses the running Node if its architecture
  * matches. The remote machine never downloads Node itself.
  */
 export async function nodeFor(name: string, machine: string): Promise<AgentFile> {

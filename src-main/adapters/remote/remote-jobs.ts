@@ -73,7 +73,8 @@ export interface Watch {
   /** Code that runs once, at the start. */
   first?: string
   /**
-   * Code that runs before each read of the job's lines. It sets `a` while the job may still write.
+   * Code that runs before each read of the job's lines. The code sets `a` while the job may still
+   * write.
    */
   each: string
   /** Code that runs once, at the end. */

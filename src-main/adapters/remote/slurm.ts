@@ -44,9 +44,9 @@ export function sbatchWords(options: SlurmOptions): string[] {
 }
 
 /**
- * Returns this program's sbatch options. They export no variables of the submitting shell, so that
- * a job does not depend on where it is submitted. The commands before the run set the variables
- * that the job needs. A requeued job appends to its earlier output.
+ * Returns this program's sbatch options. The options export no variables of the submitting shell,
+ * so that a job does not depend on where it is submitted. The commands before the run set the
+ * variables that the job needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],

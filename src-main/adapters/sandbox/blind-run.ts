@@ -109,7 +109,7 @@ export async function measureBlind(
     }
   }
 
-  // Output lines since the start of the timing. They are held back until the results have been
+  // Output lines since the start of the timing, which are held back until the results have been
   // checked.
   const pendingLines: string[] = []
   let given = false

@@ -70,8 +70,8 @@ const toolVariables = [
 ] as const
 
 /**
- * Returns the environment variables that a program may see. These are the variables that tools
- * need, and the variables for the tests' fake tools.
+ * Returns the environment variables that a program may see. The result contains the variables that
+ * tools need, and the variables for the tests' fake tools.
  */
 export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(

@@ -1,7 +1,7 @@
 /**
  * Checks the locations of a submission's headers. A header must be in the submission's folder or in
  * a folder that the compiler searches. The sandbox contains other readable files, such as another
- * installation of this program. These files must not be included.
+ * installation of this program, but submissions must not include them.
  */
 import { resolve } from 'node:path'
 import { runProcess } from '../tools/process'

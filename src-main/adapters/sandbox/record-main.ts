@@ -2,8 +2,8 @@
  * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
- * The program can compute and read the files in its folder. It cannot write files, open connections
- * or start programs.
+ * The program can compute and read the files in its folder. The program cannot write files, open
+ * connections or start other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ export interface MainCall {
   recorder: string
   /** The path of the user's file, built as a library without a CUDA runtime. */
   library: string
-  /** Folder in which main() runs. This is the file's folder. */
+  /** Folder in which main() runs, which is the file's folder. */
   folder: string
   /** Arguments for the recorder that describe the GPU and the kernels. */
   words: readonly string[]

@@ -62,7 +62,8 @@ const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
 /**
- * The isolation that is available on this machine. It is determined once and passed to each judge.
+ * The isolation that is available on this machine. The mechanism is determined once and passed to
+ * each judge.
  */
 export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
@@ -120,7 +121,7 @@ export interface Sandbox {
   makeGroup: MakeGroup | null
 }
 
-/** Returns a sandbox without isolation. It is used for trusted code, or if the user permits it. */
+/** Returns a sandbox without isolation, for trusted code or with the user's permission. */
 export const openSandbox = (tie: string[] = []): Sandbox => ({
   isolation: {
     by: 'none',
@@ -327,7 +328,7 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. They are identified by this mark in their
+ * Kills processes that left the process tree. Such processes are found by this mark in their
  * environment.
  */
 async function sweep(mark: string): Promise<void> {

@@ -2,8 +2,8 @@
  * Builds the file system view of a sandboxed program. The view contains only the files that the
  * program needs. The program has no capabilities and cannot gain any.
  *
- * This module builds the command line for unshare or bubblewrap. It also removes files that remain
- * afterwards.
+ * This module builds the command line for unshare or bubblewrap. The module also removes files that
+ * remain afterwards.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'

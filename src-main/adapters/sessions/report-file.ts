@@ -51,7 +51,8 @@ export interface ReportFile {
   ncuVersion: string | null
   createdAt: Date
   /**
-   * Command line of ncu, or null if the file does not contain it. It contains paths of the machine.
+   * Command line of ncu, or null if the file does not contain it. The command line contains paths
+   * of the machine.
    */
   commandLine: string | null
   /** Messages about unreadable parts, and ncu's warnings. */
@@ -99,7 +100,7 @@ export interface UnpackedReport {
 }
 
 /**
- * Returns an uncompressed report. This is the file itself, or a temporary file with the contents of
+ * Returns an uncompressed report, which is the file itself or a temporary file with the contents of
  * a `.ncu-repz` file.
  */
 export async function unpackReport(path: string): Promise<UnpackedReport> {

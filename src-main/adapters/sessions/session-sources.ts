@@ -109,8 +109,8 @@ export async function readSources(
 }
 
 /**
- * Returns all sources of a session by path relative to `sources/`. These are the rungs, headers and
- * the reference. Throws an error if the session has no sources.
+ * Returns all sources of a session (rungs, headers and the reference) by path relative to
+ * `sources/`. Throws an error if the session has no sources.
  */
 export async function readAllSources(folder: string): Promise<Map<string, string>> {
   const files = await openFiles(folder)

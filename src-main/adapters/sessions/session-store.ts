@@ -89,7 +89,10 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(withoutRangeOccupancy(withWaves(session.data)))
 }
 
-/** Corrects sessions of older versions. They stored 0 waves if ncu rounded the number to 0. */
+/**
+ * Corrects the waves in sessions of older versions, which stored 0 waves if ncu rounded the number
+ * to 0.
+ */
 const withWaves = (session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung) => ({

@@ -1,6 +1,6 @@
 /**
- * Converts a case to arguments for the runner and the probe. These programs know only numbers,
- * names and files.
+ * Converts a case to arguments for the runner and the probe, which know only numbers, names and
+ * files.
  */
 import { join } from 'node:path'
 import {
@@ -60,7 +60,7 @@ const fieldWords = (
  */
 export type Expected = { library: string; shown: string } | { rung: string }
 
-/** Returns the argument for a fill. `folder` contains the task's files. It is null in a replay. */
+/** Returns the argument for a fill. `folder` contains the task's files, and is null in a replay. */
 const fillWord = (task: Task, own: Case, fill: TaskFill, folder: string | null): string =>
   fill.kind === 'file'
     ? `file,${join(folder ?? '', fill.path)}`

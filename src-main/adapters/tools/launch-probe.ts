@@ -23,7 +23,7 @@ import {
 interface LaunchProbeCall {
   probe: string
   rung: string
-  /** Path of the rung's library. It was built without a CUDA runtime. */
+  /** Path of the rung's library, which was built without a CUDA runtime. */
   library: string
   task: Task
   /** The case that the rung runs. */
@@ -120,8 +120,8 @@ export async function probeLaunches(
 }
 
 /**
- * A function of a reference. It computes expected results, or inputs from other inputs. Each
- * function may have a GPU version.
+ * A function of a reference, which computes expected results or derives inputs from other inputs.
+ * Each function may have a GPU version.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
@@ -145,7 +145,7 @@ const expectationTimeoutMs = 10 * 60_000
 /**
  * Runs a reference, which writes expected results to the files. Returns null on success.
  *
- * A reference that needs a GPU is not run. In this case, its launches are returned. They have
+ * A reference that needs a GPU is not run. In this case, the function returns its launches, with
  * placeholder addresses in the order of `arrays`.
  */
 export async function probeExpectation(

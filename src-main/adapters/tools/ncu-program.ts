@@ -74,7 +74,7 @@ export interface Preview extends ProgramAnswer {
 /** Number of characters of the program's initial output to store in the session. */
 const keptOutput = 64 * 1024
 /**
- * Maximum size of the log in bytes. It has room for one line per launch. The last lines of the log
+ * Maximum size of the log in bytes, with room for one line per launch. The last lines of the log
  * show why the program ended.
  */
 const mostLogBytes = 2 ** 24

@@ -37,8 +37,8 @@ export const ptxFlags = (sm: string): string[] => [
  * Returns the flags for static analysis and emulation of a rung.
  *
  * The CUDA runtime is not linked, because the probe replaces it. A macro excludes C++17's special
- * mathematical functions from libstdc++'s <cmath>, which every source includes. These functions
- * take a third of a small rung's compile time, and kernels cannot call them.
+ * mathematical functions from libstdc++'s <cmath>, which every source includes. The special
+ * functions take a third of a small rung's compile time, and kernels cannot call them.
  */
 export const staticRungFlags = (sm: string): string[] => [
   ...rungFlags(sm),
@@ -48,8 +48,8 @@ export const staticRungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Removes the CUDA toolkit libraries from the list. They need a GPU and may be missing on a machine
- * without one.
+ * Removes the CUDA toolkit libraries from the list. Toolkit libraries need a GPU and may be missing
+ * on a machine without one.
  */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
@@ -86,13 +86,16 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
-/** Flags of the activity library. It is loaded into programs that have their own CUDA runtime. */
+/**
+ * Flags of the activity library, which is loaded into programs that have their own CUDA runtime.
+ */
 export const activityFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
 ]
 
 /**
- * Flags of the rung that replays a description. It launches kernels only through the driver API.
+ * Flags of the rung that replays a description. The replay launches kernels only through the driver
+ * API.
  */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
@@ -111,7 +114,8 @@ export const runnerFlags: readonly string[] = [
 ]
 
 /**
- * Returns the flags of the microbenchmarks. They measure machine code for exactly one architecture.
+ * Returns the flags of the microbenchmarks, which measure machine code for exactly one
+ * architecture.
  */
 export const calibrationFlags = (sm: string): string[] => [
   ...['-std=c++17', '-O3', '-diag-suppress', '550', '-I', 'include'],

@@ -21,8 +21,8 @@ export const processIds = (): string[] =>
  * Returns the descendants of a process, using /proc. A child in a separate session leaves its
  * parent's process group and would survive a signal to the group.
  *
- * The reads are synchronous. They take microseconds, far less than the thread pool, so the search
- * is faster than a process that keeps forking.
+ * Synchronous reads take microseconds, far less than the thread pool. The search is therefore
+ * faster than a process that keeps forking.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()

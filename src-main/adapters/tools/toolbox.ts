@@ -26,7 +26,7 @@ export interface ToolCall extends ProcessCall {
   key: string
 }
 
-/** A folder for one job. It is on the machine that runs the tools. */
+/** A folder for one job on the machine that runs the tools. */
 export interface Scratch {
   readonly path: string
   /**

@@ -42,7 +42,7 @@ export function withOption(
 type Change = (words: readonly string[], job: string) => readonly string[]
 
 /**
- * Files that a ladder command needs on the remote machine. They include the file of the `--from`
+ * Files that a ladder command needs on the remote machine, including the file of the `--from`
  * option.
  */
 interface LadderCommand {

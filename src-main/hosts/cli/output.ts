@@ -83,7 +83,7 @@ export const note = (text: string): void => {
   process.stderr.write(`${printable(text)}\n`)
 }
 
-/** Prints a note that sessions are being read to build the index. This happens only once. */
+/** Prints a note that sessions are being read to build the index. The index is built only once. */
 export const noteReading = (count: number): void => {
   note(`Reading ${count} sessions for the list; the next time it is there at once…`)
 }

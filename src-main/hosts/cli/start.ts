@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The entry point of the command in the npm package. It enables Node.js's compile cache if this
- * version has one. The one-file program cannot use the cache, because Node.js compiles it before
- * its code runs.
+ * The entry point of the command in the npm package. The entry point enables Node.js's compile
+ * cache if this Node.js version has one. The one-file program cannot use the cache, because Node.js
+ * compiles it before its code runs.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'

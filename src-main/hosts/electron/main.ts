@@ -1,4 +1,4 @@
-/** The entry point of the desktop program. It only connects the other modules. */
+/** The entry point of the desktop program, which only connects the other modules. */
 import { fileURLToPath } from 'node:url'
 import { createCore } from '../../services/app/core'
 import { startElectronHost } from './host'

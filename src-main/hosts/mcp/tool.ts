@@ -93,7 +93,7 @@ export function addTools(server: McpServer, { gone }: Workplace) {
           readOnlyHint: effect === 'reads',
           destructiveHint: false,
           idempotentHint: effect === 'reads',
-          // These tools send no data to other machines.
+          // The tools send no data to other machines.
           openWorldHint: false,
         },
       },

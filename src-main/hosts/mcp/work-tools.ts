@@ -1,6 +1,6 @@
 /**
- * Defines the tools that import, build or run code. These tools access only allowed folders, and
- * use a GPU only with the user's permission.
+ * Defines the tools that import, build or run code. The tools access only allowed folders, and use
+ * a GPU only with the user's permission.
  */
 import { basename } from 'node:path'
 import { z } from 'zod'
@@ -132,7 +132,7 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   ): Promise<Answer> => {
     const target = allowedTarget(word, place)
     const { own } = await openedLadder(place, ladder)
-    // The user allowed a folder that contains the ladder. This permission includes building the
+    // The user allowed a folder that contains the ladder, which includes permission to build the
     // ladder's code.
     if (own && !can(target).replays) await trustFolder(folders, own.folder)
     return finished(

@@ -38,8 +38,8 @@ export class Auth {
     this.#token = null
     const session = secret()
     this.#sessions.push(digest(session))
-    // The cookie is not `Secure`, because loopback uses plain HTTP. It becomes invalid when the
-    // browser session or this process ends.
+    // The cookie is not `Secure`, because loopback uses plain HTTP. The cookie becomes invalid when
+    // the browser session or this process ends.
     return `${this.#cookieName}=${session}; Path=/; HttpOnly; SameSite=Strict`
   }
 

@@ -21,8 +21,8 @@ export class HttpFault extends Error {
 }
 
 /**
- * Requires the expected Host header. This blocks DNS rebinding, in which a foreign name resolves to
- * 127.0.0.1.
+ * Requires the expected Host header, which blocks DNS rebinding. In DNS rebinding, a foreign name
+ * resolves to 127.0.0.1.
  */
 export function checkHost(request: IncomingMessage, port: number): void {
   const sent = request.headersDistinct.host ?? []

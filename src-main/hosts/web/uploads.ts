@@ -43,7 +43,7 @@ async function importUpload(
   // site only after a CORS preflight.
   if (request.headers['content-type'] !== 'application/octet-stream')
     throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
-  // Only this user can read the folder. It is removed after the response.
+  // Only this user can read the folder, which is removed after the response.
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-upload-'))
   try {
     const path = join(folder, name)

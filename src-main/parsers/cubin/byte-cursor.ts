@@ -107,8 +107,8 @@ export class Cursor {
 }
 
 /**
- * Maximum length of a name. This is longer than any mangled name. In a damaged table, reading a
- * name of this length for every symbol is still fast.
+ * Maximum length of a name. Mangled names are shorter than this limit. In a damaged table, reading
+ * a name of this length for every symbol is still fast.
  */
 const maxText = 2 ** 14
 

@@ -1,6 +1,6 @@
 /**
- * Parses the output of compute-sanitizer. This is the saved XML report (`--xml --save`) and the
- * summary on stdout. The error count in the summary is used to check that the XML is complete.
+ * Parses the output of compute-sanitizer: the saved XML report (`--xml --save`) and the summary on
+ * stdout. The error count in the summary is used to check that the XML is complete.
  *
  * A run without findings has an empty root element. After an aborted run, the closing tag is
  * missing, but complete records are still read.

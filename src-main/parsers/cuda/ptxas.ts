@@ -1,7 +1,7 @@
 /**
  * Parses nvcc's stdout and stderr, in any order. The result contains ptxas's resource usage per
- * kernel (`-Xptxas -v`). It also contains the messages of the front end, host compiler, ptxas and
- * linker, with their locations.
+ * kernel (`-Xptxas -v`). The result also contains the messages of the front end, host compiler,
+ * ptxas and linker, with their locations.
  *
  * Sizes are in bytes. Unknown text is skipped, and the parser never throws an error. To avoid
  * quadratic run time, patterns match a run of digits only from its start. Numbers with too many

@@ -140,8 +140,8 @@ const TimingEvent = z.object({
 })
 
 /**
- * Bursts of launches after a pause, with the time per launch in each burst. This event follows the
- * rung's timing.
+ * Bursts of launches after a pause, with the time per launch in each burst. The burst event follows
+ * the timing event of the rung.
  */
 const BurstEvent = z.object({
   event: z.literal('burst'),
@@ -155,7 +155,10 @@ const BurstEvent = z.object({
   referenceSamplesMs: z.array(milliseconds),
 })
 
-/** Continuous launches of one rung for several seconds. This event follows the rung's timing. */
+/**
+ * Continuous launches of one rung for several seconds. The sustained event follows the timing event
+ * of the rung.
+ */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
   rung: z.string(),

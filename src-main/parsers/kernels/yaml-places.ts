@@ -110,7 +110,8 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
-    // Prevent the parser from printing to stderr. This program reports faults in its own messages.
+    // Prevent the parser from printing to stderr, because this program prints its own fault
+    // messages.
     logLevel: 'error',
   })
   const placed = (offset: number, fault: Statement): PlacedFault => {

@@ -21,8 +21,8 @@ interface DeepPages {
    */
   sass: SourcePage
   /**
-   * The source view, which lists lines with their instructions. It contains only kernels with line
-   * information.
+   * The source view, which lists lines with their instructions. The source view contains only
+   * kernels with line information.
    */
   lines: SourcePage
   /** Advice by ncu's launch id. */

@@ -2,8 +2,8 @@
  * Explains why ncu did not profile. The explanation is based on ncu's exit code and its `==ERROR==`
  * and `==WARNING==` lines.
  *
- * The exit code alone is unreliable. It is 0 if no kernel was profiled and, in ncu 2025.3, if a
- * metric is unknown.
+ * The exit code alone is unreliable. The exit code is 0 if no kernel was profiled and, in ncu
+ * 2025.3, if a metric is unknown.
  */
 import { message, type Statement } from '../../domain/messages/message'
 
@@ -107,7 +107,7 @@ export const unknownMetrics = (text: string): string[] => [
   ),
 ]
 
-/** Messages that ncu prints after any failure. They do not explain the failure. */
+/** Messages that ncu prints after any failure and that do not explain the failure. */
 const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',

@@ -22,7 +22,7 @@ import {
  */
 const description = {
   FileHeader: { version: [1, 'uint32'] },
-  /** Header before each block. It describes the block's payload. */
+  /** Header before each block, which describes the block's payload. */
   BlockHeader: {
     sources: [1, 'uint32'],
     results: [2, 'uint32'],
@@ -216,7 +216,7 @@ export function countMetrics(result: Uint8Array): number {
   return count
 }
 
-/** Returns the number in field 1. This field must come first in the message. */
+/** Returns the number in field 1, which must come first in the message. */
 export function firstId(start: Uint8Array): bigint {
   const reader = new BinaryReader(start)
   const [field] = reader.tag()

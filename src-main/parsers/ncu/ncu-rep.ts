@@ -32,7 +32,7 @@ export interface NcuRep {
   ncuVersion: string | null
   /** Time when the report was created. */
   createdAt: Date | null
-  /** Command line that produced the report. It contains paths of the machine. */
+  /** Command line that produced the report. The command line contains paths of the machine. */
   commandLine: string | null
   /**
    * Returns the code of a launch, or null if it cannot be decoded. The code is decoded on every
@@ -334,8 +334,8 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdowns and groups define the layout of ncu's pages. They are lists of metrics and not
-    // figures.
+    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics and
+    // not figures.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }

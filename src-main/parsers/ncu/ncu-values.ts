@@ -11,7 +11,7 @@ export interface MetricColumn {
   measured: boolean
 }
 
-/** Positions of a table's columns. They are determined once for all rows. */
+/** Positions of a table's columns, which are determined once for all rows. */
 export interface Columns {
   count: number
   id: number

@@ -63,8 +63,8 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
 /**
- * Returns the edited copies that a request needs. These are its draft, and named rungs that only a
- * draft declares.
+ * Returns the edited copies that a request needs: its draft, and named rungs that only a draft
+ * declares.
  */
 async function namedCopies(
   setup: Setup,

@@ -234,8 +234,8 @@ async function gradeAnyhow(
 }
 
 /**
- * Grades the solution like a submission, but with a longer time limit. This also fills the cache
- * with the shared builds.
+ * Grades the solution like a submission, but with a longer time limit. Grading the solution also
+ * fills the cache with the shared builds.
  */
 async function gradeSolution(
   request: GradeRequest,

@@ -109,8 +109,8 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // This limit is shorter than the judge's own limit. The judge then detects a hung kernel and
-    // still reports all other results.
+    // The idle limit is shorter than the judge's own time limit. The judge then detects a hung
+    // kernel and still reports all other results.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }
@@ -171,8 +171,8 @@ export async function gradeOne(
   await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
   const { mechanism, makeGroup } = staged.sandbox
   const result = await runSandboxed(
-    // The judge does not run the submission's code. It starts a separate sandbox for each tool that
-    // does.
+    // The judge does not run the submission's code. The judge starts a separate sandbox for each
+    // tool that runs the code.
     { ...openSandbox(mechanism.tie), makeGroup },
     {
       ...place,

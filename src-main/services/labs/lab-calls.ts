@@ -33,8 +33,8 @@ import { attemptSession } from '../sessions/attempt-sessions'
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
 /**
- * A check of a lab submission that runs in the background. It emits events and ends with or without
- * a session.
+ * A check of a lab submission that runs in the background. The check emits events and ends with or
+ * without a session.
  */
 type LabRun = (
   emit: (event: RunEvent) => void,
@@ -47,8 +47,8 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
 /**
- * Whether predictions are locked. They are locked after their answer has been shown. Measuring the
- * starter reveals no answer and locks no predictions.
+ * Whether predictions are locked. Predictions are locked after their answer has been shown.
+ * Measuring the starter reveals no answer and locks no predictions.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(

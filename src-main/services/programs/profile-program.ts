@@ -65,7 +65,7 @@ export interface ProfileProgramOptions extends Setup, ProgramRequest {
   timeoutSeconds: number
   /** Milliseconds that a launch may continue after ncu warns that the launch does not end. */
   stuckAfterMs?: number
-  /** Output folder, used instead of the store. It must not exist. */
+  /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
   /** Receives the program's output during its first run. */
   onOutput: PassOn

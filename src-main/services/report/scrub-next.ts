@@ -1,5 +1,5 @@
 /**
- * Scrubs advice. This covers its statements, which may quote names, and the source lines that it
+ * Scrubs the statements in advice, which may quote names, and the source lines that the advice
  * cites.
  */
 import type { Next } from '../../domain/next/next'

@@ -53,8 +53,8 @@ const patterns: readonly Pattern[] = [
 ]
 
 /**
- * Patterns for identifiers that only a preceding word or a suffix identifies. These patterns are
- * not used for sources, because they would match code.
+ * Patterns for identifiers that only a preceding word or a suffix identifies. Sources are not
+ * scrubbed with these patterns, because the patterns would match code.
  */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],

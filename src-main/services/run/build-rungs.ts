@@ -53,8 +53,8 @@ export function buildRungs(
     return build
   })
   const each = new Map(longestFirst.map(({ rung }, index) => [rung.id, builds[index]!]))
-  // Callers that await a build receive its failure. This handler prevents an unhandled rejection if
-  // no caller awaits the build.
+  // Callers that await a build receive its failure. If no caller awaits the build, this handler
+  // prevents an unhandled rejection.
   for (const one of builds) one.catch(() => undefined)
   return {
     each,

@@ -71,7 +71,7 @@ const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRu
     ...rungs,
   ] as PlannedRung[]
 
-/** Returns metrics derived from the launches. They replace some of the missing counters. */
+/** Returns metrics that are derived from the launches and replace some of the missing counters. */
 const withoutCounters =
   ({ profile }: RunPlan, device: Device): MetricsWithoutCounters =>
   ({ status }, finding) => {

@@ -1,4 +1,4 @@
-/** Verifies and times the built rungs. This is the measuring stage of a run. */
+/** Verifies and times the built rungs in the measuring stage of a run. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'

@@ -68,8 +68,8 @@ export class PreparedRungs {
     readonly tools: Promise<EmulationTools>,
     private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
-    // Callers that await the tools receive a failure. This handler prevents an unhandled rejection
-    // if no caller awaits the tools.
+    // Callers that await the tools receive a failure. If no caller awaits the tools, this handler
+    // prevents an unhandled rejection.
     tools.catch(() => {})
     this.fills = sharedFills(bench, () => tools)
   }

@@ -1,6 +1,6 @@
 /**
- * Reports the progress of a run. This is the run's only mutable object, and saved data never
- * depends on it.
+ * Reports the progress of a run. The progress object is the run's only mutable object, and saved
+ * data never depends on it.
  */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'

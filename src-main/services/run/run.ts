@@ -82,7 +82,7 @@ interface Parts {
   findings: Findings
 }
 
-/** Assembles the session. This function is pure. */
+/** Assembles the session as a pure function. */
 function assemble(
   { plan, identity, way, built, findings }: Parts,
   {

@@ -58,7 +58,7 @@ export function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
-    // These fields are missing in older recordings.
+    // The fields below are missing in older recordings.
     ...(event.late === undefined ? {} : { late: event.late }),
     ...(event.includesHost === undefined ? {} : { includesHost: event.includesHost }),
     ...(event.emptyMs === undefined ? {} : { emptyMs: event.emptyMs }),

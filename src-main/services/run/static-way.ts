@@ -71,8 +71,8 @@ interface Examination {
 }
 
 /**
- * Opens the probe. The reference is not used here. It is built anyway, so that the user sees errors
- * in it before moving to a GPU.
+ * Opens the probe. The reference is not used here. The reference is built anyway, so that the user
+ * sees errors in it before moving to a GPU.
  */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)

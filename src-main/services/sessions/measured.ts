@@ -109,8 +109,8 @@ async function stampOf(root: string): Promise<string[]> {
 }
 
 /**
- * File written by `npm run kernels -- same recordings`. It maps hashes of recorded code to hashes
- * of current code that compiles to the same machine code.
+ * File written by `npm run kernels -- same recordings`. The file maps hashes of recorded code to
+ * hashes of current code that compiles to the same machine code.
  */
 const sameCodeFile = 'same-code.json'
 const SameCode = z.record(z.string(), z.array(z.string()))

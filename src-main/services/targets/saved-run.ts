@@ -24,10 +24,10 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
-  /** Output folder, used instead of the store. It must not exist. */
+  /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
   appVersion: string
-  /** Commits of one rung. They replace the ladder's rungs in this run. */
+  /** Commits of one rung. The commits replace the ladder's rungs in this run. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -69,8 +69,8 @@ export function sessionId(ladder: string, size: string, createdAt: string): stri
 }
 
 /**
- * Creates a session draft in a folder chosen by the user. The folder must not exist. This is
- * checked before anything runs.
+ * Creates a session draft in a folder chosen by the user. Throws an error if the folder exists. The
+ * check happens before anything runs.
  */
 export async function draftNew(out: string): Promise<SessionDraft> {
   await refuseTaken(out)

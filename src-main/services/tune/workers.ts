@@ -73,8 +73,8 @@ export interface MeasureSettings {
   runner: string
   expected: Expected | null
   /**
-   * The trusted rung that points are compared with. It is measured with each batch but not
-   * reported.
+   * The trusted rung that points are compared with. The trusted rung is measured with each batch
+   * but not reported.
    */
   trusted: BuiltRung | null
   secondsAPoint: number

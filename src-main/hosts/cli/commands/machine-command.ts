@@ -211,8 +211,8 @@ const commandText = (text: string): string => {
 }
 
 /**
- * Lists runs whose sessions were not copied back. This happens if the local program is killed or
- * the local machine is shut down.
+ * Lists runs whose sessions were not copied back, for example because the local program was killed
+ * or the local machine was shut down.
  */
 export async function machineRunsCommand(
   setUp: SetUp,

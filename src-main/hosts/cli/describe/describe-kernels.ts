@@ -47,7 +47,7 @@ const spreadColumns: readonly Column<RungResult>[] = [
   },
 ]
 
-/** A table row. It shows a kernel, or the NVTX range that contains the following kernels. */
+/** A table row for a kernel, or for the NVTX range that contains the following kernels. */
 type Line = { rung: RungResult } | { group: RangeGroup }
 
 function linesOf(session: Session): Line[] {

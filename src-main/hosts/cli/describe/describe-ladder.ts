@@ -124,9 +124,7 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/**
- * Returns a note about the value that the errors are relative to. This value depends on each check.
- */
+/** Returns a note about the value that the errors are relative to, which depends on each check. */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))

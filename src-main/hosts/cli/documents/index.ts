@@ -1,5 +1,5 @@
 /**
- * Lists the schemas published in docs/schemas. They cover every JSON document that a command
+ * Lists the schemas published in docs/schemas. The schemas cover every JSON document that a command
  * prints, and every file that the program reads.
  */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'

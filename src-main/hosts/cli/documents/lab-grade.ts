@@ -16,7 +16,7 @@ export const labGradeDocument = documentKind({
     isolation: z.string(),
     seconds: z.number(),
     /**
-     * Results of the labs' own solutions. They are graded first, to test whether a correct
+     * Results of the labs' own solutions. The solutions are graded first, to test whether a correct
      * submission can pass on this machine.
      */
     solutions: z.array(GradeRow),

@@ -48,7 +48,7 @@ export const machineRunsDocument = documentKind({
     name: z.string(),
     runs: z.array(
       z.object({
-        /** Id of the run for `machine resume NAME ID`. It begins with the start time in UTC. */
+        /** Id of the run for `machine resume NAME ID`. The id begins with the start time in UTC. */
         id: z.string(),
         /** State of the run. An `ended` run has a session, and a `gone` run has none. */
         state: z.enum(['running', 'ended', 'gone']),
