@@ -109,7 +109,8 @@ const write = async (path, value) =>
  * @param {string} pattern @param {Tables} module
  */
 async function ablate(pattern, module) {
-  // Put the program there, because it searches its parent folders for its files.
+  // Build the program in this folder, because the program searches its parent folders for its
+  // files.
   const ablated = await bundled('scripts/lib/ablated-program.ts', join(root, 'out/ablated'))
   for (const recording of recordings(pattern)) {
     /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */

@@ -1,6 +1,6 @@
 /**
- * Compares the best rung of each ladder with the vendor library, for every way of timing. The data
- * comes from the documents that test/gpu/timing.mjs printed on a GPU.
+ * Compares the best rung of each ladder with the vendor library, for single launches, bursts and
+ * sustained launches. The data comes from the documents that test/gpu/timing.mjs printed on a GPU.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -102,8 +102,8 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 }
 
 /**
- * Whether the rung is faster in every session and with every way of timing. Null if a way was not
- * measured.
+ * Whether the rung is faster in every session for single launches, bursts and sustained launches.
+ * Null if one of these was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null

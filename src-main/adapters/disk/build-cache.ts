@@ -47,7 +47,7 @@ export type KeptBuild = z.infer<typeof KeptBuild>
 const sourcesOf = 'src'
 
 interface BuildSlot {
-  /** Folder that contains the sources. The compiler runs in it. */
+  /** Folder that contains the sources and in which the compiler runs. */
   sourceDir: string
   artifact: string
   /** Cached build, or null if there is no artifact yet. */
@@ -187,8 +187,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Ignore write errors. Without this file, the source is merely compiled again next
-            // time.
+            // Ignore write errors. Without this file, the only cost is compiling the source again
+            // next time.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),

@@ -21,7 +21,7 @@ interface StagedFolder {
   discard(): Promise<void>
 }
 
-/** Whether a path exists. A dangling link counts too. */
+/** Whether a path exists, which includes dangling links. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,

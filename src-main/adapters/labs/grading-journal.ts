@@ -3,7 +3,7 @@
  *
  * The journal is in the cache and has one JSON object per line. Its key depends on the graded
  * content and the grading machine. A grading of a part of the submissions uses a separate file.
- * Every grading of the same folder reads all these files. A complete grading removes them.
+ * Every grading of the same folder reads all these files, and a complete grading removes them.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -38,7 +38,7 @@ export const submissionHash = (source: string, answers: string | null): string =
 interface FinishedRows {
   /** Returns the student's row for exactly this submission if an earlier grading finished it. */
   find: (student: string, submission: string) => GradeRow | undefined
-  /** Adds a row. Ignores write errors. The submission is then merely graded again. */
+  /** Adds a row. Ignores write errors, because the only cost is grading the submission again. */
   add: (submission: string, row: GradeRow) => Promise<void>
   /** Removes the rows after all submissions are graded. */
   forget: () => Promise<void>

@@ -16,7 +16,10 @@ export interface FoundSubmission {
    * `\\xff`.
    */
   student: string
-  /** The submitted file. Null if there is none, with the explanation in `reason`. */
+  /**
+   * The submitted file, or null if there is no usable file. In that case, `reason` contains the
+   * explanation.
+   */
   file: Path | null
   reason: Statement | null
 }

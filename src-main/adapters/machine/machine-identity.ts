@@ -1,4 +1,4 @@
-/** Collects names that identify this machine and its user. Reports must not contain them. */
+/** Collects names that identify this machine and its user. Reports must not contain these names. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 
 export interface Privates {

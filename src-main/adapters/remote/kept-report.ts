@@ -1,7 +1,7 @@
 /**
  * Handles the ncu report of a session that ran on a remote machine.
  *
- * The report can be larger than the rest of the session, and only Nsight Compute needs it. The
+ * The report can be larger than the rest of the session and is needed only for Nsight Compute. The
  * report therefore stays on the remote machine under its hash, with a note in the session. The
  * report is downloaded on request, and an interrupted download can be resumed.
  */

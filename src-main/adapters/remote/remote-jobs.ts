@@ -224,10 +224,7 @@ export async function startDetached(
 /** A job whose folder still exists on the machine. */
 export interface FoundJob {
   id: string
-  /**
-   * State of the job. If it is `ended`, all results exist. If it is `gone`, the job ended without
-   * all results.
-   */
+  /** State of the job. An `ended` job has all results. A `gone` job ended without all results. */
   state: 'running' | 'ended' | 'gone'
   /** Output of sbatch, or null for a job without Slurm. */
   submission: string[] | null

@@ -19,7 +19,10 @@ interface GroupLimits {
 interface Group {
   /** Command prefix that runs the rest of the command line in the group. */
   prefix: readonly string[]
-  /** Returns the limit that was exceeded, or null if none was or the kernel does not report it. */
+  /**
+   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the kernel does
+   * not report it.
+   */
   met(): Promise<'memory' | 'tasks' | null>
   /** Kills all remaining processes in the group and removes the group. */
   end(): Promise<void>

@@ -13,7 +13,7 @@ import { runProcess } from '../tools/process'
 export interface Place {
   /** Folder of the program. A copy of this folder is placed in the view's tmpfs. */
   work: string
-  /** Path of the program's folder in the view. By default, the same path. */
+  /** Path of the program's folder in the view. The default is the path outside the view. */
   at?: string
   /** An empty folder that the view is mounted on. */
   view: string

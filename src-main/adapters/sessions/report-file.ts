@@ -41,7 +41,7 @@ export type NameFile = (path: string) => string
 export interface ReportFile {
   format: 'ncu-rep' | 'raw-csv' | 'details-csv' | 'source-csv'
   launches: ReportLaunch[]
-  /** Number of launches in the file. `launches` contains only the first of them. */
+  /** Number of launches in the file. `launches` contains only the first launches. */
   total: number
   /**
    * Total time under ncu of the launches that are missing in `launches`. Null if any of these times

@@ -30,7 +30,7 @@ export interface ReadySettings {
 
 /**
  * Throws a `missing` error if this machine lacks variables or directories that the settings name.
- * The error lists all of them.
+ * The error lists all missing variables and directories.
  */
 export async function requireSettings(
   all: readonly BuildSettings[],

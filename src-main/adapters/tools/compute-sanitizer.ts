@@ -34,8 +34,8 @@ export interface SanitizerAnswer {
 }
 
 /**
- * Maximum number of reports. Every thread of a kernel can cause one. A thousand reports are enough
- * to show the locations, and the summary counts the rest.
+ * Maximum number of reports. Every thread of a kernel can cause a report. A thousand reports are
+ * enough to show the locations, and the summary counts the rest.
  */
 const printLimit = 1000
 

@@ -28,7 +28,7 @@ export interface ProcessCall {
   /** Milliseconds of total run time after which the process tree is killed. */
   timeoutMs?: number
   /**
-   * Maximum number of characters per stream. If there are more, the process tree is killed. The
+   * Maximum number of characters per stream. The process tree is killed if a stream is longer. The
    * default is 256 Mi.
    */
   outputLimit?: number

@@ -140,7 +140,9 @@ const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
-/** Opens the raw output of a session folder. If there is none, every key yields null. */
+/**
+ * Opens the raw output of a session folder. If the folder has no raw output, every key yields null.
+ */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // If two rows have the same key, use the later row.
   const rows = new Map(

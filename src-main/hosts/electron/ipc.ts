@@ -21,7 +21,7 @@ export const importChannel = 'kernel-ladder:import'
 
 export const folderChannel = 'kernel-ladder:choose-folder'
 
-/** Connects the bridge. Returns a function that disconnects it. */
+/** Connects the bridge. Returns a function that disconnects the bridge. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
   const { webContents } = window
   ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {

@@ -29,7 +29,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Missing in older recordings, like the next field. */
+  /** Missing in older recordings, like `memoryBusBits`. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),

@@ -83,7 +83,7 @@ const deepest = 64
 
 /**
  * Matches a `?` before a complex key. Project files need no complex keys, and the parser takes a
- * minute for four hundred nested ones.
+ * minute for four hundred nested complex keys.
  */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 

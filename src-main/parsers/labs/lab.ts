@@ -283,7 +283,7 @@ function zodMessage(issue: z.core.$ZodIssue): string {
 
 /**
  * Returns the ladder folder that the front matter names, relative to the lab's folder. Returns null
- * if it names none.
+ * if the front matter names no folder.
  */
 export function ladderPathIn(text: LabText | null): string | null {
   if (!text || 'refused' in text.matter) return null

@@ -59,7 +59,7 @@ export class Bench implements BuildTools {
     return new Bench(tools, library, { include, runner }, signal)
   }
 
-  /** Locates nvcc. Throws `missing` if the machine has none. */
+  /** Locates nvcc. Throws `missing` if the machine has no nvcc. */
   readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
 
   /**
@@ -118,7 +118,8 @@ export class Bench implements BuildTools {
 
   /** Returns the architecture of the machine's GPU, or null if CUDA finds no GPU. */
   async ownArchitecture(): Promise<string | null> {
-    // Without a driver, skip the runner. Building it takes a minute, and it could not run.
+    // Without a driver, skip the runner. Building the runner takes a minute, and the runner could
+    // not run.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)

@@ -93,7 +93,8 @@ async function driverChecks(
 const countersRemedy = message('doctor.allowCounters')
 
 /**
- * Whether this process has CAP_SYS_ADMIN (bit 21) in its effective set. Child processes inherit it.
+ * Whether this process has CAP_SYS_ADMIN (bit 21) in its effective set. Child processes inherit
+ * this capability.
  */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {
   const status = await machine.readText('/proc/self/status')

@@ -85,7 +85,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** Result of reading a report, before an import saves it. */
+/** Contents of an imported report, before they are saved. */
 export interface ReadImport {
   session: Session
   /** Source text by rung id. */

@@ -144,7 +144,8 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
       await runOnce(job, first, 0, null)
       if (first.trouble) unknown = together(first.trouble.reason)
       else expected = await keepExpected(join(folder.folder, output.file), scratch.path)
-      // The first program is correct by definition. The other programs are compared with it.
+      // The first program is correct by definition. The other programs are compared with the first
+      // program.
       if (states.includes(first)) done += 1
     }
     for (const state of states) {
@@ -269,7 +270,7 @@ interface GpuTimes {
 }
 
 /**
- * Runs each program once under ncu, which times every launch. A failure here does not invalidate
+ * Runs each program once under ncu, which times every launch. A failure of ncu does not invalidate
  * the wall times.
  */
 async function gpuTimes(

@@ -1,6 +1,6 @@
 /**
- * Times a program's launches. By default, ncu times the launches one by one. If a kernel does not
- * end by itself, CUPTI times concurrent kernels.
+ * Times a program's launches. By default, ncu times the launches one after another. If a kernel
+ * does not end by itself, CUPTI times concurrent kernels.
  */
 import { previewProgram, type Preview, type ProgramCall } from '../../adapters/tools/ncu-program'
 import { timeProgram } from '../../adapters/tools/program-activity'

@@ -110,7 +110,9 @@ function metricChart({ rows, metrics }: ReportModel, id: string): BarChart | nul
   }
 }
 
-/** A chart in a report. Bar charts are drawn here, and the Charts screen draws the others. */
+/**
+ * A chart in a report. This module draws bar charts, and the Charts screen draws the other charts.
+ */
 export type ReportChart = {
   /** Name that the user types to request the chart. */
   word: string

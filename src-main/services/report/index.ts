@@ -65,7 +65,7 @@ interface ReportOptions extends Choice, Authored, PrintOptions {
 }
 
 interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
-  /** Advice by rung id. Some formats print it. */
+  /** Advice by rung id. Some formats print the advice. */
   next?: Readonly<Record<string, Next>>
 }
 

@@ -23,7 +23,7 @@ export interface PrintedCauses {
    * step has neither.
    */
   groups: { heading: string; causes: PrintedCause[] }[]
-  /** Changes that did not affect the time, below a heading. Null if there are none. */
+  /** Changes that did not affect the time, below a heading. Null if there are no such changes. */
   unimportant: { heading: string; sentences: Sentence[] } | null
   /**
    * Further notes, such as the reason that there are no causes, or the profile level that would

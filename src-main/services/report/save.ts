@@ -20,7 +20,8 @@ export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
 /**
- * Whether a path exists. A dangling link counts too, because writing to it would create its target.
+ * Whether a path exists. A dangling link also exists, because writing to it would create its
+ * target.
  */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(

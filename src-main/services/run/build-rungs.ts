@@ -27,7 +27,7 @@ export interface Builds {
   /** Build results by rung id, in compile order. */
   readonly each: ReadonlyMap<string, Promise<RungBuild>>
   /**
-   * Returns all build results in the order of the way's rungs. Throws an input error if the
+   * Returns all build results in the order of `BuildWay.rungs`. Throws an input error if the
    * requested parameters are impossible for every rung.
    */
   all(): Promise<ReadonlyMap<string, RungBuild>>

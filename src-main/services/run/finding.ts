@@ -28,7 +28,7 @@ export interface Finding extends Measured {
   /** Status and reason if the rung was wrong or failed with one of the additional problems. */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
-  /** Counters of the rung. Absent if there are none. */
+  /** Counters of the rung. Absent if the rung has no counters. */
   metrics?: Record<string, MetricValue>
   /** Time predicted by the timing model. */
   predicted?: PredictedTime

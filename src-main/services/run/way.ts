@@ -22,12 +22,12 @@ export interface Way extends BuildWay {
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 
-/** Parameters for opening a way. */
+/** Parameters for opening a kind of run. */
 interface Opening {
   bench: Bench
   plan: RunPlan
   emit: (event: RunEvent) => void
 }
 
-/** Opens a way. Throws `missing` if the machine lacks a requirement. */
+/** Opens a kind of run on a machine. Throws `missing` if the machine lacks a requirement. */
 export type OpenWay = (opening: Opening) => Promise<Way>

@@ -145,7 +145,9 @@ interface SavedRun {
   catalog: Catalog
   plan: RunPlan
   target: Target
-  /** Returns the way that examines the built rungs. `reportPath` is the path for ncu's report. */
+  /**
+   * Returns the function that opens this kind of run. `reportPath` is the path for ncu's report.
+   */
   way: (reportPath: string) => OpenWay
 }
 

@@ -29,7 +29,7 @@ const verdictWords: Record<Verdict, string> = {
 
 /**
  * Describes the change of a metric that the later rung's header expects, and whether the metric
- * changed that way.
+ * changed as expected.
  */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''

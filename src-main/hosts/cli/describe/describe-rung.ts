@@ -247,7 +247,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
   if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
-  // If the session's profile level does not collect a metric, the comparison has no row for it.
+  // The comparison has no row for a metric that the session's profile level does not collect.
   const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
   return [
     `Expected relative to ${before.id}:`,

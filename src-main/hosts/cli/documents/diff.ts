@@ -34,7 +34,7 @@ export const diffDocument = documentKind({
         stalls: z.array(HistogramDelta).nullable(),
         /**
          * Reason that stall reasons are not compared. Null if they are compared, or if a rung has
-         * none.
+         * no stall reasons.
          */
         noStalls: Statement.nullable(),
       })
