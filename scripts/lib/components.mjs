@@ -52,7 +52,7 @@ const tsconfig = {
  */
 
 /**
- * Whether the code is the component's module. Styles and parts of the template are not.
+ * Whether the code is the component's module and not its styles or parts of its template.
  * @param {vue.VirtualCode} code
  */
 const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)

@@ -94,7 +94,7 @@ export interface ReadImport {
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Reads a report as a session. Saves nothing. */
+/** Reads a report as a session without saving it. */
 export async function readImport(
   path: string,
   options: Omit<ImportOptions, 'store' | 'out'>,

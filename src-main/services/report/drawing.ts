@@ -134,7 +134,10 @@ export async function drawCharts(
   }
 }
 
-/** Draws a chart and returns its SVG text. Throws an input error if the session has no data for it. */
+/**
+ * Draws a chart and returns its SVG text. Throws an input error if the session has no data for the
+ * chart.
+ */
 export async function drawChart(
   tools: DrawTools,
   opened: OpenedSession,
