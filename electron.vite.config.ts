@@ -1,13 +1,14 @@
 /**
- * Builds the desktop program. Everything except Electron and Node's own modules is bundled, so that
- * the packaged program needs no node_modules.
+ * Builds the desktop program. All modules except Electron and Node's own modules are bundled, so
+ * that the packaged program needs no node_modules.
  */
 import { defineConfig } from 'electron-vite'
 import { assetPack } from './scripts/vite/assets.ts'
 import { renderer } from './vite.renderer.config.ts'
 import { emulatorWorker } from './scripts/vite/emulator-worker.ts'
 
-// scripts/lib/build.mjs builds the UI separately, so that a change in src-main does not rebuild it.
+// scripts/lib/build.mjs builds the UI separately, so that a change in src-main does not rebuild the
+// UI.
 const withoutRenderer = process.env['KERNEL_LADDER_BUILD'] === 'without-renderer'
 
 export default defineConfig({

@@ -1,8 +1,9 @@
 /**
- * Builds the programs without a UI. The default is the command line as one file that needs no
- * node_modules, dist/cli/kernel-ladder.mjs. `--mode package` builds the code of the npm package in
- * dist/package/lib, split into files that its programs share. `--mode checkout` builds only the
- * command line in out/cli. Its code is also split, and this build is the fastest.
+ * Builds the programs without a UI. By default, builds the command-line program as a single file
+ * that needs no node_modules, dist/cli/kernel-ladder.mjs. `--mode package` builds the code of the
+ * npm package in dist/package/lib. The package code is split into files that the package's programs
+ * share. `--mode checkout` builds only the command-line program in out/cli. Its code is also split,
+ * and this build is the fastest.
  */
 import { defineConfig, type UserConfig } from 'vite'
 import { assetPack } from './scripts/vite/assets.ts'
@@ -27,8 +28,8 @@ const cli: UserConfig = {
         format: 'es',
         entryFileNames: 'kernel-ladder.mjs',
         codeSplitting: false,
-        // Node reads the whole file at every start, so it should be small. Stack traces are still
-        // useful because they name lines.
+        // Node reads the whole file at every start, so the file should be small. Stack traces are
+        // still useful, because they contain line numbers.
         minify: true,
         banner: '#!/usr/bin/env node',
       },
@@ -37,8 +38,8 @@ const cli: UserConfig = {
 }
 
 /**
- * Returns a build of several files. Files are read in place, and code that is loaded on demand is
- * split.
+ * Returns a build with several output files. The files are read in place, and code that is loaded
+ * on demand is in separate files.
  */
 const inFiles = (outDir: string, input: Record<string, string>): UserConfig => ({
   publicDir: false,
@@ -52,8 +53,8 @@ const inFiles = (outDir: string, input: Record<string, string>): UserConfig => (
     outDir,
     emptyOutDir: true,
     target: 'node20',
-    // Without minification, stack traces and licenses stay readable. Node.js caches compiled code,
-    // so size does not slow down the start.
+    // Don't minify, so that stack traces and licenses stay readable. Node.js caches compiled code,
+    // so the size does not slow down the start.
     minify: false,
     license: { fileName: 'third-party-licenses.md' },
     rolldownOptions: {

@@ -1,7 +1,8 @@
 /**
- * Builds the UI. The window (app://) and the loopback server (http://) use the same files. With
- * `--mode report`, builds the page of an HTML report: all screens that work without a program, in
- * the single file out/report/template.html. The report service inserts the sessions into this file.
+ * Builds the UI. The window (app://) and the loopback server (http://) use the same files. The mode
+ * `report` builds the page of an HTML report in the single file out/report/template.html. This file
+ * contains all screens that work without a running program. The report service inserts the sessions
+ * into this file.
  */
 import { join } from 'node:path'
 import vue from '@vitejs/plugin-vue'
@@ -10,10 +11,10 @@ import { yamlModules } from './scripts/vite/yaml-modules.ts'
 import { preloadFirstScreen } from './scripts/vite/preload.ts'
 import { reportTemplate } from './scripts/vite/report-template.ts'
 
-/** Code that every screen needs, and code in the folder of one screen that other screens use. */
+/** Matches code that every screen needs, and code in one screen's folder that other screens use. */
 const shared = new RegExp(
   [
-    // The editor's code belongs in the editor's chunk.
+    // Exclude the editor's code, because it belongs in the editor's chunk.
     /src-renderer[\\/](client|stores|ui[\\/](?!code|Code))/,
     /features[\\/](palette|[a-z-]+\.ts)/,
     /features[\\/](charts[\\/]([a-z-]*figures|use-chart)|edit[\\/]OpenInEditor|ladder[\\/]ladder-rows|sessions[\\/]session-list)/,
@@ -44,19 +45,19 @@ export const renderer: UserConfig = {
       output: {
         codeSplitting: {
           groups: [
-            // The entry needs this module earlier than the others and without them.
+            // The entry needs this module before the others, so keep it in a separate file.
             { name: 'ahead', test: /src-renderer[\\/]ahead\.ts/, priority: 1 },
             { name: 'echarts', test: /node_modules[\\/](echarts|zrender)[\\/]/ },
             { name: 'codemirror', test: /node_modules[\\/](@codemirror|@lezer|@marijn)[\\/]/ },
-            // Code that every screen needs, in three files instead of fifty, because each file is a
-            // separate request.
+            // Put the code that every screen needs in three files instead of fifty, because each
+            // file is a separate request.
             {
               name: 'libraries',
               test: /node_modules[\\/](vue|@vue|vue-router|pinia|reka-ui|@floating-ui|@vueuse|zod|intl-messageformat|@formatjs)[\\/]/,
             },
             { name: 'domain', test: /src-main[\\/](domain|contract)[\\/]/ },
             { name: 'shared', test: shared },
-            // A chart needs most of these modules at once.
+            // Put these modules in one file, because a chart needs most of them at once.
             { name: 'charts', test: /src-renderer[\\/]charts[\\/]/ },
           ],
         },

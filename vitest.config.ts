@@ -15,14 +15,14 @@ const exclude = [
 ]
 
 /**
- * Tests that mock modules. These tests run isolated, because other test files would otherwise see
- * the mocks.
+ * Tests that mock modules. These tests run in isolation, because other test files would otherwise
+ * see the mocks.
  */
 const mocking = ['test/hosts/electron/**/*.test.ts', 'test/services/report/save.test.ts']
 
 /**
  * The slowest test files, which mostly wait or use one thread. Slow files start first, because a
- * slow file that starts last delays the end. Vitest has no recorded times in a fresh clone and
+ * slow file that starts last delays the end. In a fresh clone, Vitest has no recorded times and
  * would start with the largest files.
  */
 const longest = [
@@ -43,15 +43,15 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-// Starting a program copies the page table of the worker. With large pages, the copy takes a tenth
-// of the time.
+// Use large pages. Starting a program copies the page table of the worker, and with large pages,
+// the copy takes a tenth of the time.
 process.env['GLIBC_TUNABLES'] ??= 'glibc.malloc.hugetlb=1'
 
 /**
- * Node.js options for workers. Each test runs little code often. With default options, a worker
- * spends a tenth of its time optimizing code that is soon unused. Another tenth is spent marking a
- * heap that a file has only started to fill. Older Node.js versions may not support the invocation
- * count.
+ * Node.js options for workers. Each test runs little code, and most code runs only a few times.
+ * With the default options, a worker spends a tenth of its time optimizing code that is soon
+ * unused. The worker spends another tenth marking a heap that a test file has only started to fill.
+ * Older Node.js versions may not support the invocation count.
  */
 const optimizeLate =
   Number.parseInt(process.versions.node, 10) >= 24 ? ['--invocation-count-for-turbofan=12000'] : []
@@ -67,15 +67,15 @@ export default defineConfig({
   test: {
     globalSetup: 'test/setup.ts',
     setupFiles: 'test/setup-each.ts',
-    // By default, Vitest reserves a core for its main process, which has little work while tests
-    // run.
+    // Use all cores. By default, Vitest reserves a core for its main process, which has little work
+    // while tests run.
     maxWorkers: availableParallelism(),
     sequence: { sequencer: LongestFirst },
-    // All tests run in parallel on a machine that may be busy.
+    // Tests run in parallel on a machine that may be busy, so allow long waits.
     expect: { poll: { timeout: 30_000, interval: 25 } },
     tags: [{ name: 'thorough', description: 'runs in `npm run test:all`, and not in `npm test`' }],
-    // With the default size of the young generation, workers spend a tenth of their time collecting
-    // garbage.
+    // With the default size of the young generation, workers spend a tenth of their time on garbage
+    // collection.
     execArgv: ['--max-semi-space-size=64'],
     projects: [
       {
@@ -84,7 +84,8 @@ export default defineConfig({
           name: 'unit',
           include: ['test/**/*.test.ts', 'src-renderer/**/*.test.ts'],
           exclude: [...exclude, 'test/browser/**', 'test/cli/**', 'test/desktop/**', ...mocking],
-          // A single file spends most of its time loading modules that other files load too.
+          // Share modules between test files. A single test file spends most of its time loading
+          // modules that other files load too.
           isolate: false,
           execArgv: [...optimizeLate, ...collectLate],
           testTimeout: 120_000,
@@ -98,13 +99,13 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Tests of the built programs: the UI in a browser, the command line as a process, and
-          // the window.
+          // Tests of the built programs: the UI in a browser, the command-line program as a
+          // process, and the desktop window.
           name: 'built',
           include: ['browser', 'cli', 'desktop'].map((folder) => `test/${folder}/**/*.test.ts`),
           exclude,
           isolate: false,
-          // Each test often waits for a page, a program or a server. Some start a dozen programs
+          // A test often waits for a page, a program or a server. Some tests start a dozen programs
           // one after another.
           testTimeout: 300_000,
           hookTimeout: 300_000,

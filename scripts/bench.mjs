@@ -1,24 +1,26 @@
 // @ts-check
 /**
- * Benchmarks: prints every measurement with its spread and its budget, if it has one
- * (bench/budgets.mjs). The last lines list the budgets. The exit code is 1 if a budget is exceeded.
- * Run it on a quiet machine.
- *
- * UI: time from opening the URL to a ladder whose rows react to a click. Each sample uses a fresh
- * browser profile, the real web host and a shipped recording.
- * Start: `--help` and `ladders` of both programs; the npm package's size and installation.
- * Replay: `run --target recorded` as a process, from start to exit.
- * Compare: switching the pair, with sources of 1,500 lines; opening the machine code and the chain.
- * Grids: scrolling 300 rungs, their metrics and long machine code; the size of the initial scripts;
- * the page’s memory.
- * Reports: HTML and PDF of a deep session, HTML of 200 rungs.
- * Report, csv: parsing ncu files: a 100 MB table compared with papaparse, an ncu report, and the
- * memory of both.
- * Emulation: gemm-fp32 at 512 and a lab check without a GPU; needs nvcc.
- * Sessions: the list of a store of 10,000 sessions, and the memory for it.
- * GPU: the cost of profiling; needs a GPU with access to its performance counters.
+ * `npm run bench` runs the benchmarks on a quiet machine. It prints every measurement with its
+ * spread and, if there is one, its budget (bench/budgets.mjs). The last lines list the budgets. The
+ * exit code is 1 if a budget is exceeded.
  *
  *     npm run bench [-- start replay ui compare grids reports report csv emulation sessions gpu]
+ *
+ * - ui: the time from opening the URL to a ladder whose rows react to a click. Each sample uses a
+ *   new browser profile, the real web host and a shipped recording.
+ * - start: `--help` and `ladders` in both programs, and the size and installation of the npm
+ *   package.
+ * - replay: a process that runs `run --target recorded`, from start to exit.
+ * - compare: switching the pair with sources of 1,500 lines, and opening the machine code and the
+ *   chain.
+ * - grids: scrolling 300 rungs, their metrics and long machine code. Also the size of the initial
+ *   scripts and the memory of the page.
+ * - reports: HTML and PDF of a deep session, and HTML of 200 rungs.
+ * - report, csv: parsing an ncu report and a 100 MB ncu table, with the memory of both. The table
+ *   parser is compared with papaparse.
+ * - emulation: gemm-fp32 at size 512, and a lab check without a GPU. Needs nvcc.
+ * - sessions: listing a store of 10,000 sessions, and the memory for the list.
+ * - gpu: the cost of profiling. Needs a GPU with access to its performance counters.
  */
 import { spawn } from 'node:child_process'
 import { cpus } from 'node:os'
@@ -49,7 +51,7 @@ function start(args) {
 /** @param {import('./bench/budgets.mjs').Judge} judge */
 async function benchUi(judge) {
   const executablePath = await obtainChromium()
-  // Imported here and not at the top, because the package may have just been installed.
+  // Import the package here and not at the top, because it may have just been installed.
   const { chromium } = await import('playwright-core')
   const server = start(['serve'])
   const address = await new Promise((done, failed) => {
@@ -72,7 +74,7 @@ async function benchUi(judge) {
     await first.close()
     /** @type {number[]} */
     const times = []
-    // The first sample is discarded because it warms the disk cache.
+    // Discard the first sample, because it warms the disk cache.
     for (let sample = -1; sample < samples; sample += 1) {
       const context = await browser.newContext({
         storageState,

@@ -2,14 +2,14 @@
 // @ts-check
 /**
  * Compares the output of two CLI versions for the same commands. The comparison covers exit codes,
- * JSON documents, and every number in other text.
+ * JSON documents, and all numbers in other text.
  *
  *     node scripts/compare-outputs.mjs OLD-CLI [NEW-CLI] [--only REGEX]
  *
- * Both CLIs are one-file programs. The new CLI is dist/cli/kernel-ladder.mjs by default. Wording
- * may differ: JSON is compared without its sentences, help by its options, other text by its
- * numbers in order. Dates, durations and paths are ignored. The script exits with 1 if anything
- * else differs.
+ * Both CLIs are one-file programs. By default, the new CLI is dist/cli/kernel-ladder.mjs. Wording
+ * may differ. In JSON, sentences are ignored. In help texts, only options are compared. In other
+ * text, only the numbers and their order are compared. Dates, durations and paths are ignored. The
+ * exit code is 1 if anything else differs.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -46,7 +46,7 @@ const run = (cli, words) =>
     )
   })
 
-/** JSON keys whose values differ between any two runs, or whose values are sentences. */
+/** JSON keys whose values differ between any two runs or are sentences. */
 const volatile = /^(?:createdAt|id|seconds|\w*Seconds|session|folder|path|out|version|tool|cached)$/
 const isSentence = (/** @type {string} */ text) => /\s/.test(text.trim())
 
@@ -144,7 +144,7 @@ const commands = [
 ].filter((words) => new RegExp(values.only).test(words.join(' ')))
 
 /**
- * Differences by place, with numbers removed from the place.
+ * Differences by location. Numbers are removed from the location.
  * @type {Map<string, { times: number, first: string }>}
  */
 const kinds = new Map()

@@ -1,9 +1,10 @@
 // @ts-check
 /**
  * `npm run faults -- [--stage NAME…] [--fault NAME…] [--missing] [--keep]` injects every fault into
- * every stage of the built command line and prints the failures. The tools are fake. `--missing`
- * skips cells that passed before. `--keep` writes the results for docs/evidence/reliability.md.
- * Cells that were not tried keep their previous result.
+ * every stage of the built command-line program and prints the failures. The external tools are
+ * replaced by fake programs. `--missing` skips combinations that passed before. `--keep` writes the
+ * results for docs/evidence/reliability.md. Combinations that were not tested keep their previous
+ * result.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,11 +1,12 @@
 // @ts-check
 /**
  * `npm run fuzz -- [--seconds N] [--reader NAME] [--seed S] [--inputs N] [--json FILE] [--keep]
- * [--again NUMBER] [FILE…]` feeds damaged inputs to every reader, one reader after another. The
- * script stops after `--inputs` inputs per reader or when the time runs out. For each bug, the
- * script prints the seed and the number that reproduce the input. Add that input to the reader's
- * test. `--keep` adds the counts to docs/evidence/reliability.md. FILEs add counts that `--json`
- * wrote in other runs. Each run has its own seed, so a long run can be split over time and cores.
+ * [--again NUMBER] [FILE…]` feeds damaged inputs to one reader after another. The script stops
+ * after `--inputs` inputs per reader or when the time is up. For each bug, it prints the seed and
+ * the number that reproduce the input. Add that input to the reader's test. `--keep` adds the
+ * counts to docs/evidence/reliability.md. Each FILE contains counts that `--json` wrote in another
+ * run, and these counts are added too. Each run has its own seed, so a long fuzzing run can be
+ * split over time and cores.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

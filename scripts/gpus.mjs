@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * `npm run gpus` writes resources/gpus: the timing model's parameters of each GPU. Run it after changes to
- * test/captures/calibrate, the fit, the parameter table or scripts/lib/published-gpus.ts.
+ * `npm run gpus` writes the timing model's parameters of each GPU to resources/gpus. Run the script
+ * after changes to test/captures/calibrate, the fit, the parameter table or
+ * scripts/lib/published-gpus.ts.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,5 +1,8 @@
 // @ts-check
-/** Runs the command-line program from a checkout. Installs and builds anything missing first. */
+/**
+ * Runs the command-line program from a checkout. First installs and builds anything that is
+ * missing.
+ */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { ensureInstalled } from './lib/install.mjs'

@@ -1,14 +1,14 @@
 // @ts-check
 /**
  * `npm run kernels [-- GPU]` compiles every rung of every shipped ladder with nvcc for one GPU
- * (H200), without running it.
+ * (default: H200), without running any rung.
  *
- * `npm run kernels -- ship` compiles the kernels that a machine without nvcc emulates, into
- * resources/builds.
- * `npm run kernels -- same REVISION [LADDER]` lists the rungs whose machine code is the same as at
- * a git revision.
- * `npm run kernels -- same recordings` compares with the recordings and saves the result next to
- * them.
+ * `npm run kernels -- ship` compiles the kernels that a machine without nvcc emulates, and writes
+ * them to resources/builds.
+ * `npm run kernels -- same REVISION [LADDER]` lists the rungs whose machine code differs from a git
+ * revision.
+ * `npm run kernels -- same recordings` compares the machine code with the recordings and saves the
+ * result next to them.
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ import { PlainError, root, runScript, say } from './lib/project.mjs'
 
 const [gpu = 'h200', revision, ladder] = process.argv.slice(2)
 const program = join(root, targets.cli.outputs[0])
-// Keep these sessions out of the user's store.
+// Don't save these sessions in the user's store.
 const env = { ...process.env, KERNEL_LADDER_DATA: join(root, '.cache/kernels') }
 
 async function ship() {
@@ -41,8 +41,8 @@ async function ship() {
 }
 
 /**
- * Exits with 1 if the machine code of a rung changed, because its recordings then measure different
- * code.
+ * Compares machine code. The exit code is 1 if the machine code of a rung changed, because its
+ * recordings then measured different code.
  */
 async function compareCode() {
   if (revision === undefined) throw new PlainError('Name a git revision: same REVISION.', 2)

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * `npm run lint [-- --fix]` runs Oxlint on everything, and ESLint for Vue's own rules. Oxlint has
- * no types for components. Their scripts are therefore linted as modules with the same line
+ * `npm run lint [-- --fix]` runs Oxlint on all code, and ESLint for Vue's own rules. Oxlint cannot
+ * resolve types in components. Their scripts are therefore linted as modules with the same line
  * numbers.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -25,7 +25,7 @@ function scriptOf(text) {
   return `${module}\nexport {}\n`
 }
 
-/** Relative imports are resolved from the script first, then from its component. */
+/** Relative imports are first resolved from the script and then from its component. */
 const tsconfig = {
   extends: '../../tsconfig.web.json',
   compilerOptions: { rootDirs: ['.', '../..'] },
@@ -55,7 +55,7 @@ const passes = async (tool, args) => {
 await runScript(async () => {
   const fix = process.argv.slice(2)
   const oxlint = await passes('oxlint/bin/oxlint', ['.', ...writeScripts(), ...fix])
-  // ESLint checks each component separately, so the results of unchanged components stay valid.
+  // ESLint checks each component separately, so cached results of unchanged components stay valid.
   const cache = ['--cache', '--cache-strategy=content', '--cache-location=.cache/eslint.json']
   const eslint = await passes('eslint/bin/eslint.js', [
     ...['--max-warnings=0', 'src-renderer', ...cache, ...fix],

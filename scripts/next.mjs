@@ -1,9 +1,9 @@
 // @ts-check
 /**
- * `npm run next` fits the predicted gains of `next` to the shipped recordings. The results are in
+ * `npm run next` fits the gains that `next` predicts to the shipped recordings. The script writes
  * resources/recordings/landed.json and the tables in docs/evidence/next.md and
- * docs/evidence/tables/backtest.md. Run it after changing a move, a recording, or the moves of a
- * ladder.
+ * docs/evidence/tables/backtest.md. Run the script after changing a move, a recording, or the moves
+ * of a ladder.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,15 +1,17 @@
 // @ts-check
 /**
- * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. Needs
- * nvcc; each recording takes minutes.
+ * `npm run prediction [-- PATTERN]` compares the timing model with the shipped recordings. It needs
+ * nvcc. Each recording takes minutes.
  *
  * The script predicts the rungs of all recordings whose names match, at their recorded sizes on
- * their GPU. The results are in test/captures/prediction/accuracy.json, the ranges of all classes,
- * and the tables in docs/evidence/prediction.md. Without a pattern, the script only reads the
- * measured times of replaced recordings again and writes the ranges and tables.
+ * their GPU. The script writes test/captures/prediction/accuracy.json, the ranges of all classes,
+ * and the tables in docs/evidence/prediction.md. Without a pattern, the script only
+ * reads the measured times of changed recordings again and writes the ranges and tables.
  *
- * `npm run prediction -- --ablate [PATTERN]` predicts the same rungs without each optional part of
- * the model. The results are in ablation.json in the same folder, and in the ablation table.
+ * `npm run prediction -- --ablate [PATTERN]` predicts the same rungs several times, each time
+ * without one optional part of the model. The results are in ablation.json in the same folder and
+ * in the ablation table.
+ *
  * `npm run prediction -- --published [PATTERN]` predicts ladders on GPUs that were not measured but
  * have published figures. The results are in published.json in the same folder.
  */
@@ -64,7 +66,7 @@ function recordings(pattern) {
   })
 }
 
-/** Returns the session that a run creates. @param {string[]} command */
+/** Runs a command and returns the session that it creates. @param {string[]} command */
 async function sessionOf(command) {
   const folder = mkdtempSync(join(tmpdir(), 'kl-prediction-'))
   try {
@@ -107,7 +109,8 @@ const write = async (path, value) =>
  * @param {string} pattern @param {Tables} module
  */
 async function ablate(pattern, module) {
-  // The program looks for its files in its parent folders.
+  // Build the program in this folder, because the program searches its parent folders for its
+  // files.
   const ablated = await bundled('scripts/lib/ablated-program.ts', join(root, 'out/ablated'))
   for (const recording of recordings(pattern)) {
     /** @type {import('./lib/ablation-table.ts').AblatedRow[]} */
@@ -191,7 +194,7 @@ await runScript(async () => {
   /** @type {PredictedRow[]} */
   const rows = read(module.accuracyPath)
   writeFileSync(join(root, module.factorsPath), module.factorsText(rows))
-  // The tables show ranges, which depend on the factors written above.
+  // Load the module again. The tables show ranges, which depend on the factors written above.
   /** @type {{ module: Tables }} */
   const fresh = await runnerImport(join(root, 'scripts/lib/prediction-document.ts'))
   const others = [read(module.ablationPath), read(module.publishedPath)]

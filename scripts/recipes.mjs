@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * `npm run recipes` applies the recipes of CONTRIBUTING.md in a scratch clone of the last commit.
- * Each recipe must change exactly the files that its table lists. Afterwards, types, lint, format
- * and the tests of the changed parts must pass.
+ * `npm run recipes` applies each recipe in CONTRIBUTING.md to a temporary clone of the last commit.
+ * Each recipe must change exactly the files that its table lists. Afterwards, the types, lint and
+ * format checks and the tests of the changed parts must pass.
  */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'

@@ -25,7 +25,7 @@ await runScript(async () => {
     )
   /** @type {{ module: typeof import('./vite/assets.ts') }} */
   const { module: vitePlugins } = await runnerImport(join(root, 'scripts/vite/assets.ts'))
-  // The program uses the same modules, and it finds its files through a virtual module.
+  // The script uses the modules of the program, which find their files through a virtual module.
   const plugins = [vitePlugins.assetPack({ root, embed: false })]
   /** @type {{ module: typeof import('./lib/keep-recording.ts') }} */
   const { module } = await runnerImport(join(root, 'scripts/lib/keep-recording.ts'), { plugins })

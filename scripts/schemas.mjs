@@ -1,5 +1,8 @@
 // @ts-check
-/** `npm run schemas` writes docs/schemas: a JSON schema for each printed document and each input file. */
+/**
+ * `npm run schemas` writes a JSON schema for each printed document and each input file to
+ * docs/schemas.
+ */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runnerImport } from 'vite'

@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * `npm run screenshots [-- --language ko] [-- --width 1000] [-- --theme dark] [-- name …]` captures
- * every screen with the shipped recordings, in both themes, 1280, 1440 and 1920 px wide. The script
- * also captures the states of the screens. The pictures in out/screenshots are for viewing and not
+ * every screen and its states. The screens show the shipped recordings. Each is captured in both
+ * themes at widths of 1280, 1440 and 1920 px. The images in out/screenshots are for viewing and not
  * for comparison.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -60,7 +60,8 @@ await runScript(async () => {
           const screen = /** @type {import('./lib/screens.mjs').Screen} */ (
             all[/** @type {keyof typeof all} */ (name)]
           )
-          // The faults of fake tools are fixed when a server starts.
+          // The faults of fake tools are set when a server starts, so these screens need a separate
+          // server.
           const own = screen.faults === undefined ? undefined : await startServer(screen)
           const address = (own ?? server).address
           const { page, close } = own

@@ -1,5 +1,5 @@
 // @ts-check
-/** Opens the UI in a window if possible. Otherwise serves it on loopback. */
+/** Opens the UI in a window if possible. Otherwise, serves the UI on loopback. */
 import { ensureBuilt, targets } from './lib/build.mjs'
 import { runCli } from './lib/child.mjs'
 import { mayOpenWindow, obtainElectron } from './lib/electron.mjs'

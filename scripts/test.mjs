@@ -1,11 +1,11 @@
 // @ts-check
 /**
- * `npm test` runs the checks of a change in two parallel rows. One row has the tests of the built
+ * `npm test` runs the checks for a change in two parallel rows. One row runs the tests of the built
  * programs, which often wait. The other row runs all other checks one at a time and uses the
- * remaining cores. A check does not run if its prerequisite failed. The last line counts the tests:
- * "N passed, N failed". A failed check counts as one test.
+ * remaining cores. If a check fails, checks that depend on it do not run. The last line counts the
+ * tests: "N passed, N failed". A failed check counts as one test.
  *
- * `npm run test:all` also runs the tests tagged `thorough`, and the recipes.
+ * `npm run test:all` also runs the recipes and the tests tagged `thorough`.
  */
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -33,8 +33,9 @@ const extra = {}
 const summary = []
 
 /**
- * With the default heap size, the checkers spend a fifth of their time collecting garbage. Checkers
- * written in Go run on one thread, because several threads would each compute the same types.
+ * With the default heap size, the checkers spend a fifth of their time on garbage collection.
+ * Checkers written in Go run on one thread, because several threads would each compute the same
+ * types.
  */
 const frugal = {
   ...{ GOMAXPROCS: '1', GOGC: 'off', GOMEMLIMIT: '2GiB' },
@@ -42,7 +43,7 @@ const frugal = {
 }
 
 /**
- * Runs a script of package.json with the Node.js program in node_modules.
+ * Returns a function that runs a script in package.json. A failure counts as one failed test.
  * @param {string} script
  */
 const checks = (script) => async () => {
@@ -58,7 +59,7 @@ const checks = (script) => async () => {
 }
 
 /**
- * @param {{ yields: boolean }} row whose output is shown when it ends, if it yields
+ * @param {{ yields: boolean }} row of the tests; if it yields, its output is shown when it ends
  * @param {string[]} projects
  */
 const tests =
@@ -85,7 +86,7 @@ const tests =
     try {
       report = JSON.parse(readFileSync(file, 'utf8'))
     } catch {
-      // Vitest exited without a report, so its exit code decides.
+      // Vitest exited without a report, so its exit code determines the result.
     }
     const counts = countTests(report, code)
     const left = runsAll ? 0 : thoroughTests(report)
@@ -94,7 +95,7 @@ const tests =
   }
 
 /**
- * The checks. Each check starts when all checks in `needs` have passed and the check in `after` has
+ * All checks. Each check starts when all checks in `needs` have passed and the check in `after` has
  * ended.
  * @type {Record<string, { needs?: string[], after?: string, run: () => Promise<Counts> }>}
  */
@@ -159,7 +160,7 @@ async function timed(name, run) {
 const started = new Map()
 
 /**
- * Returns the counts of a check, which runs only once. Returns null if a check in `needs` did not
+ * Runs a check, but only once, and returns its counts. Returns null if a check in `needs` did not
  * pass.
  * @param {string} name
  * @returns {Promise<Counts | null>}

@@ -1,5 +1,8 @@
 // @ts-check
-/** `npm run typecheck` checks the types of all code. Each message has its file, line and column. */
+/**
+ * `npm run typecheck` checks the types of all code. Each message contains the file, line and
+ * column.
+ */
 import { checkComponents, checkTypes } from './lib/components.mjs'
 import { root, runScript } from './lib/project.mjs'
 

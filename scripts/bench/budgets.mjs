@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * The performance budgets. Each benchmark passes its result to `judge`, which reports whether the
- * budget is met. The benchmark run ends with a list of all budgets and exits with 1 if a budget is
- * exceeded. Budgets for times and frames assume a quiet machine.
+ * Defines the performance budgets. Each benchmark passes its result to `judge`, which reports
+ * whether the budget is met. The benchmark run ends with a list of all budgets. Its exit code is 1
+ * if a budget is exceeded. Budgets for times and frames assume a quiet machine.
  */
 
 /**
@@ -13,7 +13,10 @@
  * @property {number} [digits] decimals when printed
  */
 
-/** A longer frame is noticeable because it takes two refreshes of a 60 Hz display. */
+/**
+ * Frame time in milliseconds above which a frame is slow. A longer frame is noticeable, because it
+ * takes two refreshes of a 60 Hz display.
+ */
 export const slowFrameMs = 32
 
 const budgets = /** @satisfies {Record<string, Budget>} */ ({
@@ -91,7 +94,7 @@ export function budgetTally() {
 /** @typedef {ReturnType<typeof budgetTally>['judge']} Judge */
 
 /**
- * Prints the results and returns the exit code.
+ * Prints the budget results and returns the exit code.
  * @param {ReturnType<ReturnType<typeof budgetTally>['summary']>} summary
  */
 export function printBudgets({ lines, over }) {

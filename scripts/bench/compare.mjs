@@ -3,10 +3,10 @@
  * Measures the Compare screen with a shipped recording.
  *
  * The first part opens the pair's machine code and its chain, each on a new page. The second part
- * switches the pair by key, with sources of 1,500 lines. The benchmark measures the time from the
- * keystroke to the second frame after it. The benchmark also measures the CPU time of the page's
- * thread, because other load does not affect it. Long sources are made by repeating the lines of
- * the recorded sources.
+ * switches the pair with a key, with sources of 1,500 lines. The benchmark measures the time from
+ * the key press to the second frame after it. The benchmark also measures the CPU time of the
+ * page's thread, because this time does not depend on other load. Long sources are made by
+ * repeating the lines of the recorded sources.
  */
 import { spawn } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ function lengthened(text) {
   const own = text.split('\n')
   const body = own.slice(own.findIndex((line) => !line.startsWith('//')))
   const all = [...own]
-  // Each repetition numbers some of its lines, so that the diff has changes throughout.
+  // Number some lines of each repetition, so that the diff has changes throughout.
   for (let round = 1; all.length < lines; round += 1)
     all.push(...body.map((line, index) => (index % 9 === 0 ? `${line} // ${round}` : line)))
   return all.slice(0, lines).join('\n')
@@ -59,7 +59,8 @@ const walk = (page) =>
       await frame()
       await frame()
       times.push(performance.now() - start)
-      // Background parsing left over from this switch must not count toward the next.
+      // Wait until background parsing for this switch has ended, so that it does not slow down the
+      // next switch.
       await new Promise((done) => setTimeout(done, 400))
     }
     return times
@@ -106,7 +107,7 @@ async function benchViews(context, address, judge) {
       const page = await context.newPage()
       await page.setViewportSize({ width: 1440, height: 900 })
       await openPair(page, address, deep, deepPair)
-      // The page prepares the view while it is idle.
+      // Wait until the page has prepared the view, which it does while idle.
       await page.waitForTimeout(2000)
       times.push(await opening(page, view))
       await page.close()
@@ -135,7 +136,7 @@ export async function benchCompare(judge) {
     })
     server.on('exit', () => failed(new Error('The server exited before it printed its address.')))
   })
-  // Imported here and not at the top, because the package may have just been installed.
+  // Import the package here and not at the top, because it may have just been installed.
   const { chromium } = await import('playwright-core')
   const browser = await chromium.launch({
     executablePath: await obtainChromium(),
@@ -146,7 +147,7 @@ export async function benchCompare(judge) {
     for (const width of [1100, 1280, 1920]) {
       const page = await context.newPage()
       await page.setViewportSize({ width, height: 900 })
-      // The first page uses the one-time token. Other pages share its cookie.
+      // The first page uses the one-time token. The other pages reuse its cookie.
       await page.goto(width === 1100 ? address : new URL('/', address).href)
       await openPair(page, address, 'bench-long-sources', ['02_coalesced', '03_shared_tile'])
       await page.waitForTimeout(1500)

@@ -2,11 +2,11 @@
 /**
  * Measures how long emulation and prediction take on a machine without a GPU.
  *
- * Emulated: the ladder gemm-fp32 at 512, and a lab check. Predicted: one rung at 512, a lab check,
- * and the ladder at 4096. nvcc's output is already in the cache. The benchmark reports wall time
- * and the processor time of all threads and tools. Other load affects processor time less. For the
- * ladder, the benchmark also reports warp instructions per second of wall time and of processor
- * time.
+ * The emulation benchmark runs the ladder gemm-fp32 at size 512, and a lab check. The prediction
+ * benchmark runs one rung at size 512, a lab check, and the ladder at size 4096. nvcc's output is
+ * already in the cache. The benchmark reports wall time and the CPU time of all threads and tools.
+ * Other load affects CPU time less. For the ladder, the benchmark also reports warp instructions
+ * per second of wall time and of CPU time.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -14,13 +14,13 @@ import { join } from 'node:path'
 import { root } from '../lib/project.mjs'
 import { describe, inScratch, median } from './support.mjs'
 
-/** Samples per figure. */
+/** Number of samples per figure. */
 const samples = 3
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const solution = join(root, 'cuda-kernels/labs/07-bank-conflicts/solution.cu')
 
 /**
- * Returns the number of warp instructions that all kernels of the session executed.
+ * Returns the number of warp instructions executed by all kernels in the session.
  * @param {string} session
  */
 function executedIn(session) {
@@ -40,8 +40,8 @@ export async function benchEmulation(judge) {
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
     /**
-     * Returns the elapsed milliseconds and the processor time in seconds. Processor time includes
-     * child programs.
+     * Returns the elapsed milliseconds and the CPU time in seconds. The CPU time includes child
+     * processes.
      * @param {string[]} args
      */
     const run = (args) => {

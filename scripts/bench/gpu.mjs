@@ -2,10 +2,10 @@
 /**
  * Measures the cost of profiling on a GPU.
  *
- * The script alternates three profilers over the same launches of gemm-fp32. They are ncu as
- * invoked by the card level, plain ncu with the same metrics, and `ncu --set full`. The script also
- * reports the passes of the standard level. The script is self-contained. A GPU machine needs only
- * Node and the single-file program:
+ * The script alternates three profilers over the same launches of gemm-fp32. The profilers are ncu
+ * with the arguments of the card level, plain ncu with the same metrics, and `ncu --set full`. The
+ * script also reports the number of passes at the standard level. The script needs no other files
+ * of the repository. A GPU machine needs only Node and the one-file program:
  *
  *     KERNEL_LADDER_PROGRAM=kernel-ladder.mjs node scripts/bench/gpu.mjs [--rounds=N] [SIZE…]
  */
@@ -22,13 +22,14 @@ const given = process.env['KERNEL_LADDER_PROGRAM']
 const program = given ? resolve(given) : join(root, 'dist/cli/kernel-ladder.mjs')
 const defaults = { rounds: 3, sizes: ['1024', '4096'] }
 /**
- * The size that the budgets apply to. At smaller sizes, ncu's startup takes longer than the
+ * Matrix size that the budgets apply to. At smaller sizes, starting ncu takes longer than the
  * launches.
  */
 const judgedSize = '4096'
 
 /**
- * Returns the wall-clock time in seconds. On failure, throws an error with the end of the output.
+ * Runs a program and returns its wall time in seconds. If it fails, throws an error with the end of
+ * its output.
  * @param {string} file
  * @param {string[]} args
  * @param {NodeJS.ProcessEnv} env
@@ -50,8 +51,8 @@ async function timed(file, args, env) {
 }
 
 /**
- * Runs the profiler at a level. Returns ncu's arguments, the seconds, and the maximum passes of any
- * kernel.
+ * Runs the profiler at a level. Returns ncu's arguments, the duration in seconds, and the maximum
+ * number of passes for a kernel.
  * @param {{ folder: string, size: string, env: NodeJS.ProcessEnv }} where
  * @param {'card' | 'standard'} level @param {string} name
  * @returns {Promise<{ argv: string[], seconds: number, passes: number }>}
@@ -69,7 +70,7 @@ async function profile({ folder, size, env }, level, name) {
 }
 
 /**
- * Returns the ncu command line of a profiled run, and the runner's command line inside it.
+ * Returns the ncu command line of a profiled run, and the runner's command line that it contains.
  * @param {readonly string[]} argv
  * @param {string} cache
  */
@@ -77,7 +78,8 @@ function callOf(argv, cache) {
   const words = argv.map((word) => word.replace('<cache>', cache))
   const at = words.findIndex((word) => word.endsWith('/kl-runner'))
   const command = words.slice(at)
-  // The runner exits when its owner process exits, and the recorded owner has already exited.
+  // The runner exits when the process that owns it exits. The recorded owner has already exited, so
+  // remove the option.
   const owner = command.indexOf('--owner-pid')
   const metrics = words[words.indexOf('--metrics') + 1]
   if (at < 0 || owner < 0 || metrics === undefined)
@@ -100,7 +102,7 @@ async function compare(size, rounds, judge) {
       KERNEL_LADDER_DATA: join(folder, 'data'),
     }
     const where = { folder, size, env }
-    // This warm-up run builds everything and starts every program once.
+    // This warm-up run builds everything and starts each program once.
     const { ncu, metrics, command } = callOf((await profile(where, 'card', 'warm')).argv, cache)
     const marked = ['--profile-from-start', 'off', '--nvtx', '--clock-control', 'none']
     const caches = ['--cache-control', 'all']

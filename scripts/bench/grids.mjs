@@ -2,10 +2,11 @@
 /**
  * Measures the large screens while scrolling one wheel step per frame.
  *
- * The screens show 300 rungs, and 300 rungs × about 300 metrics. Others show the machine code of
- * two kernels of 5,000 and of 20,000 instructions. The script also measures the page's memory after
- * scrolling, and its download size. A headless browser without a GPU renders on the CPU, so its
- * frames are slower than a user's. The CPU time of the page's thread is measured separately.
+ * The first screens show 300 rungs, and 300 rungs × about 300 metrics. Further screens show the
+ * machine code of two kernels, each with 5,000 or 20,000 instructions. The script also measures the
+ * page's memory after scrolling, and its download size. A headless browser without a GPU renders on
+ * the CPU, so its frames are slower than a user's. The CPU time of the page's thread is measured
+ * separately.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -24,7 +25,7 @@ import { writeLongKernels, writeSynthetic } from '../lib/synthetic-sessions.mjs'
 const program = join(root, 'dist/cli/kernel-ladder.mjs')
 const report = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.ncu-rep')
 const rungs = 300
-/** Instructions in each of the two kernels. */
+/** Numbers of instructions in each of the two kernels. */
 const instructions = [5000, 20_000]
 const deep = 'recorded:gemm-fp32-h200-4096-deep'
 const pair = /** @type {const} */ (['08_warp_tile', '09_register_prefetch'])
@@ -66,8 +67,7 @@ export async function benchGrids(judge) {
       await browser.newContext({ viewport: { width: 1280, height: 800 } })
     ).newPage()
     await page.goto(address)
-    // The first screen redirects to its session. The redirect must finish before the navigation
-    // below.
+    // The first screen redirects to its session. Wait for the redirect before the navigation below.
     await page.locator('tr[data-rung]').first().waitFor()
     const metrics = Object.keys(ncuMetrics).length
     const [ladder, matrix] = [grids.ladder({ rungs }), grids.matrix({ rungs })]

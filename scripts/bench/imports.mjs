@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures how fast ncu files are parsed, and how much memory parsing takes. The table parser is
- * compared with papaparse.
+ * Measures how fast ncu files are parsed and how much memory parsing takes. Compares the table
+ * parser with papaparse.
  */
 import { readFileSync } from 'node:fs'
 import { open, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ const captures = join(root, 'test/captures/ncu/2025.3.1-h200')
 const rounds = 5
 
 /**
- * Writes a raw page of `size` megabytes that repeats a captured page's rows with new ids.
+ * Writes a raw page of `size` megabytes. The page repeats the rows of a captured page with new ids.
  * @param {string} path @param {string} capture @param {number} size
  */
 async function writeTable(path, capture, size) {
@@ -47,7 +47,7 @@ export async function benchCsv() {
       await writeTable(file, capture, 100)
       /** @type {Record<'ours' | 'papaparse', any[]>} */
       const results = { ours: [], papaparse: [] }
-      // The parsers alternate, so that other load on the machine affects both.
+      // Alternate the parsers, so that other load on the machine affects both.
       for (let round = 0; round < rounds; round += 1)
         for (const who of /** @type {const} */ (['ours', 'papaparse']))
           results[who].push(await worker(who === 'ours' ? 'csv' : who, [file, parser]))

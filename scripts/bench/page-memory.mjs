@@ -1,11 +1,11 @@
 // @ts-check
-/** Measures the memory of a page's process, as the OS counts it. */
+/** Measures the memory of a page's process as reported by the operating system. */
 import { readFileSync } from 'node:fs'
 
 /**
  * Returns the memory of the largest renderer process in bytes, from /proc/<pid>/smaps_rollup. The
- * figure is the proportional set size: private pages plus a share of shared pages. The browser's
- * spare renderer process is smaller. Returns null if the file does not exist (not Linux).
+ * figure is the proportional set size, which consists of private pages and a share of shared pages.
+ * The browser's spare renderer process is smaller. Returns null on systems without this file.
  * @param {import('playwright-core').Browser} browser
  */
 export async function rendererBytes(browser) {

@@ -2,8 +2,8 @@
 /**
  * Measures report commands from process start to exit.
  *
- * The reports are HTML and PDF of a deep session with 14 rungs, and HTML of 200 rungs. The deep
- * session repeats the rungs of the shipped deep recording.
+ * The reports are HTML and PDF of a deep session with 14 rungs, and HTML of a session with 200
+ * rungs. The deep session repeats the rungs of the shipped deep recording.
  */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
@@ -31,8 +31,8 @@ const random = repeatable()
 const sampled = new Set(['samples', 'notIssuedSamples'])
 
 /**
- * Returns a deep profile with varied samples, as if recorded in another run. Exact repeats would
- * compress too well.
+ * Returns a deep profile with varied samples, as if it had been recorded in another run. Exact
+ * copies would compress too well.
  * @param {any} value
  * @returns {any}
  */

@@ -1,7 +1,5 @@
 // @ts-check
-/**
- * Measures how long it takes to list a large, indexed store, and how much memory the process uses.
- */
+/** Measures the time to list a large, indexed store, and the memory that the process uses. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../lib/project.mjs'
@@ -11,7 +9,7 @@ const count = 10_000
 
 export const rounds = 5
 
-/** Returns a live session with one rung, in the format that a run saves. */
+/** Returns a live session with one rung in the format in which a run saves it. */
 function sample() {
   const rows = readFileSync(join(root, 'resources/recordings/sessions.jsonl'), 'utf8')
   const row = rows.slice(0, rows.indexOf('\n'))

@@ -2,9 +2,9 @@
 /**
  * Measures how long the program takes to start, both from the npm package and as a single file.
  *
- * The program files are in the disk cache. The script also measures the size of the package and its
- * installation in an empty folder without a network. Then it measures the first recorded ladder
- * after installation.
+ * The program files are in the disk cache. The script also measures the size of the package, and
+ * its installation in an empty folder without a network. Then it measures running the first
+ * recorded ladder after the installation.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, statSync } from 'node:fs'
@@ -50,7 +50,7 @@ export async function benchStart(judge) {
         ['startHelp', ['run', '--help']],
         ['startLadders', ['ladders']],
       ])) {
-        // The first start fills the cache and is reported separately.
+        // The first start fills the cache, so report it separately.
         const first = started(program, args, env)
         const times = Array.from({ length: samples }, () => started(program, args, env))
         const what = `${args.join(' ')}, ${name}`

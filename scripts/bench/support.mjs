@@ -1,5 +1,5 @@
 // @ts-check
-/** Benchmark helpers: statistics, worker processes, and bundling of core modules. */
+/** Provides helpers for benchmarks: statistics, worker processes, and bundling of core modules. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -26,7 +26,7 @@ export const spread = (values, digits = 0) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} to ${Math.max(...values).toFixed(digits)})`
 
 /**
- * Formats times as a phrase.
+ * Formats times as text with the median, the quartiles and the maximum.
  * @param {readonly number[]} times milliseconds
  */
 export function describe(times) {

@@ -1,14 +1,14 @@
 // @ts-check
 /**
- * The views that the benchmarks measure, and the steps to open them. test/browser/matrix.test.ts
- * uses the same code.
+ * Defines the views that the benchmarks measure, and the steps to open them.
+ * test/browser/matrix.test.ts uses the same code.
  */
 
 /** @typedef {import('playwright-core').Page} Page */
 
 /**
- * Screens to scroll. Each has an address, a selector that appears when the screen is ready, and the
- * scrolled element.
+ * Screens to scroll. Each has a route, a selector for an element that appears when the screen is
+ * ready, and a selector for the scrolled element.
  */
 export const grids = {
   /** @param {{ rungs: number }} of */
@@ -17,7 +17,7 @@ export const grids = {
     ready: `[aria-rowcount="${rungs + 2}"] tr[data-rung]`,
     scroller: '.scroller',
   }),
-  /** Shows all of ncu's metrics. @param {{ rungs: number }} of */
+  /** Shows all metrics from ncu. @param {{ rungs: number }} of */
   matrix: ({ rungs }) => ({
     view: 'matrix?metrics=all',
     ready: `[aria-colcount="${rungs + 1}"] [role="gridcell"]`,
@@ -32,7 +32,7 @@ export const grids = {
  * @param {{ view: string, ready: string }} of
  */
 export async function openView(page, address, ref, { view, ready }) {
-  // Load a blank page first, because a screen that is already open would keep its view.
+  // Load a blank page first, because a screen that is already open would keep its current view.
   await page.goto('about:blank')
   await page.goto(new URL(`/#/session/${encodeURIComponent(ref)}/${view}`, address).href)
   await page.locator(ready).first().waitFor()

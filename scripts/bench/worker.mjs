@@ -9,8 +9,8 @@ import { pathToFileURL } from 'node:url'
 import { root } from '../lib/project.mjs'
 
 /**
- * Returns this process's peak memory in bytes. `maxRSS` (in kilobytes) is only a fallback, because
- * it is never below the parent's peak at the start of this process.
+ * Returns the peak memory of this process in bytes. `maxRSS` (in kilobytes) is only a fallback,
+ * because it also includes the parent's peak at the start of this process.
  */
 function peakBytes() {
   try {
@@ -18,7 +18,7 @@ function peakBytes() {
       /^VmHWM:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
     if (kilobytes !== undefined) return Number(kilobytes) * 1024
   } catch {
-    // The file does not exist, because this is not Linux.
+    // The file exists only on Linux.
   }
   return process.resourceUsage().maxRSS * 1024
 }
@@ -39,8 +39,8 @@ const csvStream = (/** @type {string} */ file) =>
 /** @type {Record<string, (...words: string[]) => Promise<object>>} */
 const jobs = {
   /**
-   * Converts every row of a table to a launch with values in base units. The launches are not
-   * stored.
+   * Converts every row of a table to a launch with values in base units. Does not store the
+   * launches.
    */
   async csv(file = '', parser = '') {
     const { readNcuCsv } = await import(parser)
@@ -57,8 +57,8 @@ const jobs = {
   },
 
   /**
-   * Converts every row to an array of strings, delivered in chunks. This is the least work
-   * papaparse can do.
+   * Converts every row to an array of strings, delivered in chunks. papaparse cannot do less work
+   * than that.
    */
   async papaparse(file = '') {
     const { default: Papa } = await import('papaparse')

@@ -1,5 +1,6 @@
 /**
- * The command line with one part of the timing model disabled. The first argument names that part.
+ * Runs the command-line program with one part of the timing model disabled. The first argument
+ * names that part.
  */
 import { setUp } from '../../src-main/adapters/machine/local-machine'
 import { startThread } from '../../src-main/adapters/emulator/pool'

@@ -1,4 +1,7 @@
-/** Measures the value of each part of the timing model: prediction errors without that part. */
+/**
+ * Measures how much each part of the timing model contributes. For each part, computes the
+ * prediction errors without that part.
+ */
 import { ablations, type Ablation } from '../../src-main/domain/prediction/ablation'
 import { mdTable } from '../../src-main/domain/text/markdown'
 import { figuresOf, orderOf, percent, type PredictedRow } from './prediction-rows'
@@ -24,7 +27,9 @@ const words: Readonly<Record<Ablation, string>> = {
   'power-cap': 'without the power cap',
 }
 
-/** Returns the ablation tables. `whole` has the rows of the complete model for all recordings. */
+/**
+ * Returns the ablation tables. `whole` contains the rows of the complete model for all recordings.
+ */
 export function ablationTables(whole: readonly PredictedRow[], { rows }: AblationFile): string {
   const recordings = [...new Set(rows.map(({ recording }) => recording))].toSorted()
   const lines: [string, readonly PredictedRow[]][] = [

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Generates the conversations in docs/guides/agents.md. Two run against the built server through
- * the SDK's client. The other two are recorded.
+ * Generates the conversations in docs/guides/agents.md. Two of them run against the built server,
+ * using the SDK's client. The other two are recorded.
  */
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ const asking = (client, calls) => async (/** @type {string} */ name, /** @type {
 }
 
 /**
- * Calls the server until a report's first cause is known, using only earlier answers.
+ * Calls the server until the first cause in a report is known. Each call uses only earlier answers.
  * @param {Client} client of a server whose folder contains slow.ncu-rep
  */
 async function firstCause(client) {
@@ -33,7 +33,7 @@ async function firstCause(client) {
 }
 
 /**
- * Calls the server until the line with the bank conflict is known, starting from a wrong answer.
+ * Calls the server until the line with the bank conflict is known. Starts from a wrong submission.
  * @param {Client} client of a server whose folder contains lab.cu
  */
 async function labConflict(client) {
@@ -51,7 +51,7 @@ const mostText = 700
 /** @param {Call} call */
 function shown({ name, given, answer }) {
   const { summary, ...rest } = answer
-  // A session's name contains its creation time.
+  // Replace the creation time in a session's name.
   const text = JSON.stringify(rest).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
   const cut = text.length > mostText ? `${text.slice(0, mostText)}…` : text
   const asked = JSON.stringify(given).replaceAll(/\d{8}-\d{6}(-[0-9a-f]{4})?/g, '…')
@@ -99,7 +99,7 @@ function climb({ repository, commit, path, kernel, calls, measured }) {
 
 const climbsCapture = join(root, 'test/captures/agents/from-naive.json')
 
-/** Returns the recorded conversations in the document's format. */
+/** Returns the recorded conversations, formatted for the document. */
 const climbs = () =>
   /** @type {{ kernels: Climbed[] }} */ (JSON.parse(readFileSync(climbsCapture, 'utf8'))).kernels
     .map(climb)

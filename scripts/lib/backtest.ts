@@ -1,7 +1,7 @@
 /**
- * Backtests `next`. For every recorded step, `next` suggests a move at the previous rung, using
- * only data of the other ladders. `next` learns from the same steps, with the bounds of current
- * moves.
+ * Backtests `next`. For every recorded step, `next` suggests moves at the previous rung, using only
+ * data from other ladders. `next` learns from the same recorded steps, with the bounds of the
+ * current moves.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { formatRatio } from '../../src-main/domain/metrics/units'
 import { stepsTable } from './steps-table'
 
 export const landedPath = 'resources/recordings/landed.json'
-/** Path of the page with the scores. */
+/** Path of the document with the scores. */
 export const backtestPath = 'docs/evidence/next.md'
 export const backtestStepsPath = 'docs/evidence/tables/backtest.md'
 
@@ -46,7 +46,7 @@ function declaredMoves(root: string): Map<string, Map<string, Entry>> {
       const text = readFileSync(join(root, place, name, 'ladder.yaml'), 'utf8')
       const ladder = readYaml(text).value as Partial<(typeof ladders)[number]>
       if (!ladder.rungs) continue
-      // A template has this id once a lab is started from it, as in the recording softmax-lab.
+      // A lab started from a template has this id, as in the recording softmax-lab.
       const id = place.endsWith('templates') ? `${name}-lab` : ladder.id!
       ladders.push({ id, rungs: ladder.rungs })
     }
@@ -61,16 +61,16 @@ export interface RecordedStep {
   level: string
   from: string
   to: string
-  /** Moves of this step, as declared by the ladder. */
+  /** Moves of this step, as declared in the ladder. */
   made: readonly string[]
-  /** Whether the step is slower on purpose. Suggesting it would be wrong. */
+  /** Whether the step is intentionally slower. Suggesting such a step would be wrong. */
   negative: boolean
   gain: number
-  /** Facts of the previous rung, or null if the rung has too few counters for advice. */
+  /** Facts about the previous rung. Null if the rung has too few counters for advice. */
   facts: Facts | null
   /**
-   * Optimizations that ncu's rules suggested for the previous rung, with estimates in percent, or
-   * null without a deep profile.
+   * Optimizations that ncu's rules suggested for the previous rung, with estimates in percent. Null
+   * without a deep profile.
    */
   rules: readonly { name: string; estimate: number | null }[] | null
 }
@@ -137,10 +137,10 @@ const rulesOf = ({ kernels }: DeepProfile): NonNullable<RecordedStep['rules']> =
     .map(({ name, estimatedSpeedup: estimate }) => ({ name, estimate }))
     .sort((a, b) => (b.estimate ?? -1) - (a.estimate ?? -1))
 
-/** Rounds a factor to its significant digits. */
+/** Rounds a factor to five significant digits. */
 const rounded = (value: number): number => Number(value.toPrecision(5))
 
-/** Returns the steps that `next` learns from, without the steps that are slower on purpose. */
+/** Returns the steps that `next` learns from. Excludes steps that are intentionally slower. */
 export function pastOf(steps: readonly RecordedStep[]): Past {
   const landed: Landed[] = []
   const offered = new Map<string, Offered>()
@@ -168,17 +168,17 @@ export function pastOf(steps: readonly RecordedStep[]): Past {
 
 export interface Backtested {
   step: RecordedStep
-  /** The first three suggested moves. */
+  /** The first three suggestions. */
   first: readonly string[]
   isFirst: boolean
   /**
-   * The predicted range of the best suggested move that the step made. Null if the step made none
-   * of the first five suggestions.
+   * Predicted range of the best suggestion that is a move of the step. Null if none of the first
+   * five suggestions is a move of the step.
    */
   range: { move: string; low: number; mid: number; high: number; holds: boolean } | null
 }
 
-/** Two times whose ratio is below this factor count as equal. */
+/** If the ratio of two times is below this factor, they count as equal. */
 export const tolerance = 1.005
 export const firstCount = 3
 const shownCount = 5
@@ -208,15 +208,18 @@ export const backtest = (steps: readonly RecordedStep[], past: Past): Backtested
     ]
   })
 
-/** A step with at least this speedup was worth suggesting. */
+/** Minimum speedup of a step that is worth suggesting. */
 export const worth = 1.02
 
 export interface Score {
   steps: number
-  /** Fraction from 0 to 1, or null if there are no steps. */
+  /**
+   * Share of steps for which one of the first three suggestions is right, from 0 to 1. Null if
+   * there are no steps.
+   */
   first: number | null
   inRange: number | null
-  /** Median ratio of a range's high end to its low end. */
+  /** Median ratio of the upper end of a range to its lower end. */
   medianWidth: number | null
 }
 
@@ -254,8 +257,8 @@ export function groupsOf(tested: readonly Backtested[]): Groups {
 }
 
 /**
- * Moves that each of ncu's rules may mean, interpreted generously. The table has the rules that
- * occur in the recordings.
+ * Moves that each of ncu's rules could refer to, interpreted generously. The table contains only
+ * rules that occur in the recordings.
  */
 const ruleMoves: Readonly<Record<string, readonly string[]>> = {
   UncoalescedGlobalAccess: ['coalesce'],
@@ -275,11 +278,11 @@ const ruleMoves: Readonly<Record<string, readonly string[]>> = {
 
 export interface RulesScore {
   steps: number
-  /** Steps where one of the first three rules points to the move. */
+  /** Number of steps for which one of the first three rules refers to the right move. */
   first: number
   /**
-   * Number of steps with an estimate. `atMost` counts gains up to the estimate. `atLeastHalf`
-   * counts gains of at least half the estimate.
+   * Number of steps with an estimate. `atMost` counts steps whose gain does not exceed the
+   * estimate. `atLeastHalf` counts steps whose gain is at least half the estimate.
    */
   estimated: number
   atMost: number
@@ -306,7 +309,7 @@ export function rulesScore(tested: readonly Backtested[]): RulesScore {
 }
 
 /**
- * Converts ncu's estimate to a speedup factor. The estimate is the fraction of time saved, in
+ * Converts ncu's estimate to a speedup factor. The estimate is the share of the time saved, in
  * percent.
  */
 const estimateOf = ({ estimate }: { estimate: number | null }): number =>
@@ -317,7 +320,7 @@ export const shareText = (share: number | null): string =>
 
 const factor = (value: number | null): string => (value === null ? '–' : formatRatio(value))
 
-/** Returns the generated part of each page: the scores, and a row per step. */
+/** Returns the generated part of each document, which contains the scores and a row per step. */
 export function backtestParts(
   steps: readonly RecordedStep[],
   past: Past,

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Builds stale targets and prints one line per target on stderr. A builder's output is shown only
- * if the build fails.
+ * Builds stale targets and prints one line per target on stderr. The output of a build tool is
+ * shown only if the build fails.
  */
 import { stripVTControlCharacters } from 'node:util'
 import { runChild } from './child.mjs'
@@ -151,14 +151,14 @@ export async function ensureBuilt(names, options = {}) {
     /** @type {Map<TargetName, Promise<void>>} */
     const begun = new Map()
     for (const name of wanted) {
-      // `wanted` lists dependencies before the targets that need them.
+      // In `wanted`, dependencies come before the targets that need them.
       const needs = targets[name].needs.flatMap((needed) => begun.get(needed) ?? [])
       const made = Promise.all(needs).then(async () => {
         if (options.force || !isFresh(root, targets[name])) await build(name)
       })
       begun.set(name, made)
     }
-    // Wait for all builds to end, so that another process can build safely.
+    // Wait for all builds to end. Otherwise, another process could start building too early.
     const failed = (await Promise.allSettled(begun.values())).find(
       ({ status }) => status === 'rejected',
     )

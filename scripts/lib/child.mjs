@@ -14,15 +14,16 @@ import { root } from './project.mjs'
  */
 
 /**
- * Whether SIGINT must be forwarded to a child in this process's group. A terminal's ^C has already
- * reached the child. A second SIGINT would count as a repeated ^C.
+ * Whether SIGINT must be forwarded to a child in this process's group. If the ^C comes from a
+ * terminal, it has already reached the child. The child would treat a second SIGINT as a repeated
+ * ^C.
  * @param {{ isTTY?: boolean }[]} streams
  */
 export const passesInterruptOn = (streams) => !streams.some((stream) => stream.isTTY)
 
 /**
  * Runs a program to completion. Signals sent to this process are forwarded to the program. This
- * process exits later than the program, so that no final output is lost.
+ * process exits after the program, so that no final output is lost.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{
@@ -43,7 +44,8 @@ export function runChild(file, args, options = {}) {
     try {
       setPriority(child.pid, 7)
     } catch {
-      // The process has ended, or this system does not allow changing its priority.
+      // Ignore the error. Either the process has ended, or the system does not allow changing its
+      // priority.
     }
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -54,7 +56,8 @@ export function runChild(file, args, options = {}) {
   const passOn = (signal) => {
     if (signal === 'SIGINT' && !passesInterruptOn([process.stdin, process.stdout, process.stderr]))
       return
-    // npm forwards signals that the whole group has received, so one signal may arrive twice.
+    // npm forwards signals that the whole process group has received, so the same signal may arrive
+    // twice.
     const now = Date.now()
     if (now - (toldAt.get(signal) ?? 0) < 1000) return
     toldAt.set(signal, now)
@@ -83,15 +86,15 @@ export function runChild(file, args, options = {}) {
 }
 
 /**
- * Runs a built command-line program inside this process, which then has the program's signals and
- * exit code.
+ * Runs a built command-line program inside this process. The program handles this process's signals
+ * and sets its exit code.
  * @param {string} file path of the program in the repository
  * @param {readonly string[]} args
  * @returns {Promise<undefined>} because the program sets the exit code
  */
 export async function runCli(file, args) {
   const program = join(root, file)
-  // Node.js 20 has no compile cache.
+  // Node.js 20 does not have this function.
   const { enableCompileCache } =
     /** @type {{ enableCompileCache?: (folder: string) => unknown }} */ (module)
   enableCompileCache?.(join(root, '.cache/compiled'))

@@ -2,7 +2,7 @@
 /**
  * Finds Chromium or Chrome for the browser tests, or installs it.
  *
- * The headless shell is preferred. It has the same engine without a window, and its pages open in
+ * The headless shell is preferred. The shell has the same engine but no window, and opens pages in
  * about half the time.
  */
 import { accessSync, constants, statSync } from 'node:fs'
@@ -52,8 +52,8 @@ function usualPlaces(env, platform) {
 }
 
 /**
- * Returns the browser that playwright-core installs. It is tried last, because loading
- * playwright-core is slow.
+ * Returns the browser that playwright-core installs. This browser is the last candidate, because
+ * loading playwright-core is slow.
  */
 function ownOfPlaywright() {
   try {
@@ -64,8 +64,8 @@ function ownOfPlaywright() {
 }
 
 /**
- * Yields executables in order of preference. An executable named by the user is never skipped
- * silently.
+ * Yields executables in order of preference. Throws an error if the user named a file that is not
+ * executable.
  * @param {NodeJS.ProcessEnv} env
  * @param {string} platform
  * @param {() => string | undefined} playwright
@@ -109,12 +109,12 @@ export async function findChromium() {
   return undefined
 }
 
-/** The shell needs a font, which a server may lack. */
+/** The headless shell needs a font, and servers may have none. */
 const shellPackages = [shell, 'fonts-liberation']
 
 /**
- * @param {readonly string[]} [others] packages to install in the same apt-get call, because each
- * call takes seconds
+ * @param {readonly string[]} [others] other packages to install in the same apt-get call, because
+ * each call takes seconds
  */
 export async function obtainChromium(others = []) {
   const found = await findChromium()

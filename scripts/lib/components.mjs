@@ -1,8 +1,8 @@
 // @ts-check
 /**
  * Checks the types of Vue components with TypeScript 7, which does not support components. Vue's
- * own compiler converts each component and its template to a module. Messages are mapped back to
- * the component.
+ * own compiler converts each component and its template to a module. Messages are then mapped back
+ * to the component.
  */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
@@ -22,14 +22,14 @@ export const checkTypes = (config) =>
     [
       join(root, 'node_modules/typescript-7/bin/tsc'),
       ...['-p', config, '--pretty', 'false'],
-      // Two projects are checked in parallel. More threads per project would compute the same types
-      // several times.
+      // Two projects are checked in parallel. Additional threads per project would compute the same
+      // types several times.
       '--singleThreaded',
     ],
     { env: toolEnv(), output: 'kept' },
   )
 
-/** Relative imports are resolved from the module first, then from its component. */
+/** Relative imports are first resolved from the module and then from its component. */
 const tsconfig = {
   extends: '../../tsconfig.web.json',
   compilerOptions: { rootDirs: ['.', '../..'] },
@@ -52,7 +52,7 @@ const tsconfig = {
  */
 
 /**
- * Whether the code is the component's module, not styles or template parts.
+ * Whether the code is the component's module and not its styles or parts of its template.
  * @param {vue.VirtualCode} code
  */
 const isModule = ({ id }) => /^script_[jt]sx?$/.test(id)
@@ -74,7 +74,8 @@ function writeModules(base, folder) {
     componentPaths(base).map((component) => {
       const source = readFileSync(join(base, component), 'utf8')
       const snapshot = ts.ScriptSnapshot.fromString(source)
-      // The module imports Vue's types relative to its own path.
+      // Pass the path of the module, because the module imports Vue's types relative to its own
+      // path.
       const whole = plugin.createVirtualCode?.(join(folder, component), 'vue', snapshot, host)
       const script = whole && [...vue.forEachEmbeddedCode(whole)].find(isModule)
       if (!script) throw new Error(`${component} has no script to check.`)
@@ -103,7 +104,7 @@ function placeOf(text, offset) {
 }
 
 /**
- * Maps a message to its location in the component. Returns nothing for generated code.
+ * Maps a message to its location in the component. Returns an empty list for generated code.
  * @param {Map<string, Module>} modules
  * @param {string} text
  * @returns {string[]}
@@ -131,7 +132,7 @@ export async function checkComponents(base) {
   const folder = join(base, '.cache/vue-modules')
   const modules = writeModules(base, folder)
   const { code, output } = await checkTypes(join(folder, 'tsconfig.json'))
-  // The compiler indents explanations below their message.
+  // The compiler indents the explanations that follow a message.
   const messages = output.split(/\n(?! )/).filter((text) => text !== '')
   if (code !== 0 && messages.length === 0) return [`TypeScript ended with ${code}.`]
   return messages.flatMap((text) => told(modules, text))

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Replaces the generated parts of handwritten documents. The output is formatted as by `npm run
- * format`.
+ * Replaces the generated parts of handwritten documents. The output has the same format as after
+ * `npm run format`.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,7 +20,7 @@ export async function formatted(path, text) {
 }
 
 /**
- * Replaces the block between the two comments of the named marker.
+ * Replaces the block between the two marker comments with this name.
  * @param {string} text
  * @param {string} name
  * @param {string} block
@@ -32,7 +32,7 @@ export function between(text, name, block) {
 }
 
 /**
- * Returns the document with the blocks inserted, formatted.
+ * Returns the formatted document with the blocks inserted.
  * @param {string} path from the root of the repository
  * @param {Iterable<readonly [name: string, block: string]>} blocks
  */

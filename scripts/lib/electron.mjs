@@ -1,5 +1,5 @@
 // @ts-check
-/** Finds Electron for the desktop program and downloads it if needed. */
+/** Finds Electron for the desktop program, and downloads it if necessary. */
 import { createWriteStream, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
@@ -9,10 +9,11 @@ import { runChild } from './child.mjs'
 import { toolEnv, say, root } from './project.mjs'
 
 /**
- * Whether to download Electron for a window. Requires a display, a working sandbox for this user,
- * and no requested port. If there is no window, `kernel-ladder app` explains why.
- * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly string[] }}
- * here
+ * Whether to download Electron to open a window. A window needs a display and a working sandbox for
+ * this user, and the user must not have requested a port. If no window can be opened,
+ * `kernel-ladder app` explains why.
+ * @param {{ platform: string, env: NodeJS.ProcessEnv, uid?: number | undefined, args: readonly
+ * string[] }} here
  */
 export const mayOpenWindow = ({ platform, env, uid, args }) =>
   !args.some((arg) => /^(-p|--port|--session)(=|$)/.test(arg)) &&
@@ -33,8 +34,8 @@ export function electronPath(folder) {
 }
 
 /**
- * Over a slow connection, a download takes minutes. A download that receives no data for this long
- * is canceled.
+ * Milliseconds without data after which a download is canceled. Over a slow connection, a download
+ * takes minutes.
  */
 const silenceMs = 60_000
 const sayEveryMs = 5000
@@ -88,7 +89,7 @@ export const downloader = (options = {}) => ({
 })
 
 /**
- * Downloads the executable, which the npm package does not include. The download server may be slow
+ * Downloads the executable, which the npm package does not include. The download server can be slow
  * or unreachable.
  * @returns {Promise<string | null>} an error message as a sentence, or null
  */

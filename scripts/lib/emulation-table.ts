@@ -1,8 +1,8 @@
 /**
  * Compares the emulator's counters with ncu's counters on a GPU. docs/evidence/tables/counters.md
- * has every row. docs/evidence/emulation.md has one line per ladder.
+ * contains every row. docs/evidence/emulation.md contains one line per ladder.
  *
- * `test/domain/emulator/hardware.test.ts` compares each row with a new run.
+ * `test/domain/emulator/hardware.test.ts` compares each row with a new emulation.
  */
 import {
   captures,
@@ -32,11 +32,11 @@ export interface CounterRow {
   counter: string
   emulated: number
   measured: number
-  /** Explains the difference between the two counts. Empty if they are equal. */
+  /** Reason for the difference between the two counts. Empty if they are equal. */
   reason: string
 }
 
-/** Returns the counters of a rung as sums over its kernels. */
+/** Returns the counters of a rung, added up over its kernels. */
 export const rowsOf = (rung: string, kernels: readonly KernelComparison[]): CounterRow[] =>
   counted.map((what) => {
     const sum = (of: 'emulated' | 'measured'): number =>
@@ -67,7 +67,7 @@ const difference = (row: CounterRow): string =>
 
 const counterCells = (texts: readonly string[]): string => `| ${texts.join(' | ')} |`
 
-/** Returns the table lines of a rung, without a formatter's padding. */
+/** Returns the table rows for a rung as Markdown lines without padding. */
 export const linesOf = (rows: readonly CounterRow[]): string[] =>
   rows.map((row) =>
     counterCells([
@@ -102,7 +102,7 @@ function sectionOf({ title }: Capture, rows: readonly CounterRow[]): string {
 export const emulationPath = 'docs/evidence/emulation.md'
 export const countersPath = 'docs/evidence/tables/counters.md'
 
-/** Returns a row per section of the counters page, without another emulation. */
+/** Returns one row per section of the counters page. Does not repeat the emulation. */
 export const countersSummary = (page: string): string =>
   [
     counterCells(['ladder, size and GPU', 'rungs', 'counters', 'equal', 'largest difference']),

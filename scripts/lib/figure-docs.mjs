@@ -1,5 +1,5 @@
 // @ts-check
-/** Adds command-line output to README.md and other documents. */
+/** Inserts output of the command-line program into README.md and other documents. */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -8,7 +8,7 @@ import { recordedSession } from './recordings.mjs'
 
 /** @typedef {(args: string[]) => Promise<string>} Program returns the output on stdout */
 
-/** Commands shown in docs/evidence/tables/runs.md. Each output has its own markers. */
+/** Commands shown in docs/evidence/tables/runs.md. Each command's output has its own markers. */
 const shown = [
   ['gemm-fp32', '4096'],
   ['gemm-fp32', '1024'],
@@ -34,7 +34,7 @@ async function runOutput(program, ladder, size) {
   ].join('\n')
 }
 
-/** Commands for the softmax template in an empty folder: first without a GPU, then with one. */
+/** Commands for the softmax template in an empty folder, first without a GPU and then with one. */
 /** @type {[string, string][]} */
 const ownKernel = [
   ['--target static:h200', join(root, 'test/captures/sessions/softmax-lab-static')],
@@ -55,7 +55,7 @@ async function ownKernelOutput(program) {
 
 const printed = 'test/gpu/printed-h200.md'
 
-/** Summarizes the stored sweeps on two GPUs (test/gpu/printed-h200.md) in one sentence. */
+/** Returns a sentence that summarizes the stored sweeps on two GPUs (test/gpu/printed-h200.md). */
 function sweepSentence() {
   const text = readFileSync(join(root, printed), 'utf8')
   /** @param {RegExp} pattern */
@@ -74,8 +74,8 @@ function sweepSentence() {
 }
 
 /**
- * Emulates three rungs of gemm-fp32 without a GPU. Returns the output, including the lines with
- * bank conflicts of the second rung.
+ * Emulates three rungs of gemm-fp32 without a GPU. Returns the output, which includes the second
+ * rung's source lines with bank conflicts.
  * @param {Program} program @param {string} folder must not exist; the session is stored there
  */
 export async function emulatedOutput(program, folder) {
@@ -91,7 +91,7 @@ export async function emulatedOutput(program, folder) {
   return [
     '```',
     `$ kernel-ladder ${run} counts`,
-    // The date would differ in each run.
+    // Remove the date, because it differs in each run.
     table.replace(/, \d{4}-\d\d-\d\d$/m, '').trimEnd(),
     '$ kernel-ladder show counts --rung 06_float4',
     lines.trimEnd(),

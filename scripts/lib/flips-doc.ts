@@ -1,6 +1,6 @@
 /**
- * Generates the part of docs/evidence/emulation.md about bit flips. The part lists the effect of
- * flipping each bit of each known instruction form.
+ * Generates the part of docs/evidence/emulation.md about bit flips. The part shows the effect of
+ * flipping each bit in each known instruction form.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import {
@@ -26,7 +26,7 @@ export const readFlips = (): FormFlips[] =>
     .split('\n')
     .map((line) => JSON.parse(line) as FormFlips)
 
-/** Flips every bit of every instruction form and stores the result. The run takes minutes. */
+/** Flips every bit of every instruction form and stores the results. The run takes minutes. */
 export function flipAll(): FormFlips[] {
   const rows = formsOf().map((form): FormFlips => {
     const { runs, quiet, refused } = flipForm(form)
@@ -49,8 +49,8 @@ const ranges = (bits: readonly number[]): string => {
 }
 
 /**
- * Returns the reason that a bit has no effect. Uses the first encoding that decodes both before and
- * after the flip.
+ * Returns the reason that a bit has no effect. Uses the first encoding that can be decoded both
+ * before and after the flip.
  */
 function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason {
   for (const words of form.words) {
@@ -61,7 +61,7 @@ function whyQuiet(form: ReturnType<typeof formsOf>[number], bit: number): Reason
   throw new Error(`bit ${bit} of ${form.name} has no effect, and no reason explains it`)
 }
 
-/** Returns the total number of flips and a row per reason. */
+/** Returns the total number of flips, and one row per reason. */
 export function bitsPart(rows: readonly FormFlips[]): string {
   const forms = new Map(formsOf().map((form) => [form.name, form]))
   const found = new Map(reasons.map((reason) => [reason, { forms: 0, bits: [] as number[] }]))

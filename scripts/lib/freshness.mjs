@@ -1,10 +1,10 @@
 // @ts-check
 /**
- * Tests whether a build's output is older than its inputs.
+ * Tests whether the output of a build is older than its inputs.
  *
- * A stamp next to the output contains a listing of the inputs (names, sizes, times) and a hash of
- * their content. The listing is quick to compare. If the listing differs, as after a checkout, the
- * hash decides.
+ * A stamp file next to the output contains a listing of the inputs (names, sizes, times) and a hash
+ * of their content. Comparing the listings is fast. If the listings differ, as after a checkout,
+ * the hashes are compared.
  */
 import { createHash } from 'node:crypto'
 import {
@@ -66,8 +66,8 @@ const content = (root, inputs) => {
 }
 
 /**
- * Returns the state of the inputs. Call it before building, so that a file changed during the build
- * makes the output stale.
+ * Returns the state of the inputs. Call this function before building. A file that changes during
+ * the build then makes the output stale.
  * @param {string} root
  * @param {Target} target
  */

@@ -1,7 +1,7 @@
 /**
  * Generates resources/gpus. If a GPU has stored microbenchmark output, its parameters are fitted to
- * that output alone. Any other GPU uses published values. Missing published values are scaled from
- * a measured GPU.
+ * that output. For any other GPU, published values are used. Missing published values are scaled
+ * from a measured GPU.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,8 +34,8 @@ const bySms: readonly ParameterId[] = [
 ]
 
 /**
- * Cycle counts that scale with the SM clock. The underlying times are outside the SMs and stay
- * constant.
+ * Cycle counts that scale with the SM clock. The underlying delays are outside the SMs, so they are
+ * constant in nanoseconds.
  */
 const byClock: readonly ParameterId[] = [
   ...(['launchCycles', 'launchGapCycles', 'latencyL2', 'latencyDram', 'latencyBulkCopy'] as const),

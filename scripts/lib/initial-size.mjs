@@ -1,13 +1,13 @@
 // @ts-check
 /**
- * Measures the size of the scripts that a browser must load before the first screen: the page's
- * script and its static imports.
+ * Measures the size of the scripts that a browser must load before it shows the first screen: the
+ * page's script and its static imports.
  */
 import { readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { gzipSync } from 'node:zlib'
 
-/** Large libraries that are loaded on demand: charts, the editor and formulas. */
+/** Matches large libraries that are loaded on demand: charts, the editor and formulas. */
 const onDemand = /echarts|codemirror|katex/i
 
 /**
@@ -24,7 +24,7 @@ export function initialScripts(folder) {
     if (files.has(file)) return
     files.add(file)
     const text = readFileSync(join(folder, file), 'utf8')
-    // Match static imports only, because `import("…")` is loaded on demand.
+    // Match only static imports, because `import("…")` is loaded on demand.
     for (const [, wanted] of text.matchAll(/(?:\bfrom|\bimport)\s*["'](\.[^"']+\.js)["']/g))
       visit(posix.join(dirname(file), wanted ?? ''))
   }

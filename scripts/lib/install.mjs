@@ -34,7 +34,7 @@ export function isInstalled(folder = root) {
   const stamp = join(folder, stampName)
   const hash = lockHash(folder)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return true
-  // npm writes its own lock file into node_modules when it finishes, so a manual `npm install` is
+  // npm writes its own lock file to node_modules when it finishes, so a manual `npm install` is
   // detected too.
   const account = join(folder, 'node_modules/.package-lock.json')
   if (!existsSync(account)) return false
@@ -73,8 +73,8 @@ export async function ensureInstalled() {
     const args = ['ci', '--loglevel=error', '--no-audit', '--no-fund', '--include=dev']
     const { code, output } = await runChild(
       npm.file,
-      // The lock file contains a hash of each package. npm therefore does not need to check whether
-      // its cached copy is current.
+      // The lock file contains a hash of each package, so npm need not check whether its cached
+      // copy is current.
       [...npm.args, ...args, '--include=optional', '--prefer-offline'],
       {
         output: 'kept',

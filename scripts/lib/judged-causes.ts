@@ -1,6 +1,6 @@
 /**
- * Lists the causes of every recorded step and how people judged them. docs/evidence/why.md has the
- * counts. docs/evidence/tables/causes.md has the steps.
+ * Lists the causes of every recorded step and how people judged these causes. docs/evidence/why.md
+ * contains the counts. docs/evidence/tables/causes.md contains the steps.
  */
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { sharedSessions, sharingSessions } from '../../src-main/adapters/disk/sh
 import { printedCauses } from '../../src-main/services/report/printed-causes'
 
 /**
- * Judgements of a first cause:
+ * Judgments about a first cause:
  * - right: the cause is the intended effect of the source change, according to the header and the
  *   source.
  * - effect: the cause is true but not the reason.
@@ -25,7 +25,7 @@ const judgements = ['right', 'effect', 'wrong', 'empty', 'same'] as const
 
 type Judgement = (typeof judgements)[number]
 
-/** A judged first cause with its key. If the cause changes, its judgement no longer applies. */
+/** A judged first cause and its key. If the cause changes, the judgment no longer applies. */
 interface Judged {
   cause: string
   verdict: 'right' | 'effect' | 'wrong'
@@ -33,7 +33,7 @@ interface Judged {
   because?: string
 }
 
-/** Judgements by recording and `a → b`. */
+/** Judgments by recording and by step (`a → b`). */
 export type JudgedCauses = Readonly<Record<string, Readonly<Record<string, Judged>>>>
 
 export const judgedPath = 'test/domain/why/judged-causes.json'
@@ -42,8 +42,8 @@ export const readJudged = (root: string): JudgedCauses =>
   JSON.parse(readFileSync(join(root, judgedPath), 'utf8')) as JudgedCauses
 
 /**
- * Returns the key of a first cause, without its figures: `busy: fmaUtilization,
- * stallLongScoreboard`.
+ * Returns the key of a first cause, such as `busy: fmaUtilization, stallLongScoreboard`. The key
+ * contains no figures.
  */
 export const causeKey = ({ why }: WhyStep): string | null => {
   const [cause] = why.causes
@@ -59,7 +59,7 @@ export interface RecordedSteps {
   steps: WhyStep[]
 }
 
-/** The GPU whose causes were judged. */
+/** GPU whose causes were judged. */
 const judgedGpu = 'NVIDIA H200'
 
 export async function recordedSteps(recordings: string): Promise<RecordedSteps[]> {
@@ -108,8 +108,8 @@ export const whyPath = 'docs/evidence/why.md'
 export const causesPath = 'docs/evidence/tables/causes.md'
 
 /**
- * Returns the generated part of each page. why.md has counts by level. causes.md has counts by
- * recording, then every step.
+ * Returns the generated part of each document. why.md contains counts by level. causes.md contains
+ * counts by recording, followed by every step.
  */
 export function causesParts(
   recorded: readonly RecordedSteps[],

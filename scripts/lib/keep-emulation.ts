@@ -1,6 +1,6 @@
 /**
  * Creates a capture for the emulator's tests from a session with deep profiles. The rungs are
- * compiled again with the recorded flags, which produces the same machine code. The probe then
+ * compiled again with the recorded flags, which yields the same machine code. The probe then
  * reports their launches.
  */
 import { execFileSync } from 'node:child_process'
@@ -49,7 +49,7 @@ const columns = [
 const valuesOf = (argv: readonly string[], option: string): string[] =>
   argv.flatMap((word, index) => (word === option ? [argv[index + 1]!] : []))
 
-/** Returns the words of each `--case` up to the next `--case`. */
+/** Returns the arguments that follow each `--case`, up to the next `--case`. */
 function casesOf(argv: readonly string[]): Map<string, string[]> {
   const cases = new Map<string, string[]>()
   let words: string[] = []
@@ -115,13 +115,13 @@ interface DeepPage {
   kernels: { name: string; instructions: DeepInstruction[] }[]
 }
 
-/** Arguments that describe an H200 to the probe. */
+/** Arguments that describe an H200 for the probe. */
 const gpuWords = [
   ...['--sm', '90', '--sms', '132', '--shared-optin', '232448', '--shared-per-sm', '233472'],
   ...['--threads-per-sm', '2048', '--blocks-per-sm', '32'],
 ]
 
-/** Replaces the compile folder in line tables with a word of the same length. */
+/** Replaces the compile folder in line tables with a text of the same length. */
 const withoutFolder = (cubin: Uint8Array, folder: string): Buffer =>
   Buffer.from(
     Buffer.from(cubin)
@@ -174,7 +174,8 @@ function keepRung(
       stdio: ['ignore', 'pipe', 'ignore'],
     }).toString()
   } catch {
-    // The probe does not implement the CUDA functions that a library's kernels call.
+    // The probe does not implement the CUDA functions that a library's kernels call, so skip the
+    // library.
     return null
   }
   const answer = parseProbedLaunches(printed)
@@ -216,7 +217,7 @@ function keepRung(
   }
 }
 
-/** Writes `name`.json.br from the session in `folder` and returns its rungs. */
+/** Writes `name`.json.br from the given session folder and returns the session's rungs. */
 export function keepEmulation(name: string, session: string, only?: readonly string[]): string[] {
   const recorded = readFileSync(join(session, 'raw.jsonl'), 'utf8')
     .trim()

@@ -1,11 +1,11 @@
 /**
  * Converts a session folder to a shipped recording.
  *
- * A recording has a row in sessions.jsonl (without the path of a ladder folder). Its raw output is
- * compressed as raw/<name>.jsonl.br. Its sources are in sources.jsonl. A replay does not read ncu's
- * report, so it is omitted. The folder deep/ is omitted because it is parsed again from the raw
- * output. A lab attempt is stored the same way in labs/, with a row in labs/attempts.jsonl. The
- * attempt's lab.cu is omitted because the session has the same text.
+ * A recording has a row in sessions.jsonl, without the path of the ladder folder. Its raw output is
+ * compressed as raw/<name>.jsonl.br, and its sources are in sources.jsonl. ncu's report is omitted,
+ * because a replay does not read it. The folder deep/ is omitted, because its content is parsed
+ * again from the raw output. A lab attempt is stored in the same way in labs/, with a row in
+ * labs/attempts.jsonl. The attempt's lab.cu is omitted, because the session contains the same text.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -58,7 +58,7 @@ const openStore = async (recordings: string): Promise<SourceStore> => {
   return (await pathExists(file)) ? readStore(file) : emptyStore()
 }
 
-/** Returns the texts of the files in a folder by path. */
+/** Returns the texts of all files in a folder, by path. */
 async function readTexts(folder: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const path of await filesBelow(folder)) {
@@ -73,8 +73,8 @@ async function readTexts(folder: string): Promise<Map<string, string>> {
 
 /**
  * Removes the ladder's path, which is useless on another machine and may contain a person's name.
- * For a program's kernels, also removes counters outside the registry. Counters outside the
- * registry are most of the session's size. The raw output has all counters in `ncu/raw`.
+ * For kernels of a program, also removes counters outside the registry, which make up most of the
+ * session's size. The raw output contains all counters in `ncu/raw`.
  */
 function lean(text: string): string {
   const { ladder, ...rest } = JSON.parse(text) as Session
@@ -93,13 +93,13 @@ function lean(text: string): string {
 }
 
 interface Packed {
-  /** Contents of session.json. */
+  /** Content of session.json. */
   text: string
   sources: Map<string, string>
 }
 
 /**
- * Returns the stored parts of a session except its raw output. Throws an error if the session
+ * Returns the stored parts of a session, except its raw output. Throws an error if the session
  * cannot be replayed.
  */
 async function packSession(from: string): Promise<Packed> {
@@ -109,7 +109,7 @@ async function packSession(from: string): Promise<Packed> {
   if (keys.length === 0) throw inputError(`${from} has no raw output, so it cannot be replayed.`)
   const unpacked = await mkdtemp(join(tmpdir(), 'kl-keeping-'))
   try {
-    // A program's kernels have sources only if the code has line information.
+    // For kernels of a program, there are sources only if the code has line information.
     const has = !session.program || (await pathExists(join(from, sourcesFolder)))
     const faults = has ? await copySources(from, unpacked) : []
     if (faults.length > 0) throw inputError({ sentences: faults })
@@ -123,7 +123,7 @@ async function packSession(from: string): Promise<Packed> {
   }
 }
 
-/** Returns the stored parts of a lab attempt: its session and its row. */
+/** Returns the stored parts of a lab attempt, which are its session and its row. */
 async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> {
   const { outcome } = await readAttempt(from)
   const own = await readFile(join(from, 'lab.cu'), 'utf8').catch(() => null)
@@ -134,7 +134,7 @@ async function packAttempt(from: string): Promise<Packed & { row: AttemptRow }> 
     (await pathExists(join(from, name)))
       ? (JSON.parse(await readFile(join(from, name), 'utf8')) as object)
       : {}
-  // Older attempts store compute-sanitizer's verdicts in a separate file.
+  // Older attempts have a separate file for compute-sanitizer's verdicts.
   const sanitized = await read('sanitizer.json')
   const row = {
     name: basename(from),
@@ -173,11 +173,11 @@ async function storeSources(
   await writeStore(join(recordings, sourceStoreFile), store)
 }
 
-/** Removes the machine's folder from warnings of Python packages. */
+/** Removes the path of the machine's package folder from warnings about Python packages. */
 const withoutPackageFolders = (text: string): string =>
   text.replaceAll(/(?:\/[\w.@+-]+)+\/site-packages\//g, '<python>/')
 
-/** Maximum size of a file in the repository. */
+/** Maximum size in bytes of a file in the repository. */
 const fileLimitBytes = 5e6
 
 const inMegabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
@@ -198,8 +198,8 @@ async function packRaw(from: string, limitBytes: number): Promise<Buffer> {
 
 /**
  * Adds a session folder or a lab attempt's folder to the recordings under its own name. Replaces a
- * recording of the same name, even if that recording is the given folder. Returns the recording's
- * folder, which may not exist.
+ * recording with the same name, even if the given folder is that recording. Returns the path for
+ * the recording's folder, which may not exist.
  */
 export async function keepRecording(
   folder: string,
@@ -224,7 +224,7 @@ export async function keepRecording(
   return kept
 }
 
-/** Returns the sessions stored as folders among the recordings. */
+/** Returns the sessions that are stored as folders among the recordings. */
 export async function looseRecordings(recordings: string): Promise<string[]> {
   const found = await filesBelow(recordings)
   return found
@@ -233,8 +233,8 @@ export async function looseRecordings(recordings: string): Promise<string[]> {
 }
 
 /**
- * Writes the index of the recordings and returns their number. The index allows listing recordings
- * without reading them.
+ * Writes the index of the recordings and returns their number. With the index, recordings can be
+ * listed without reading them.
  */
 export async function writeIndex(recordings: string): Promise<number> {
   const index = await recordingIndex(recordings)
@@ -243,7 +243,7 @@ export async function writeIndex(recordings: string): Promise<number> {
 }
 
 /**
- * Removes raw output and sources that belong to no session. Returns the number of remaining
+ * Removes raw output and sources that do not belong to any session. Returns the number of remaining
  * sources.
  */
 export async function sweepStore(recordings: string): Promise<number> {
@@ -265,7 +265,9 @@ export async function sweepStore(recordings: string): Promise<number> {
   return contents.size
 }
 
-/** Removes the rows of lab attempts without a session. Returns the number of remaining attempts. */
+/**
+ * Removes the rows of lab attempts that have no session. Returns the number of remaining attempts.
+ */
 export async function sweepAttempts(recordings: string): Promise<number> {
   const sessions = await sharingSessions(join(recordedLabs(recordings), sharedSessions))
   const rows = (await listRecordedAttempts(recordings))
@@ -275,7 +277,7 @@ export async function sweepAttempts(recordings: string): Promise<number> {
   return rows.length
 }
 
-/** Returns the user message for an error if the user can fix the cause. */
+/** Returns the message of an error if the user can fix the cause. */
 export const sentencesOf = (error: unknown): string | undefined =>
   error instanceof KernelLadderError
     ? error.message + (error.remedy === undefined ? '' : ` ${inEnglish(error.remedy)}`)

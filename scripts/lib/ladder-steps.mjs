@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Measures how much of a rung's source the next rung keeps. The rest is the diff that a reader must
- * read.
+ * Measures how much of a rung's source the next rung reuses. The rest is the diff that a reader
+ * must study.
  */
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,8 +16,8 @@ import { root } from './project.mjs'
 /** @typedef {{ ladder: string, from: string, to: string, rung: Change, withHeaders: Change }} Step */
 
 /**
- * Returns the lines of code and comments. Omits the `// @` header, which differs between any two
- * rungs.
+ * Returns the lines of code and comments. Omits the `// @` header, because it is different in every
+ * rung.
  * @param {string} text
  */
 const linesOf = (text) =>
@@ -57,8 +57,8 @@ function headersOf(folder, text) {
 }
 
 /**
- * Returns the steps of a ladder. A step pairs each rung in CUDA C++ with the rung it is developed
- * from. The reference, and variants that differ only in parameters, are not steps.
+ * Returns the steps of a ladder. A step consists of a CUDA C++ rung and the rung that it builds on.
+ * Excludes the reference, and variants that differ only in parameters.
  * @param {LadderFile} ladder
  * @param {string} [kernels] the folder of the tasks
  * @returns {Step[]}

@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * Generates the library's API documents from its types and their comments.
- * docs/reference/library.md lists the functions. docs/reference/tables/api.md has everything.
+ * Generates the API documents of the library from its types and their comments.
+ * docs/reference/library.md lists the functions. docs/reference/tables/api.md contains the complete
+ * API.
  */
 import { readFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -12,7 +13,10 @@ import { root, PlainError } from './project.mjs'
 const libraryPath = 'docs/reference/library.md'
 const apiPath = 'docs/reference/tables/api.md'
 
-/** Returns a table with a row per function and its first sentence. @param {string} api */
+/**
+ * Returns a table with one row per function and the first sentence of its comment.
+ * @param {string} api
+ */
 const functionsPart = (api) =>
   [
     '| function | what it does |',
@@ -32,7 +36,8 @@ export async function libraryDocs() {
       /** @type {any} */ ({
         entryPoints: [join(root, 'src-main/api/index.ts')],
         tsconfig: join(root, 'tsconfig.library.json'),
-        // The type check already reports errors in the same files.
+        // Don't check for errors here, because the type check already reports errors in the same
+        // files.
         skipErrorChecking: true,
         plugin: ['typedoc-plugin-markdown'],
         outputs: [{ name: 'markdown', path: out }],

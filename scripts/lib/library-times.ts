@@ -1,6 +1,6 @@
 /**
- * Compares the best rung of each ladder with its library, for every way of timing. The data are the
- * documents that test/gpu/timing.mjs printed on a GPU.
+ * Compares the best rung of each ladder with the vendor library, for single launches, bursts and
+ * sustained launches. The data comes from the documents that test/gpu/timing.mjs printed on a GPU.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,8 +35,8 @@ export type TimedGpu = (typeof timedGpus)[number]
 type Ratios = readonly number[]
 
 /**
- * One rung compared with its library on one GPU. Each ratio is the library's time divided by the
- * rung's time.
+ * Comparison of one rung with the vendor library on one GPU. Each ratio is the library's time
+ * divided by the rung's time.
  */
 export interface LibraryTimes {
   gpu: TimedGpu
@@ -45,7 +45,7 @@ export interface LibraryTimes {
   problem: Problem
   rung: string
   /**
-   * Times with a cold L2. `ms` is the median of the first session, and there is one ratio per
+   * Times with a cold L2 cache. `ms` is the median of the first session. There is one ratio per
    * session.
    */
   ms: number
@@ -55,7 +55,7 @@ export interface LibraryTimes {
   sustained: number | null
   smClockMHz: number | null
   powerW: number | null
-  /** Whether a power cap reduced the clocks during single launches in a session. */
+  /** Whether a power cap reduced the clocks during single launches in any session. */
   powerCapped: boolean
 }
 
@@ -102,8 +102,8 @@ export function readLibraryTimes(root: string, gpu: TimedGpu): LibraryTimes[] {
 }
 
 /**
- * Whether the rung is faster in every session and every way of timing, or null if one was not
- * measured.
+ * Whether the rung is faster in every session for single launches, bursts and sustained launches.
+ * Null if one of these was not measured.
  */
 export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | null {
   if (burst === null || sustained === null || cold.length === 0) return null
@@ -111,7 +111,7 @@ export function isFaster({ cold, burst, sustained }: LibraryTimes): boolean | nu
 }
 
 /**
- * Returns a factor with its range and number of sessions, such as `1.04× (1.041 to 1.044, 3
+ * Formats a factor with its range and number of sessions, such as `1.04× (1.041 to 1.044, 3
  * sessions)`.
  */
 function interval(ratios: Ratios): string {
@@ -132,7 +132,10 @@ const title = (
     `${ladders.get(ladder)!.title}, ${problemWord(problem)}${problem.scalars.causal ? ', causal' : ''}`,
   )
 
-/** Minimum number of sessions for a headline. Two sessions of one ladder differed by 1.6 %. */
+/**
+ * Minimum number of sessions for a headline figure. Two sessions of the same ladder differed by 1.6
+ * %.
+ */
 const enoughSessions = 3
 
 function faster(times: LibraryTimes): string {
@@ -156,8 +159,8 @@ const table = (columns: readonly Column[], rows: readonly LibraryTimes[]): strin
   )
 
 /**
- * Returns the generated part of each document. README.md shows the rungs on the first GPU.
- * docs/evidence/results.md shows all figures on both GPUs.
+ * Returns the generated part of each document. README.md contains the rungs on the first GPU.
+ * docs/evidence/results.md contains all figures on both GPUs.
  */
 export function libraryTimesParts(root: string): [path: string, part: string][] {
   const ladders = new Map(shippedLadders(root).map((file) => [file.id, file]))

@@ -10,12 +10,15 @@ import { root } from './project.mjs'
 /** @typedef {{ license?: string, dev?: boolean, optional?: boolean, devOptional?: boolean }} Locked */
 
 /**
- * Licenses of packages that are distributed with the program. The program's MIT license is
- * compatible with each of these if its text is included.
+ * Licenses allowed for packages that are distributed with the program. Each is compatible with the
+ * program's MIT license if its text is included.
  */
 const forAll = ['MIT', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Apache-2.0', 'PSF-2.0']
 
-/** Licenses of packages that are used only to build, test or draw, and are not distributed. */
+/**
+ * Licenses allowed for packages that are not distributed, but used only for building, testing or
+ * drawing.
+ */
 const forDevelopment = [...forAll, 'BlueOak-1.0.0', 'MPL-2.0', 'CC-BY-4.0', 'Python-2.0']
 
 /** @param {string} path */

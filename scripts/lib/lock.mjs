@@ -1,15 +1,18 @@
 // @ts-check
-/** A lock across processes. A folder represents the lock, and the file in it names the owner. */
+/**
+ * Implements a lock across processes. The lock is a folder, which contains a file that names the
+ * owner.
+ */
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { root, say } from './project.mjs'
 
-/** A lock on a shared disk that another machine has held for this long counts as abandoned. */
+/** Time in milliseconds after which a lock owned by another machine is considered abandoned. */
 const foreignLimitMs = 15 * 60_000
 
-/** Maximum time between creating a lock and writing its owner. */
+/** Maximum time in milliseconds between creating a lock and writing its owner. */
 const namelessLimitMs = 5_000
 
 /** @param {string} folder */
@@ -49,7 +52,7 @@ function clearAway(folder) {
   } catch {
     return
   }
-  // Another process may have replaced the lock in the meantime. Restore that process's lock.
+  // Another process may have replaced the lock in the meantime. In that case, restore its lock.
   if (ownerOf(aside) === owner) rmSync(aside, { recursive: true, force: true })
   else renameSync(aside, folder)
 }

@@ -1,5 +1,8 @@
 // @ts-check
-/** Generates the tables of docs/evidence/reliability.md and docs/reference/security.md: measurements on a GPU, fuzzing, licenses. */
+/**
+ * Generates the tables in docs/evidence/reliability.md and docs/reference/security.md. The tables
+ * show measurements on a GPU, fuzzing results, and licenses.
+ */
 import { join } from 'node:path'
 import { existsSync, readFileSync } from 'node:fs'
 import { documentWith } from './document.mjs'
@@ -31,7 +34,7 @@ const table = ([header = [], ...rows]) =>
   [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 
 const regressions = 'test/gpu/regress-h200.jsonl'
-/** Only rows of planted slowdowns have the field `work`. */
+/** Only rows of deliberate slowdowns have the field `work`. */
 const isPlanted = (/** @type {Line} */ { work }) => work !== undefined
 
 /** @param {readonly Line[]} lines */
@@ -131,8 +134,8 @@ function fuzzPart() {
 }
 
 /**
- * Returns a table with the result of injecting each fault into each stage. A dash means that the
- * fault does not apply to the stage.
+ * Returns a table that shows the result of injecting each fault into each stage. A dash means that
+ * the fault does not apply to the stage.
  */
 function faultsPart() {
   /** @type {Record<string, Record<string, string[]>>} */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Makes dist/package, the folder that is published to npm. The package contains the programs and
+ * Creates dist/package, the folder that is published to npm. The package contains the programs and
  * the library, bundled with all imports, and the files that they read. The package has no
  * dependencies to install. scripts/lib/build.mjs runs this script.
  */
@@ -14,8 +14,8 @@ import { packageFiles } from './package-files.mjs'
 const folder = join(root, 'dist/package')
 
 /**
- * Profiler reports are large, and the recording's raw output already has their numbers. Pictures
- * are only for the repository's page.
+ * Omit profiler reports, because they are large and the recording's raw output contains their
+ * numbers. Omit images, because only the repository's page shows them.
  */
 const isLeftOut = (/** @type {string} */ path) =>
   /\.(ncu-rep|map|test\.ts)$|[\\/]docs[\\/]images$/.test(path)
@@ -38,8 +38,8 @@ const manifest = {
 }
 
 /**
- * Writes the library's declarations, which import only each other. Adds file extensions because
- * Node's resolution requires them.
+ * Writes the library's type declarations, which import only each other. Adds file extensions,
+ * because Node's module resolution requires them.
  */
 function writeTypes() {
   const compiler = join(root, 'node_modules/typescript-7/bin/tsc')

@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Files that ship with the programs in addition to their code.
+ * Lists the files that ship with the programs besides their code.
  *
- * Other scripts pack these files, copy them, and use them to detect stale builds.
+ * Other scripts pack and copy these files, and use them to detect stale builds.
  */
 import { join } from 'node:path'
 import { readdirSync } from 'node:fs'
@@ -15,8 +15,8 @@ export const componentPaths = (base) =>
     .toSorted()
 
 /**
- * Folders packed into the one-file program (scripts/vite). The program uses the same paths in every
- * format.
+ * Folders that are packed into the one-file program (scripts/vite). The program uses the same paths
+ * in every distribution format.
  */
 export const packedFolders = [
   'cuda-kernels',
@@ -30,7 +30,7 @@ export const packedFolders = [
 ]
 
 /**
- * Files of the npm package, which the program reads in place as in a checkout
+ * Files of the npm package. As in a checkout, the program reads them in place
  * (src-main/adapters/catalog/assets.ts).
  */
 export const packageFiles = [

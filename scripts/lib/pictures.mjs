@@ -1,5 +1,7 @@
 // @ts-check
-/** Takes screenshots of the UI. The real server runs with the shipped recordings or fake tools. */
+/**
+ * Takes screenshots of the UI. Runs the real server with the shipped recordings or with fake tools.
+ */
 import { execFileSync, spawn } from 'node:child_process'
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -17,7 +19,8 @@ const capture = join(root, 'test/captures/ncu/2025.3.1-h200/launches-two-rungs.n
 /** @typedef {import('playwright-core').BrowserContextOptions} ContextOptions */
 
 /**
- * Writes sessions that stress a screen: very long names, no rung that ran, and no rungs.
+ * Writes sessions for edge cases of a screen: very long names, rungs that did not run, and no
+ * rungs.
  * @param {string} store
  */
 function writeEdgeSessions(store) {
@@ -64,7 +67,7 @@ function writeEdgeSessions(store) {
   }
 }
 
-/** Stores a sweep of two H200s in the format of `tune`. @param {string} data */
+/** Stores a sweep on two H200 GPUs in the format of `tune`. @param {string} data */
 export function putTuning(data) {
   const sweep = join(root, 'test/captures/tune-h200.json')
   const { id } = JSON.parse(readFileSync(sweep, 'utf8'))
@@ -74,7 +77,7 @@ export function putTuning(data) {
 }
 
 /**
- * Returns the environment for fake tools that replay the output of the real tools.
+ * Returns the environment for fake tools, which replay the output of real tools.
  * @param {string} data
  * @param {string} faults
  */
@@ -142,7 +145,7 @@ export async function startBrowser() {
 
 /** Writes a report and returns its file URL. @param {string[]} options @param {string} folder */
 function writeReport(options, folder) {
-  // Each report gets its own folder, because reports never overwrite files.
+  // Put each report in a separate folder, because reports never overwrite files.
   const file = join(mkdtempSync(join(folder, 'report-')), 'report.html')
   execFileSync(
     process.execPath,
@@ -179,7 +182,8 @@ export async function show(page, address, screen, folder, words) {
     await page.route(`**/rpc/${call}`, (route) =>
       how === 'hang' ? undefined : route.fulfill({ status: 500, body: 'no answer' }),
     )
-  // Load a blank page first, so that the URL loads like a deep link and is not changed in place.
+  // Load a blank page first. The URL then loads like a link from outside, instead of changing the
+  // current page.
   await page.goto('about:blank')
   await page.goto(
     screen.report === undefined
@@ -188,6 +192,6 @@ export async function show(page, address, screen, folder, words) {
   )
   await page.locator(screen.ready).first().waitFor()
   await screen.act?.(page, words)
-  // Charts draw asynchronously and emit no event to wait for.
+  // Wait a moment, because charts draw asynchronously without an event for completion.
   await page.waitForTimeout(500)
 }

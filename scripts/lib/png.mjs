@@ -1,5 +1,5 @@
 // @ts-check
-/** Recompresses a PNG from a browser without loss. */
+/** Recompresses a PNG from a browser losslessly. */
 import { deflateSync, inflateSync, crc32 } from 'node:zlib'
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
@@ -30,7 +30,7 @@ function chunk(type, data) {
 }
 
 /**
- * Returns the prediction of PNG's Paeth filter.
+ * Returns the predicted byte of the PNG filter "Paeth".
  * @param {number} a
  * @param {number} b
  * @param {number} c
@@ -42,7 +42,7 @@ function paeth(a, b, c) {
 }
 
 /**
- * Reverses the filter of each row.
+ * Reverses the PNG filter of each row.
  * @param {Buffer} rows
  * @param {number} stride
  * @param {number} step bytes per pixel
@@ -65,8 +65,8 @@ function unfiltered(rows, stride, step) {
 }
 
 /**
- * Returns a smaller PNG. A UI has flat areas and repeated letters, which compress best without the
- * filters that suit photos.
+ * Returns a smaller PNG. A UI has flat areas and repeated letters. Such images compress best
+ * without the PNG filters, which suit photos.
  * @param {Buffer} png not interlaced, with 8-bit channels, as browsers write it
  */
 export function smaller(png) {

@@ -1,7 +1,7 @@
 /**
- * Computes the ranges of predictions by class from the comparison with recordings. Each range is
- * also checked on ladders that were left out. A factor is wide enough for nine of ten measured
- * times, after a prediction's warnings have widened it.
+ * Computes the prediction range for each class from the comparison with recordings. Each range is
+ * also checked on ladders that were left out. A factor is wide enough to cover nine of ten measured
+ * times. The warnings of a prediction widen its range first.
  */
 import {
   predictionClasses,
@@ -16,19 +16,19 @@ export const factorsPath = 'src-main/domain/prediction/range-factors.ts'
 /** Fraction of measured times that a range must contain. */
 const held = 0.9
 /**
- * Minimum number of ladders in a class, and minimum number of rungs per ladder. A class below these
- * limits does not predict a new ladder reliably.
+ * Minimum number of ladders in a class, and minimum number of rungs per ladder. With fewer, the
+ * class cannot reliably predict a new ladder.
  */
 const [fewestLadders, fewestRungs] = [3, 3]
 /**
- * Factors for classes without any recorded rung. In the study of 190 kernels, the mean error was 53
- * % for kernels dominated by atomics.
+ * Factors for classes without recorded rungs. In the study of 190 kernels, the mean error was 53 %
+ * for kernels dominated by atomics.
  */
 const unseen: Partial<Record<PredictionClass, number>> = { atomics: 2.5 }
 
 /**
- * Returns the error factor that covers the required fraction of unseen rows. Uses the smallest
- * sample quantile that also covers one more row of the same kind.
+ * Returns the error factor that covers the required share of unseen rows. The factor is the
+ * smallest sample quantile that also covers one additional row of the same kind.
  */
 function quantile(rows: readonly Told[]): number {
   const off = rows
@@ -52,7 +52,7 @@ function factorOf(rows: readonly Told[], name: PredictionClass): number {
     (ladder) => own.filter((row) => row.ladder === ladder).length >= fewestRungs,
   )
   const factor = Math.max(quantile(own), ladders.length < fewestLadders ? all ** 2 : all)
-  // Round up, but ignore floating-point error.
+  // Round up, but ignore floating-point errors.
   return Math.ceil(100 * factor - 1e-9) / 100
 }
 
@@ -67,15 +67,15 @@ export function classFactors(rows: readonly PredictedRow[]): Record<PredictionCl
 export interface HeldOut {
   rungs: number
   /**
-   * Rungs inside the range computed from the other ladders. If the range computed from all ladders
-   * is narrower, it applies instead.
+   * Number of rungs inside the range computed from the other ladders, or inside the range computed
+   * from all ladders if that range is narrower.
    */
   inside: number
 }
 
 /**
- * Leaves out one ladder at a time and counts the rungs of that ladder inside the range computed
- * without it.
+ * Leaves out one ladder at a time and computes the range without it. Counts the rungs of the
+ * omitted ladder inside that range.
  */
 export function heldOut(rows: readonly PredictedRow[], name: PredictionClass): HeldOut {
   const told = rows.filter(isTold)

@@ -1,4 +1,7 @@
-/** Compares predicted with recorded times: the rows of the comparison and their statistics. */
+/**
+ * Compares predicted with recorded times. Defines the rows of the comparison and computes their
+ * statistics.
+ */
 import {
   type PredictionClass,
   type PredictionWarning,
@@ -10,25 +13,23 @@ export const accuracyPath = 'test/captures/prediction/accuracy.json'
 export interface PredictedTime {
   ms: number
   class: PredictionClass
-  /** Warnings that widen the range. */
+  /** Warnings that widened the range. */
   widened: PredictionWarning[]
 }
 
-/** A rung of a recording, with a prediction or the reason that there is none. */
+/** A rung of a recording, with its prediction or the reason that there is none. */
 export interface PredictedRow {
   recording: string
   ladder: string
   gpu: string
   rung: string
-  /** The recorded median time. `cache` is the L2 state during the measurement. */
+  /** Recorded median time. `cache` is the state of the L2 cache during the measurement. */
   measuredMs: number
   cache: string
   predicted: PredictedTime | null
   /** Reason that there is no prediction. */
   refused?: string
-  /**
-   * The most frequent stall reasons in descending order. Present only if counters were recorded.
-   */
+  /** Most frequent stall reasons, in descending order. Present only if counters were recorded. */
   stalls?: { measured: Stall[]; predicted: Stall[] }
 }
 
@@ -84,15 +85,15 @@ export function rowsOf(
     }
     if (time) return [row]
     const why = own.notPredicted ?? (own.status === 'failed' ? own.reason : null)
-    // The model predicts only our kernels, and a library runs its own.
+    // The model predicts only this project's kernels, and a library launches its own kernels.
     if (!why) return []
     return [{ ...row, refused: typeof why === 'string' ? why : (why.key ?? '?') }]
   })
 }
 
 /**
- * Updates a recording's rows with its current times and stalls, because recordings are sometimes
- * repeated.
+ * Updates the rows of a recording with its current times and stall reasons, because recordings are
+ * sometimes repeated.
  */
 export const measuredAgain = <Row extends PredictedRow>(
   rows: readonly Row[],
@@ -123,7 +124,7 @@ export const offBy = (row: Told): number => Math.max(ratioOf(row), 1 / ratioOf(r
 
 const errorOf = (row: Told): number => Math.abs(ratioOf(row) - 1)
 
-/** Whether the measured time is in the predicted range. */
+/** Whether the measured time is within the predicted range. */
 export const isInside = (row: Told): boolean =>
   offBy(row) <= widthOf(row.predicted.class, row.predicted.widened)
 
@@ -139,7 +140,7 @@ export interface Figures {
   median: number
   /** Geometric mean of predicted / measured. */
   bias: number
-  /** Fraction of measured times inside the predicted range. */
+  /** Share of measured times within the predicted range. */
   inside: number
 }
 
@@ -156,7 +157,7 @@ export function figuresOf(rows: readonly PredictedRow[]): Figures {
 
 /**
  * Counts pairs of rungs in the same recording whose measured times differ by more than `least`.
- * `right` counts the pairs predicted in the right order.
+ * `right` is the number of pairs whose order was predicted correctly.
  */
 export function orderOf(
   rows: readonly PredictedRow[],
@@ -176,8 +177,8 @@ export function orderOf(
 }
 
 /**
- * Counts rungs whose two most frequent stall reasons are predicted correctly. Reasons within 5 % of
- * all stalls count as a tie.
+ * Counts rungs whose two most frequent stall reasons were predicted correctly. If two reasons
+ * differ by at most 5 % of all stalls, they are a tie.
  */
 export function stallsAgree(rows: readonly PredictedRow[]): { rungs: number; agree: number } {
   const compared = rows.flatMap(({ stalls }) => (stalls ? [stalls] : []))

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Helpers for this repository: its root, the supported versions of Node.js, and messages. Each
- * message is one line on stderr, because stdout belongs to the program.
+ * Provides helpers for this repository: its root, the supported versions of Node.js, and messages.
+ * Each message is one line on stderr, because stdout is reserved for the program.
  */
 import { dirname, resolve, delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -26,7 +26,7 @@ export class PlainError extends Error {
 }
 
 /**
- * Whether the dependencies support this Node.js version, according to `engines` of package.json.
+ * Whether the dependencies support this Node.js version, according to `engines` in package.json.
  * @param {string} version
  */
 export const isSupportedNode = (version) => {
@@ -55,9 +55,9 @@ export async function runScript(main) {
 }
 
 /**
- * Node.js options for a program that runs for about a second. Such a short run does not repay V8's
- * optimization and garbage collection, which use other cores. Node.js below 24 does not support the
- * invocation counts.
+ * Node.js options for a program that runs for about a second. V8's optimization and garbage
+ * collection use other cores, which does not pay off in such a short run. Node.js versions before
+ * 24 do not support the invocation counts.
  */
 export const shortLived = [
   ...['--single-threaded', '--min-semi-space-size=64', '--max-semi-space-size=64'],
@@ -68,8 +68,9 @@ export const shortLived = [
 ]
 
 /**
- * Node.js options for a tool that processes many files and keeps the results. With the default
- * options, the tool spends up to a third of its time collecting a heap with little garbage.
+ * Node.js options for a tool that processes many files and keeps the results in memory. With the
+ * default options, the tool spends up to a third of its time on garbage collection, although there
+ * is little garbage.
  */
 export const roomyHeap = ['--max-semi-space-size=64', '--initial-old-space-size=1000']
 

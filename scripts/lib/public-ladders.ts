@@ -1,6 +1,6 @@
 /**
- * Generates the tables of docs/evidence/next.md about public ladders, changed public kernels, and
- * public kernels at their limit.
+ * Generates the tables about public ladders, changed public kernels, and public kernels at their
+ * limit in docs/evidence/next.md.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ interface Suggested {
 interface PublicStep {
   from: string
   to: string
-  /** Moves shown by the author's text and code. */
+  /** Moves that the author's text and code show. */
   made: string[]
   before: Measured
   after: Measured
@@ -49,8 +49,8 @@ export interface PublicCapture {
     steps: PublicStep[]
   }[]
   /**
-   * Kernels that a person changed in order of the tries. The person saw only the source and the
-   * output of `next`.
+   * Kernels that a person changed, in the order of the attempts. The person saw only the source and
+   * the output of `next`.
    */
   kernels: {
     repository: string
@@ -58,7 +58,7 @@ export interface PublicCapture {
     path: string
     kernel: string
     problem: Record<string, number>
-    /** Limit of the best rung according to `next`. */
+    /** Limit of the best rung as reported by `next`. */
     limit: string
     tries: PublicStep[]
   }[]
@@ -81,8 +81,8 @@ export interface Judged {
   gain: number
   isFirst: boolean
   /**
-   * The first suggestion that matches a move of the step, and whether the gain is in its range.
-   * Null if no suggestion matches.
+   * The first suggestion that is a move of the step, and whether the gain is within its range. Null
+   * if no suggestion matches.
    */
   range: (Suggested & { holds: boolean }) | null
 }

@@ -1,10 +1,10 @@
-/** Published figures of GPUs that were not measured, each with its source. */
+/** Lists published figures of GPUs that were not measured, each with its source. */
 import type { ParameterId } from '../../src-main/domain/prediction/parameter-table'
 
 interface Published {
   readonly value: number
   readonly source: string
-  /** Set if the figure is from our own recordings and not from a publication. */
+  /** Set if the figure comes from this project's recordings and not from a publication. */
   readonly recorded?: true
 }
 
@@ -16,21 +16,21 @@ export interface PublishedGpu {
   readonly clockMHz: Published
   readonly l2Bytes: Published
   /**
-   * DRAM rate in GB/s. If `reads` is set, the figure is the achieved read rate. Otherwise it is the
-   * data sheet's peak.
+   * DRAM rate in GB/s. If `reads` is set, this is the achieved read rate. Otherwise, it is the peak
+   * rate in the data sheet.
    */
   readonly dramGBs: Published & { readonly reads?: true }
   readonly values: Partial<Record<ParameterId, Published>>
 }
 
-/** Converts NVIDIA's results per cycle and SM to cycles per warp instruction of a sub-core. */
+/** Converts NVIDIA's results per cycle and SM to cycles per warp instruction on a sub-core. */
 const interval = (perSm: number, source: string): Published => ({
   value: 128 / perSm,
   source: `${source}: ${perSm} results per cycle and SM`,
 })
 
 /**
- * Converts dense multiply-adds per cycle and SM to the cycles of a tensor core instruction on a
+ * Converts dense multiply-adds per cycle and SM to cycles per tensor core instruction on a
  * sub-core.
  */
 const tensor = (macs: number, perSm: number, source: string): Published => ({
@@ -44,7 +44,7 @@ const ga102 = 'NVIDIA Ampere GA102 GPU Architecture whitepaper'
 const turing = 'NVIDIA Turing GPU Architecture whitepaper'
 const ceilings = 'the 54 shipped H200 recordings that have ceilings'
 
-/** Data sheet of the measured GPU whose parameters are scaled to the other GPUs. */
+/** Data sheet of the measured GPU. Its parameters are scaled to the other GPUs. */
 export const measuredGpu = {
   dramGBs: { value: 3352, source: 'NVIDIA H100 data sheet, SXM5: 5 stacks of HBM3, 3.35 TB/s' },
   l2Bytes: { value: 50 * 2 ** 20, source: 'NVIDIA H100 whitepaper: 50 MB' },

@@ -1,6 +1,6 @@
 /**
- * Generates the table of published occupancies in docs/evidence/results.md. Each is compared with
- * the occupancy derived from a build for the same GPU.
+ * Generates the table of published occupancies in docs/evidence/results.md. Each occupancy is
+ * compared with the occupancy derived from a build for the same GPU.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ export interface BuiltRung {
   wavesPerSm: number
 }
 
-/** Returns the rungs of a static session that have an occupancy. */
+/** Returns the rungs of a static session for which an occupancy is known. */
 export const builtRungs = ({ rungs }: Session): BuiltRung[] =>
   rungs.flatMap(({ id, launches, metrics }) => {
     const [launch] = launches ?? []
@@ -38,7 +38,7 @@ export const builtRungs = ({ rungs }: Session): BuiltRung[] =>
   })
 
 /**
- * Figures of `static:rtx-3090` at the size used in the publication, stored in test/captures/static.
+ * Figures from `static:rtx-3090` at the size in the publication, stored in test/captures/static.
  */
 export const builtForRtx3090 = (root: string): BuiltRung[] =>
   JSON.parse(
@@ -46,8 +46,8 @@ export const builtForRtx3090 = (root: string): BuiltRung[] =>
   ) as BuiltRung[]
 
 /**
- * Returns a table of rungs whose author published an occupancy or waves, with the published and the
- * derived figure.
+ * Returns a table of the rungs with a published occupancy or number of waves. The table compares
+ * the published figure with the derived figure.
  */
 export function occupancyPart({ metrics }: Published, built: readonly BuiltRung[]): string {
   const figure = (value: number | undefined, digits: number): string =>

@@ -10,7 +10,7 @@ const spoken = ['Message', 'Passage']
 
 /**
  * Adjusts the schema of a printed document. Later versions may add fields and messages, so objects
- * stay open. Every message includes its English text.
+ * allow additional properties. Every message contains its English text.
  * @param {{ zodSchema: z.core.$ZodType, jsonSchema: JsonSchema }} node
  */
 function asPrinted({ zodSchema, jsonSchema }) {
@@ -26,7 +26,7 @@ function asPrinted({ zodSchema, jsonSchema }) {
 async function schemaText({ name, version, title, description, schema }, isPrinted) {
   const { $schema, ...rest } = isPrinted
     ? z.toJSONSchema(schema, { io: 'output', override: asPrinted })
-    : // The input form, in which fields with a default are optional.
+    : // Use the input form, in which fields with a default are optional.
       z.toJSONSchema(schema, { io: 'input' })
   const about = {
     $schema,

@@ -1,5 +1,5 @@
 // @ts-check
-/** Parses the tables in CONTRIBUTING.md that list the files changed by a recipe. */
+/** Parses the tables in CONTRIBUTING.md that list which files a recipe changes. */
 
 /**
  * Returns the paths in the first column of a section's table. In a path, `<name>` matches any name,
@@ -29,8 +29,8 @@ const patternOf = (path) =>
   )
 
 /**
- * Returns the differences between the changed files and a table's paths. A path that ends with `/`
- * matches all files below it.
+ * Returns the differences between the changed files and the paths in a table. A path that ends with
+ * `/` matches all files below it.
  * @param {readonly string[]} listed
  * @param {readonly string[]} changed
  */

@@ -1,11 +1,11 @@
 // @ts-check
-/** Applies the recipes of CONTRIBUTING.md to a clone, with one small example each. */
+/** Applies each recipe in CONTRIBUTING.md to a clone, using a small example. */
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 /**
- * Returns the hash in the key of a translation, computed as by `hashOf` in
- * src-renderer/ui/authored.ts.
+ * Returns the hash for the key of a translation. `hashOf` in src-renderer/ui/authored.ts computes
+ * the same hash.
  * @param {string} text
  */
 function hashOf(text) {
@@ -53,7 +53,7 @@ export function editorOf(root) {
       for (const folder of folders) this.json(`src-renderer/locales/${folder}/${file}`, change)
     },
     /**
-     * Adds translations to a file of authored texts.
+     * Adds translations to a file that contains authored texts.
      * @param {string} file
      * @param {string} heading the line after which to insert the translations
      * @param {string} name @param {Record<string, string>} texts by key

@@ -1,4 +1,7 @@
-/** Generates the table of all ladders in docs/evidence/results.md, with the best rung of each recording. */
+/**
+ * Generates the table of all ladders in docs/evidence/results.md. The table shows the best rung of
+ * each recording.
+ */
 import { join } from 'node:path'
 import { readdirSync, readFileSync } from 'node:fs'
 import { readSession } from '../../src-main/adapters/sessions/session-store'
@@ -24,8 +27,8 @@ export interface RecordedSession {
 }
 
 /**
- * Returns every recording of a ladder of kernels by name. Deep recordings are omitted, because they
- * repeat others.
+ * Returns the recordings of kernel ladders by name. Omits deep recordings, because they repeat
+ * other recordings.
  */
 export async function recordedLadders(recordings: string): Promise<RecordedSession[]> {
   const names = (await sharingSessions(join(recordings, sharedSessions))).sort()
@@ -54,7 +57,7 @@ const bestOf = (session: Session): Session['rungs'][number] | undefined =>
 
 /**
  * Formats scalars that differ from the task's defaults, such as `, causal 1`. Such scalars
- * distinguish two recordings of the same size.
+ * distinguish recordings of the same size.
  */
 const unusual = ({ problem, ladder }: Session): string =>
   Object.entries(problem?.scalars ?? {})
@@ -66,8 +69,8 @@ const usesTensorCores = ({ metrics }: Session['rungs'][number]): boolean =>
   (metrics['tensorUtilization']?.value ?? 0) >= 1
 
 /**
- * Returns the table cells of a recording. `onTensorCores` has the ids of rungs that used tensor
- * cores in any recording, because not every level has the counters.
+ * Returns the table cells of a recording. `onTensorCores` contains the ids of rungs that used
+ * tensor cores in any recording. The ids are needed because not every level has the counters.
  */
 function cells(
   { recording, session }: RecordedSession,
@@ -77,7 +80,7 @@ function cells(
   if (!best?.timing || !session.problem) throw new Error(`${recording} has no rung with a time.`)
   const figure = leadFigure(session, best)
   const { value: roof } = leadOf(session).roof
-  // FP32 results may be computed on tensor cores. The FP32 pipe's peak does not apply to them.
+  // Tensor cores may compute FP32 results. The peak of the FP32 pipe does not apply to such rungs.
   const pipe = onTensorCores.has(best.id) ? 'tensorUtilization' : leadPipe(session)
   const hasRoof = pipe === leadPipe(session)
   const busy = best.metrics[pipe]?.value
@@ -141,7 +144,7 @@ export function shippedLadders(root: string): LadderFile[] {
 }
 
 /**
- * Returns published figures by ladder, from the current shipped ladders. The figures in recordings
+ * Returns published figures by ladder, from the current shipped ladders. The copies in recordings
  * may be outdated.
  */
 export const publishedFigures = (root: string): Map<string, Published> =>
@@ -152,8 +155,8 @@ export const publishedFigures = (root: string): Map<string, Published> =>
   )
 
 /**
- * Returns each published figure with our result for the same rung and size. The table has no ratio
- * of the two, because the GPUs differ.
+ * Returns each published figure with this project's result for the same rung and size. The table
+ * has no ratio of the two, because the GPUs differ.
  */
 export function publishedPart(
   recorded: readonly RecordedSession[],
@@ -167,7 +170,8 @@ export function publishedPart(
       const gflops = theirs.gflops[rung.id]
       const { timing } = rung
       if (gflops === undefined || !timing?.gflops) return []
-      // Convert the figure to the unit of our rate, with the task's ratio of bytes to operations.
+      // Convert the figure to the unit of the measured rate, using the task's ratio of bytes to
+      // operations.
       const own = leadFigure(session, rung)!.rate
       const rate = { ...own, value: (own.value! * gflops) / timing.gflops }
       return [

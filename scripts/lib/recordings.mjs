@@ -1,5 +1,5 @@
 // @ts-check
-/** Reads the shipped recordings for scripts that derive sessions from a recording. */
+/** Reads the shipped recordings, for scripts that create sessions from a recording. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { root } from './project.mjs'
@@ -23,8 +23,8 @@ export function recordedSession(recording) {
 }
 
 /**
- * Unpacks a recording's sources into files, laid out as in the `sources/` folder of a local
- * session.
+ * Unpacks a recording's sources into files. The layout is the same as in the `sources/` folder of a
+ * local session.
  * @param {string} recording name of the recording @param {string} folder for the sources
  */
 export function copySources(recording, folder) {

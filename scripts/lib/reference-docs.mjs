@@ -84,7 +84,7 @@ function section(metric, { counters, explain }) {
   ].join('\n\n')
 }
 
-/** Returns a table per group. Each id links to its entry. @param {Registries} registries */
+/** Returns one table per group. Each id links to its entry. @param {Registries} registries */
 const metricsPart = ({ metrics, groups, groupTitles }) =>
   groups
     .flatMap((group) => [
@@ -194,7 +194,7 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
       ([name, { ladder, problem, profile, rungCount, deviceName, createdAt }]) => [
         `\`${name}\``,
         ladder.title,
-        // A program's profile has no problem.
+        // The profile of a program has no problem.
         problem ? sizesLabel(problem.sizes) : '',
         profile,
         String(rungCount),
@@ -207,7 +207,8 @@ const recordingsPart = ({ recordings, sizesLabel }) =>
 const evidenceMarks = { measured: '', derived: ' ᵈ', published: ' ᵖ', assumed: ' ᵃ' }
 
 /**
- * Formats a whole number in full, and any other number with its own digits. @param {number} value
+ * Formats a number with all of its digits. Large integers get thousands separators.
+ * @param {number} value
  */
 const figure = (value) =>
   Number.isInteger(value) && value >= 10_000 ? value.toLocaleString('en-US') : String(value)
@@ -238,8 +239,7 @@ const documents = {
 }
 
 /**
- * Returns the documents with their generated parts updated. Text outside the markers stays
- * unchanged.
+ * Returns the documents with their generated parts updated. Text outside the markers is unchanged.
  * @param {Registries} registries
  */
 export async function referenceDocs(registries) {
@@ -255,7 +255,7 @@ export async function referenceDocs(registries) {
 }
 
 /**
- * The input of the documents, from the program's modules.
+ * Returns the data for the documents from the program's modules.
  * @param {{
  *   metrics: typeof import('../../src-main/domain/metrics/metrics.ts'),
  *   definition: typeof import('../../src-main/domain/metrics/metric-definition.ts'),

@@ -1,4 +1,4 @@
-/** Registries that the reference documents are generated from. */
+/** Exports the registries that the reference documents are generated from. */
 import * as gpus from '../../src-main/domain/gpu/gpu-table'
 import * as messages from '../../src-main/domain/messages/message'
 import * as definition from '../../src-main/domain/metrics/metric-definition'

@@ -1,7 +1,6 @@
 /**
- * Compares the machine code of every rung of every ladder with a git revision or with the
- * recordings. A rung with the same machine code runs as before, so its recordings stay valid even
- * if its source changed.
+ * Compares the machine code of all rungs with a git revision or with the recordings. If the machine
+ * code of a rung is the same, its recordings stay valid even if its source changed.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -24,7 +23,7 @@ import { inParallel } from '../../src-main/services/bench/in-parallel'
 
 const run = promisify(execFile)
 
-/** The result of comparing a rung's machine code. */
+/** Result of comparing the machine code of a rung. */
 export interface SameCodeRow {
   ladder: string
   rung: string
@@ -42,7 +41,7 @@ const flagsOf = (file: string, params: Parameters): string[] => [
   ...['-I', 'include', '-I', '.', '-I', dirname(file), ...macroFlags(params)],
 ]
 
-/** Returns the rungs in CUDA C++ by ladder and current id. */
+/** Returns the CUDA C++ rungs by ladder and current id. */
 async function inputsOf(catalog: Catalog, only?: string): Promise<Map<string, Input>> {
   const shared = await readSharedFiles(catalog.root, 'include')
   const inputs = new Map<string, Input>()
@@ -83,7 +82,7 @@ const sha256 = (parts: readonly (string | Uint8Array)[]): string => {
 }
 
 /**
- * Returns the files that a source includes directly or indirectly. These files determine the
+ * Returns the files that a source includes directly or indirectly, because they determine the
  * compiled code.
  */
 function included({ files, file }: Input): [string, string][] {
@@ -101,7 +100,7 @@ function included({ files, file }: Input): [string, string][] {
 
 /**
  * Returns a digest of the code of all kernels and device functions and of their static shared
- * memory. The digest ignores names and line information.
+ * memory. Names and line information do not affect the digest.
  */
 async function codeDigest(input: Input, sm: string, cache: string): Promise<string> {
   const sources = included(input)
@@ -174,7 +173,7 @@ export async function sameCode(options: {
   }
 }
 
-/** A rung without a recording of its current machine code. */
+/** A rung whose current machine code was never recorded. */
 export interface UnrecordedRung {
   recording: string
   rung: string
@@ -182,7 +181,7 @@ export interface UnrecordedRung {
 
 /**
  * Compares recorded sources with current sources. Returns a map from hashes of recorded code to
- * hashes of current code. Both compile to the same machine code with the same parameters. Also
+ * hashes of current code that compiles to the same machine code with the same parameters. Also
  * returns the rungs whose machine code differs.
  */
 export async function sameAsRecorded(options: {

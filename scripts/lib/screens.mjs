@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * Lists every screen and its states, for `npm run screenshots` and the browser tests. Addresses
- * name shipped recordings. The tunings are from test/captures/tune-h200.json.
+ * Lists every screen and its states, for `npm run screenshots` and the browser tests. The routes
+ * use shipped recordings. The tuning sweeps are from test/captures/tune-h200.json.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { root } from './project.mjs'
 
 /** @typedef {import('playwright-core').Page} Page */
 /**
- * Returns a UI text by its key. The result is the longest part without placeholders, so that labels
- * are found in every language.
+ * Returns the UI text for a key. The result is the longest part of the text without placeholders,
+ * so that labels are found in every language.
  * @typedef {(key: string) => string} Words
  */
 /**
@@ -25,7 +25,7 @@ import { root } from './project.mjs'
 
 const session = '/session/recorded:gemm-fp32-h200-4096'
 const deep = '/session/recorded:gemm-fp32-h200-4096-deep'
-/** A pair of rungs of that session, both with machine code and counters. */
+/** A pair of rungs in that session, both with machine code and counters. */
 const deepPair = `${deep}/compare/03_shared_tile/04_thread_tile_1d`
 const lab = '/labs/01-coalescing'
 const heading = 'main h1, main h2'
@@ -49,7 +49,10 @@ const local = async (page, words, label) => {
   await page.getByLabel(words('run.target')).selectOption('local')
   await page.getByLabel(words('run.size')).selectOption({ label })
 }
-/** Waits until a lab's check ends with any verdict. @param {Page} page @param {Words} words */
+/**
+ * Waits until the check of a lab submission ends with any verdict. @param {Page} page @param
+ * {Words} words
+ */
 const labChecked = (page, words) =>
   ['passed', 'failed', 'unavailable']
     .map((status) =>
@@ -108,7 +111,8 @@ export function wordsOf(language) {
 }
 
 /**
- * Screens captured in both themes and at every width. Tests check them with axe and for untranslated sentences.
+ * Screens that are captured in both themes and at every width. Tests check them with axe and search
+ * them for untranslated sentences.
  * @type {Record<string, Screen>}
  */
 export const screens = {
@@ -142,8 +146,8 @@ export const screens = {
 }
 
 /**
- * Popups and panels on screens of recordings, captured in both themes at 1280 px and checked with
- * axe.
+ * Popups and panels on screens of recordings. The states are captured in both themes at 1280 px and
+ * checked with axe.
  * @type {Record<string, Screen>}
  */
 export const states = {
@@ -235,9 +239,9 @@ export const states = {
 }
 
 /**
- * Further states, captured in both themes at 1280 px. They are screens with more sessions, and
- * elements that open over every screen. Some states need more than recordings: a hanging core,
- * failing tools, a run, or a report.
+ * Additional states, captured in both themes at 1280 px. The states are screens with more sessions,
+ * and elements that open over any screen. Some states need a hanging core, failing tools, a run, or
+ * a report.
  * @type {Record<string, Screen>}
  */
 export const staged = {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Installs servers for the tests of remote machines: an sshd, and Slurm with munge.
+ * Installs the servers that the tests of remote machines need: an sshd, and Slurm with munge.
  *
  * Without these servers, the tests are skipped, and the output lists their names.
  */
@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs'
 import { say } from './project.mjs'
 import { isCi, isDebianRoot, installFromDistribution } from './distribution-packages.mjs'
 
-/** A path that each server package installs, by package. */
+/** For each server package, a path that exists if the package is installed. */
 const servers = {
   'openssh-server': '/usr/sbin/sshd',
   munge: '/usr/sbin/munged',
@@ -18,8 +18,8 @@ const servers = {
 }
 
 /**
- * Returns the server packages to install. Installs in CI only, because a test must not add a server
- * to other machines.
+ * Returns the server packages to install. Packages are installed only in CI, because a test must
+ * not add a server to other machines.
  */
 export const missingServers = () =>
   isCi() && isDebianRoot()

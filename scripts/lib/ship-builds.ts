@@ -1,6 +1,6 @@
 /**
- * Generates resources/builds. A machine without nvcc needs these builds to emulate the shipped
- * rungs and lab starters.
+ * Generates resources/builds. On a machine without nvcc, these builds are needed to emulate the
+ * shipped rungs and lab starters.
  */
 import { mkdir, readFile } from 'node:fs/promises'
 import { readCatalog, readSharedFiles } from '../../src-main/adapters/catalog/catalog'
@@ -34,7 +34,7 @@ interface ShippedUnit {
   build(compiler: Compiler): Promise<BuildOutcome>
 }
 
-/** Returns every shipped build for the default emulated GPU. */
+/** Returns everything to build for shipping, for the default emulated GPU. */
 export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   const catalog = await readCatalog(kernels)
   const { gpu } = emulatedGpu(null)
@@ -87,13 +87,13 @@ export async function shippedUnits(kernels: string): Promise<ShippedUnit[]> {
   ]
 }
 
-/** Wraps the cache so that each requested build is recorded in `found`. */
+/** Wraps the cache. The wrapper records each requested build in `found`. */
 const collecting = (cache: BuildCache, found: Map<string, ShippedBuild>): BuildCache => ({
   ...cache,
   async slot(inputs) {
     const slot = await cache.slot(inputs)
     const note = async (kept: NonNullable<typeof slot.kept>): Promise<void> => {
-      // Omit folders of the shipping machine, which do not exist on other machines.
+      // Omit folders of this machine, because they do not exist on other machines.
       const argv = ['nvcc', ...inputs.flags, '-o', inputs.output]
       const artifact = await readFile(slot.artifact)
       found.set(buildKey(inputs), { kept: { ...kept, argv }, artifact })

@@ -1,5 +1,5 @@
 // @ts-check
-/** Helpers for statements in the CLI's JSON documents. */
+/** Provides helpers for statements in the CLI's JSON documents. */
 
 /** @typedef {string | { text: string }} Statement */
 

@@ -1,9 +1,12 @@
-/** Generates the table of docs/evidence/next.md that compares suggested moves with actual steps. */
+/**
+ * Generates the table in docs/evidence/next.md that compares suggested moves with the moves
+ * actually made.
+ */
 import { md, mdTable } from '../../src-main/domain/text/markdown'
 import { formatRatio } from '../../src-main/domain/metrics/units'
 
 export interface StepRow {
-  /** The ladder, recording or kernel as Markdown. */
+  /** Ladder, recording or kernel, as Markdown. */
   of: string
   from: string
   to: string
@@ -12,13 +15,13 @@ export interface StepRow {
   made: readonly string[]
   /** Speedup of the step. */
   gain: number
-  /** The first moves suggested by `next`. */
+  /** First suggestions of `next`. */
   first: readonly string[]
   /** Whether one of the first suggestions is a move of the step. */
   isFirst: boolean
   /**
-   * The predicted range of the gain, and whether the gain is inside. Null if no suggestion is a
-   * move of the step.
+   * Predicted range of the gain, and whether the gain is within the range. Null if no suggestion is
+   * a move of the step.
    */
   range: { low: number; high: number; holds: boolean } | null
 }

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * Builds an oversized session from real figures, for benchmarks and screen tests.
+ * Creates a very large session from real figures, for benchmarks and screen tests.
  *
  * The session repeats the rungs of a recording. Each rung has the metrics of a captured report,
- * varied so that no two columns are equal. The title states that the session is synthetic.
+ * varied so that no two columns are equal. The session's title says that it is synthetic.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordedSession } from './recordings.mjs'
 
-/** Returns a generator of pseudorandom numbers from 0 to 1. The sequence is the same every time. */
+/** Returns a generator of pseudorandom numbers between 0 and 1. The sequence is always the same. */
 export function repeatable() {
   let state = 1
   return () => {
@@ -85,7 +85,7 @@ export function writeSynthetic(store, { rungs: count, ncuMetrics }) {
 }
 
 /**
- * Adds long kernels to two rungs of a stored session by repeating real deep profiles.
+ * Adds long kernels to two rungs of a stored session. The kernels repeat real deep profiles.
  * @param {string} folder of the session
  * @param {readonly [string, string]} rungs
  * @param {readonly any[]} profiles one per rung

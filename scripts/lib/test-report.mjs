@@ -1,5 +1,5 @@
 // @ts-check
-/** Counts tests in Vitest's report, for the last line of `npm test`. */
+/** Counts the tests in Vitest's report for the last line of `npm test`. */
 
 /** @typedef {{ passed: number, failed: number, skipped: number }} Counts */
 

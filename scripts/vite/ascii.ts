@@ -1,9 +1,9 @@
-/** A Vite plugin that escapes all non-ASCII characters in a build. */
+/** A Vite plugin that escapes all non-ASCII characters in the output of a build. */
 import type { Plugin } from 'vite'
 
 /**
- * Returns equivalent JavaScript in ASCII. Non-ASCII characters occur only in strings, patterns and
- * comments, where escapes are allowed.
+ * Returns equivalent JavaScript in ASCII. Non-ASCII characters occur only in strings, regular
+ * expressions and comments, where escapes are allowed.
  */
 export const asAscii = (code: string): string =>
   code.replaceAll(
@@ -13,8 +13,9 @@ export const asAscii = (code: string): string =>
   )
 
 /**
- * Escapes non-ASCII characters in every chunk. A single character beyond Latin-1 makes V8 store the
- * whole source with two bytes per character. The one-file program then needs 10 MB more.
+ * Escapes non-ASCII characters in every chunk. If a source has even a single character beyond
+ * Latin-1, V8 stores it with two bytes per character. The one-file program would then need 10 MB
+ * more.
  */
 export const asciiOnly = (): Plugin => ({
   name: 'kernel-ladder:ascii',

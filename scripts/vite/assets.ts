@@ -1,20 +1,21 @@
 /**
- * The virtual module `virtual:kernel-ladder-assets`: the files that the command-line program needs
- * in addition to its code.
+ * Provides the virtual module `virtual:kernel-ladder-assets`. It contains the files that the
+ * command-line program needs besides its code.
  *
  * With these files, a single copied file can run ladders, replay recordings and serve the UI.
  *
- * The default export is `null` for tests and the desktop build, which read files in place.
- * Otherwise it is `{ hash }`, and the last line of the program is a comment with the archive.
- * Compilers of the code before it skip the comment. The comment has `//` and then, in Ascii85, a
- * Brotli stream with a large window. The archive has this format: 4 bytes, the length of the index
- * in bytes, unsigned, little endian; the index, JSON in UTF-8: [{ "path":
- * "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]; the contents, every file's bytes,
- * concatenated in index order.
+ * For tests and the desktop build, the default export is `null`, because they read files in place.
+ * Otherwise, the default export is `{ hash }`, and the last line of the program is a comment with
+ * the archive. JavaScript engines skip this comment. It consists of `//` and a Brotli stream with a
+ * large window, encoded in Ascii85. The archive has three parts:
  *
- * `path` is relative to the repository root, with `/`. Paths are sorted. `hash` is the SHA-256 of
- * the archive before compression, in hex. The archive is unpacked into a folder named by the hash,
- * because equal contents have equal hashes.
+ * - the length of the index in bytes, as an unsigned, little-endian number of 4 bytes
+ * - the index, as JSON in UTF-8: [{ "path": "cuda-kernels/gemm/01_naive.cu", "size": 1234 }, …]
+ * - the bytes of all files, concatenated in the order of the index
+ *
+ * `path` is relative to the repository root, with `/` as the separator. Paths are sorted. `hash` is
+ * the SHA-256 of the archive before compression, in hexadecimal. The archive is unpacked into a
+ * folder named after the hash, because equal contents have equal hashes.
  */
 import { join } from 'node:path'
 import { createHash } from 'node:crypto'
@@ -27,21 +28,21 @@ import { packedFolders } from '../lib/package-files.mjs'
 const moduleId = 'virtual:kernel-ladder-assets'
 
 /**
- * Profiler reports are large, and their numbers are already in the recording's raw output. READMEs describe the folders
- * of the repository.
+ * Omit profiler reports, because they are large and the recording's raw output contains their
+ * numbers. Omit READMEs, because they describe the folders of the repository.
  */
 const isLeftOut = (path: string): boolean =>
   /\.(ncu-rep|map)$|(^|\/)\.[^/]*$|^(resources|cuda-kernels)(\/[^/]+)?\/README\.md$/.test(path)
 
 /**
- * Sessions of recordings repeat each other, and so do the two builds of the UI. A window of 64 MiB
- * spans the archive.
+ * Sessions of recordings repeat each other's content, and so do the two builds of the UI. A window
+ * of 64 MiB covers the whole archive.
  */
 const compression = {
   [constants.BROTLI_PARAM_QUALITY]: 9,
   [constants.BROTLI_PARAM_LARGE_WINDOW]: 1,
   [constants.BROTLI_PARAM_LGWIN]: 26,
-  // A third of a percent smaller than with blocks of the default size.
+  // With this block size, the archive is a third of a percent smaller than with the default.
   [constants.BROTLI_PARAM_LGBLOCK]: 20,
 }
 
@@ -52,7 +53,7 @@ export interface AssetPack {
 
 export interface PackedFile {
   path: string
-  /** Content of the file. A Brotli stream is unpacked. */
+  /** Content of the file. A Brotli stream is decompressed first. */
   bytes: Uint8Array
   brotli: boolean
 }

@@ -1,10 +1,10 @@
 /**
- * The virtual module `virtual:emulator-worker`: the emulator's worker thread, bundled into one
- * compressed script.
+ * Provides the virtual module `virtual:emulator-worker`, which is the emulator's worker thread
+ * bundled into one compressed script.
  *
- * The script is unpacked on first use. The command-line program therefore stays one file, and tests
- * and the desktop program start the same worker. A function returns the script's text, because a
- * bundler would inline a constant at each use.
+ * The script is decompressed on first use. With this module, the command-line program stays a
+ * single file, and tests and the desktop program start the same worker. A function returns the
+ * script's text, because a bundler would inline a constant at each use.
  */
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -30,7 +30,7 @@ async function bundled(root: string): Promise<string> {
         output: {
           format: 'cjs',
           codeSplitting: false,
-          // Keep names for stack traces.
+          // Keep function names for stack traces.
           minify: { compress: false, mangle: false, codegen: true },
         },
       },

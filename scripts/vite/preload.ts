@@ -1,9 +1,14 @@
-/** A Vite plugin that preloads the scripts and styles of the first screen together with the entry. */
+/**
+ * A Vite plugin that preloads the scripts and styles of the first screen together with the entry
+ * script.
+ */
 import type { Plugin, Rolldown } from 'vite'
 
 type Chunk = Rolldown.OutputChunk & { viteMetadata?: { importedCss: Set<string> } }
 
-/** @param wanted endings of the paths of modules whose chunks, with their imports, are preloaded */
+/**
+ * @param wanted ends of module paths; their chunks and the imports of these chunks are preloaded
+ */
 export function preloadFirstScreen(wanted: readonly string[]): Plugin {
   return {
     name: 'preload-first-screen',
@@ -14,10 +19,10 @@ export function preloadFirstScreen(wanted: readonly string[]): Plugin {
           (file): file is Chunk => file.type === 'chunk',
         )
         const seen = new Set<Chunk>()
-        // A chunk's imports come first, as required for their styles.
+        // A chunk's imports come before the chunk, because their styles must load first.
         const found: Chunk[] = []
         const visit = (chunk: Chunk | undefined): void => {
-          // Vite already lists the entry's own imports.
+          // Skip the imports of the entry script, because Vite already lists them.
           const known = chunk && (chunk === entry || entry?.imports.includes(chunk.fileName))
           if (!chunk || known || seen.has(chunk)) return
           seen.add(chunk)

@@ -1,5 +1,6 @@
 /**
- * A Vite plugin that puts a build's single script and style sheet into one file, template.html.
+ * A Vite plugin that combines the single script and style sheet of a build in one file,
+ * template.html.
  *
  * The file is a page followed by the script. To keep reports small, the report service compresses
  * the script into the page (services/report/html.ts). A short loader in the page unpacks it. The
@@ -15,8 +16,8 @@ const sha256 = (text: string): string =>
   `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
 /**
- * The browser checks an inserted script element against its hash. The browser would not check eval
- * and blob: URLs.
+ * The browser checks the hash of an inserted script element. The browser would not check eval or
+ * blob: URLs.
  */
 const loader = `(async () => {
   const say = (text) => { document.getElementById('app').textContent = text }

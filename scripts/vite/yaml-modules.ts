@@ -1,4 +1,7 @@
-/** A Vite plugin that imports a YAML file as its parsed value, so that a page needs no parser. */
+/**
+ * A Vite plugin for importing YAML files. The import is the parsed value, so the page needs no
+ * parser.
+ */
 import { parse } from 'yaml'
 import type { Plugin } from 'vite'
 

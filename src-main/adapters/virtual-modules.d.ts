@@ -1,6 +1,6 @@
-/** Modules that scripts/vite/ adds to a build. */
+/** Declares the modules that scripts/vite/ adds to a build. */
 declare module 'virtual:kernel-ladder-assets' {
-  /** The hash of the archive in the program's last line. Null if files are read in place. */
+  /** Hash of the archive in the program's last line. Null if the files are not in an archive. */
   const assets: { hash: string } | null
   export default assets
 }

@@ -1,11 +1,11 @@
-/** Parses machines.yaml strictly, and edits the file without losing its comments. */
+/** Parses machines.yaml strictly, and edits it without removing its comments. */
 import { isMap, parseDocument } from 'yaml'
 import { MachinesFile, type WrittenMachine } from '../domain/remote/machine-file'
 import { readYaml, refuse, schemaFaults } from './kernels/yaml-places'
 
 /**
- * Parses machines.yaml. Throws an input error that lists every fault with its line. The `file`
- * argument is used only in errors.
+ * Parses machines.yaml. Throws an input error that lists every fault with its line. `file` is used
+ * only in error messages.
  */
 export function parseMachines(text: string, file: string): MachinesFile {
   const yaml = readYaml(text)
@@ -19,8 +19,8 @@ export function parseMachines(text: string, file: string): MachinesFile {
 const emptyFile = 'kernel_ladder_machines: 1\nmachines: {}\n'
 
 /**
- * Returns the text with one machine set, or removed if `entry` is null. `text` must be valid or
- * null.
+ * Returns the text after adding or replacing one machine, or removing it if `entry` is null. `text`
+ * must be a valid file or null.
  */
 export function editMachines(
   text: string | null,

@@ -1,14 +1,16 @@
 /**
- * Encodes bytes as printable ASCII, five characters per four bytes. The text is a sixteenth shorter
- * than base64.
+ * Encodes bytes as printable ASCII, with five characters per four bytes. The text is a sixteenth
+ * shorter than base64.
  */
 
-/** The first of the 85 characters. All are ASCII characters, and none is a line break. */
+/**
+ * Code of the first of the 85 characters. All 85 are ASCII characters, and none is a line break.
+ */
 const first = 33
 const base = 85
 const [groupBytes, groupCharacters] = [4, 5]
 
-/** Encodes bytes. The text has no padding: a final group of n bytes becomes n + 1 characters. */
+/** Encodes bytes. The text has no padding. A final group of n bytes becomes n + 1 characters. */
 export function toAscii85(bytes: Uint8Array): string {
   const characters = Buffer.alloc(Math.ceil(bytes.length / groupBytes) * groupCharacters)
   let to = 0

@@ -1,9 +1,9 @@
 /**
- * Locates the files that the program needs in addition to its code: kernels, recordings, the built
- * UI, the report template.
+ * Locates the files that the program needs besides its code: kernels, recordings, the built UI and
+ * the report template.
  *
  * The files are in the checkout or in the packaged application's resources. The one-file program
- * contains them compressed, and unpacks them once into the cache.
+ * contains compressed copies and unpacks them once into the cache.
  */
 import { randomBytes } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -20,18 +20,18 @@ import { cacheDir, sharedCacheDir } from '../disk/paths'
 export interface Assets {
   kernelsDir: string
   recordingsDir: string
-  /** The folder of ladder folder templates. */
+  /** Folder of the ladder folder templates. */
   templatesDir: string
-  /** The folder of GPU parameter files for the timing model. */
+  /** Folder of the GPU parameter files for the timing model. */
   gpusDir: string
-  /** The folder of prebuilt shipped rungs. The one-file program does not contain it. */
+  /** Folder of the prebuilt shipped rungs. Not part of the one-file program. */
   buildsDir: string
   rendererDir: string
-  /** The path of the HTML report template. */
+  /** Path of the HTML report template. */
   reportTemplate: string
-  /** The desktop program's entry point for Electron. The one-file program does not contain it. */
+  /** Entry point of the desktop program for Electron. Not part of the one-file program. */
   desktopMain: string
-  /** The path of the AppArmor profile that lets Electron create its sandbox. */
+  /** Path of the AppArmor profile that lets Electron create its sandbox. */
   appArmorProfile: string
 }
 
@@ -50,8 +50,8 @@ const below = (root: string): Assets => ({
 const holdsAssets = (root: string): boolean => existsSync(join(root, 'cuda-kernels', 'include'))
 
 /**
- * Returns the nearest parent folder that contains the kernels: the checkout, or the packaged
- * resources.
+ * Returns the nearest parent folder that contains the kernels, which is the checkout or the
+ * packaged resources.
  */
 function checkoutRoot(): string | null {
   const packaged = (process as { resourcesPath?: string }).resourcesPath
@@ -63,14 +63,14 @@ function checkoutRoot(): string | null {
 }
 
 /**
- * Recompresses a recording at a fast setting. Recompression runs once, when the program unpacks its
- * files.
+ * Recompresses a recording with a fast setting. Recordings are recompressed only once, when the
+ * program unpacks its files.
  */
 const packAgain = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 3 } })
 
 /**
- * Yields the files of the archive in this program's last line. The build script
+ * Yields the files of the archive, which is the last line of this program. The build script
  * scripts/vite/assets.ts writes the archive.
  */
 async function* unpack(): AsyncGenerator<{ path: string; bytes: Buffer }> {
@@ -103,7 +103,7 @@ async function unpackInto(folder: string): Promise<void> {
       await writeFile(target, bytes)
     }
     await rename(staging, folder).catch(async (error: unknown) => {
-      // Another process has already unpacked the same content.
+      // Ignore the error if another process has already unpacked the same content.
       if (!(await pathExists(folder))) throw error
     })
   } catch (error) {
@@ -117,7 +117,7 @@ let found: Promise<Assets> | undefined
 
 async function locate(): Promise<Assets> {
   if (pack) {
-    // A checkout uses its current files, so a new file adds a rung immediately.
+    // Use the current files of a checkout, so that a new file adds a rung immediately.
     const root = checkoutRoot()
     if (root) return below(root)
     const name = join('assets', pack.hash.slice(0, 16))
@@ -132,5 +132,5 @@ async function locate(): Promise<Assets> {
   throw new KernelLadderError('missing', message('files.noKernels'), message('files.useCheckout'))
 }
 
-/** Returns the location of the program's files. The lookup runs once. */
+/** Returns the location of the program's files. The files are located only once. */
 export const assets = (): Promise<Assets> => (found ??= locate())

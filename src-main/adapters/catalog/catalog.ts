@@ -1,4 +1,7 @@
-/** Reads the kernels on disk: every task, its rungs' headers and sources, and its ladders. */
+/**
+ * Reads the kernels on disk. For every task, reads its ladders and the headers and sources of its
+ * rungs.
+ */
 import { readFile, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { together, type Statement } from '../../domain/messages/message'
@@ -14,10 +17,10 @@ import { faultLine } from '../../parsers/kernels/rung-header-edit'
 
 export interface RungSource {
   header: RungHeader
-  /** The path relative to cuda-kernels, with `/`. */
+  /** Path relative to cuda-kernels, with `/` as the separator. */
   file: string
   text: string
-  /** The contents of a binary file. `text` is then a description of the file. */
+  /** Contents of a binary file. In this case, `text` describes the file. */
   bytes?: Uint8Array
   /** Headers that replace the task's headers, by path. */
   headers?: ReadonlyMap<string, string>
@@ -26,40 +29,40 @@ export interface RungSource {
 /** A source file of a task, other than a rung. */
 export interface TaskSource extends Pick<RungSource, 'file' | 'text'> {
   /**
-   * The path to show in messages, as the author knows the file. Absent for a shipped file, for
-   * which `file` is used.
+   * Path to show in messages, in the form that the author knows. Absent for a shipped file, whose
+   * `file` is shown instead.
    */
   shown?: string
 }
 
 export interface Catalog {
   root: string
-  /** The ladder folder of this library. Absent for the shipped library. */
+  /** Path of the ladder folder that this library was read from. Absent for the shipped library. */
   own?: string
   /** Tasks by id. The id is also the name of the task's folder. */
   tasks: Map<string, Task>
   /** The references that rungs are verified against, by task id. */
   references: Map<string, TaskSource>
-  /** The folders with the files that fill buffers, by task id. */
+  /** Folders of the files that fill buffers, by task id. */
   folders: Map<string, string>
   /**
-   * The task's own headers, by task id: text by path. Rungs can include them in addition to the
-   * shared headers.
+   * The task's own headers, as text by path and by task id. Rungs can include them like the shared
+   * headers.
    */
   headers: Map<string, ReadonlyMap<string, string>>
   ladders: LadderFile[]
   rungs: Map<string, RungSource>
-  /** The reason each unusable file was rejected, by task, rung or ladder id. */
+  /** Reason that a file is unusable, by task, rung or ladder id. */
   faults: Map<string, Statement>
-  /** Notes to report when the library is run. */
+  /** Notes to report when the library is used in a run. */
   notes?: readonly Statement[]
 }
 
 const taskFile = 'task.yaml'
 
 /**
- * Caches a file's parsed form until its text or the parse context changes. A host reads the library
- * on every call, and few files change between two calls.
+ * Caches the parsed form of a file until its text or the parse context changes. A host reads the
+ * library on every call, but few files change between calls.
  */
 function remembering<With, Parsed>(
   parse: (text: string, file: string, using: With) => Parsed,
@@ -85,7 +88,7 @@ const ladderOf = remembering(
 const entriesOf = async (folder: string): Promise<string[]> =>
   (await readdir(folder).catch(() => [])).sort()
 
-/** Returns only the tasks, by id. Skips unusable tasks and passes them to `onFault`. */
+/** Returns only the tasks, by id. Skips unusable tasks and reports them to `onFault`. */
 export async function readTasks(
   root: string,
   onFault: (id: string, fault: Statement) => void = () => undefined,
@@ -113,7 +116,7 @@ export async function readTasks(
   return tasks
 }
 
-/** Returns an error's message and remedy as one statement. */
+/** Returns an error's message and remedy as a single statement. */
 export function sentenceOf(error: unknown): Statement {
   const { message: fault, remedy } = toErrorShape(error)
   return together(fault, remedy)
@@ -188,14 +191,14 @@ async function readRung(catalog: Catalog, task: Task, file: string): Promise<voi
 }
 
 /**
- * Returns the headers that replace a task's headers for this file. A Python rung is built only with
- * this program's files. `root` is the shipped library.
+ * Returns the headers that replace the task's headers for this file. A Python rung is built only
+ * with files of this program. `root` is the shipped library.
  */
 export async function builtWith(root: string, file: string): Promise<Pick<RungSource, 'headers'>> {
   return isPythonFile(file) ? { headers: await readTexts(root, pythonRungFiles) } : {}
 }
 
-/** Returns the compiled files of a library folder, for hashing and for storing in a session. */
+/** Returns the compiled files of a library folder, which are hashed and stored in the session. */
 export async function readSharedFiles(root: string, folder: string): Promise<Map<string, string>> {
   const files = (await readdir(join(root, folder), { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile() && (isHeader(entry.name) || /\.(cu|cpp)$/.test(entry.name)))
@@ -206,7 +209,7 @@ export async function readSharedFiles(root: string, folder: string): Promise<Map
 
 const isHeader = (name: string): boolean => /\.(cuh|hpp|h)$/.test(name)
 
-/** Reads files of the library. Returns texts by relative path. */
+/** Reads files of the library and returns their texts by relative path. */
 async function readTexts(root: string, files: readonly string[]): Promise<Map<string, string>> {
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')))
   return new Map(files.map((file, index) => [file, texts[index]!]))
@@ -214,7 +217,7 @@ async function readTexts(root: string, files: readonly string[]): Promise<Map<st
 
 export { faultLine }
 
-/** Reads a rung's compile-time parameters from its source. */
+/** Parses the compile-time parameters in a rung's source. */
 export { parseRule, rulesOf } from '../../parsers/kernels/integer-constants'
 
 /** Whether a source or header mentions the macro outside comments. */

@@ -1,4 +1,4 @@
-/** Writes a folder as of a git revision. The work tree and the index stay unchanged. */
+/** Writes the files of a folder at a git revision. The work tree and the index stay unchanged. */
 import { join } from 'node:path'
 import { inputError } from '../../domain/errors'
 import { makeFolder } from '../disk/disk'
@@ -8,7 +8,7 @@ import { gitIn } from './git'
 interface Revision {
   /** The full hash of the commit. */
   commit: string
-  /** The folder with the files of that revision. */
+  /** Folder that contains the files of that revision. */
   folder: string
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the commits that changed a source file or its includes. Texts are read directly from git,
- * without checking out files.
+ * Finds the commits that changed a source file or its includes. Reads the texts directly from git
+ * without a checkout.
  */
 import { basename, dirname, posix } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -15,27 +15,27 @@ export interface FileCommit {
   /** The abbreviated hash. */
   hash: string
   subject: string
-  /** The first paragraph of the commit's body, or an empty string. */
+  /** First paragraph of the commit's body, or an empty string. */
   body: string
   /**
-   * Texts by path: the file and its includes from the repository. Empty if the commit removed the
+   * Texts of the file and its includes in the repository, by path. Empty if the commit removed the
    * file.
    */
   texts: ReadonlyMap<string, string>
-  /** The path of the file in `texts`. */
+  /** Path of the file in `texts`. */
   file: string
 }
 
 interface FileHistory {
-  /** The commits, oldest first. */
+  /** Commits, oldest first. */
   commits: FileCommit[]
   /** Whether the file or one of its includes has uncommitted changes. */
   isDirty: boolean
 }
 
 /**
- * Returns the header of a rung at a commit. Old headers may be invalid today. Files from other
- * repositories have no header.
+ * Returns the header of a rung at a commit. Old headers can be invalid in the current format. Files
+ * from other repositories have no header.
  */
 export function headerAt(commit: FileCommit, task: Task): RungHeader {
   const text = commit.texts.get(commit.file)!
@@ -57,7 +57,7 @@ export function headerAt(commit: FileCommit, task: Task): RungHeader {
 
 const headerSpecs = ['h', 'hh', 'hpp', 'cuh', 'inl'].map((ending) => `:(top,glob)**/*.${ending}`)
 
-/** The maximum number of commits. More would take days to measure. */
+/** Maximum number of commits. More commits would take days to measure. */
 const mostCommits = 100
 
 /**
@@ -73,7 +73,7 @@ interface LogEntry {
   /** The parent's hash, or undefined for a commit without a parent. */
   parent: string | undefined
   subject: string
-  /** The first paragraph of the body, joined into one line. */
+  /** First paragraph of the body, joined into one line. */
   paragraph: string
 }
 
@@ -93,7 +93,7 @@ export const logEntries = (log: string): LogEntry[] =>
 
 /**
  * Returns the commits that changed a file. `range` has git's form A..B, where B defaults to HEAD. A
- * merge counts as one commit with all its changes.
+ * merge is treated as a single commit with all its changes.
  */
 export async function fileHistory(
   path: string,
@@ -162,8 +162,8 @@ const same = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): b
   a.size === b.size && [...a].every(([path, text]) => b.get(path) === text)
 
 /**
- * Returns the file and its includes, by path in the repository. Missing includes belong to the
- * compiler or to this program.
+ * Returns the file and its includes, by path in the repository. Includes that are not in the
+ * repository belong to the compiler or to this program.
  */
 async function textsAt(git: Git, commit: string, own: string): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
@@ -183,7 +183,7 @@ async function textsAt(git: Git, commit: string, own: string): Promise<Map<strin
   return texts
 }
 
-/** Returns the texts with paths relative to their common folder. */
+/** Returns the texts with paths relative to their deepest common folder. */
 function placed(
   texts: ReadonlyMap<string, string>,
   own: string,

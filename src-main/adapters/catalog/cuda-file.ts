@@ -1,4 +1,4 @@
-/** Returns the functions that a CUDA file and its headers define. */
+/** Lists the functions that a CUDA file and its headers define. */
 import { readFile } from 'node:fs/promises'
 import type { SourceFunction } from '../../domain/proposal/source'
 import { sourceFunctions } from '../../parsers/kernels/cuda-source'

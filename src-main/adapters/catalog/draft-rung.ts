@@ -8,7 +8,7 @@ import { draftFile, type Draft } from '../../domain/ladder/draft'
 import { copyHeader } from '../../parsers/kernels/rung-header-edit'
 import type { RungSource } from './catalog'
 
-/** Returns the initial text of a rung's copy. */
+/** Returns the initial text for a copy of a rung. */
 export const copiedSource = (
   source: string,
   { rung, base, title }: { rung: string; base: string; title: string },
@@ -20,7 +20,9 @@ export const copiedSource = (
     idea: `a copy of ${base}; describe here what changes and why it should pay off`,
   })
 
-/** Returns a draft as a rung. Throws an input error with file and line if the header is invalid. */
+/**
+ * Converts a draft to a rung. Throws an input error with file and line if the header is invalid.
+ */
 export function draftRung(
   { rung, source }: Pick<Draft, 'rung' | 'source'>,
   task: Task,

@@ -1,5 +1,5 @@
 /**
- * Edits a file of a ladder folder in place. Reads the file with its version, and writes it
+ * Edits a file of a ladder folder. Reads the file together with its version, and writes it
  * atomically.
  */
 import { readFile, realpath, stat } from 'node:fs/promises'
@@ -12,14 +12,11 @@ import { errorCode, diskError, replaceFile } from '../disk/disk'
 import { ladderFileNames, headerName, shownPath, refusalOf } from './ladder-folder'
 
 interface ReadFile {
-  /**
-   * The text with `
-   * ` line endings, as in the editor.
-   */
+  /** Text of the file with LF line endings, as in the editor. */
   text: string
-  /** The SHA-256 hash of the bytes, in hex. */
+  /** SHA-256 hash of the file's bytes, in hexadecimal. */
   version: string
-  /** The reason saving would lose data, as a sentence. Null if saving is safe. */
+  /** Reason that saving would lose data. Null if saving is safe. */
   locked: string | null
 }
 
@@ -39,7 +36,9 @@ function decode(bytes: Buffer, name: string): Pick<ReadFile, 'text' | 'locked'> 
   }
 }
 
-/** Reads a file. Returns null if the file does not exist. Throws if the file is unusable. */
+/**
+ * Reads a file. Returns null if the file does not exist. Throws an error if the file is unusable.
+ */
 export async function readFolderFile(folder: string, name: string): Promise<ReadFile | null> {
   const why = await refusalOf(folder, name)
   if (why !== null) {
@@ -71,8 +70,8 @@ const isCrlf = (text: string): boolean => /\r\n/.test(text) && !/(^|[^\r])\n/.te
 type Saved = { saved: true; version: string } | { saved: false; now: ReadFile | null }
 
 /**
- * Saves a file if its version is still `version`. Otherwise writes nothing. `version` is null for a
- * new file.
+ * Saves a file if its version is still `version`. Otherwise writes nothing. For a new file,
+ * `version` is null.
  */
 export async function saveFolderFile(
   folder: string,
@@ -88,7 +87,7 @@ export async function saveFolderFile(
   if (now?.locked) throw inputError(now.locked, 'Convert it with another editor first.')
   try {
     const root = await realpath(folder)
-    // Write to the target of a link inside the folder, so that the link remains.
+    // If the file is a link, write to its target inside the folder, so that the link remains.
     const target = now ? await realpath(join(root, name)) : join(root, name)
     const above = await realpath(dirname(target))
     if (above !== root && !above.startsWith(`${root}/`) && !above.startsWith(`${root}\\`))

@@ -1,17 +1,17 @@
-/** Runs git to read old code. Nothing is written, and no code from the repository runs. */
+/** Runs git to read old code. git writes nothing and runs no code from the repository. */
 import { missingError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { runProcess } from '../tools/process'
 
 const settings = [
   ...['core.hooksPath=/dev/null', 'core.fsmonitor=false'],
-  // In a partial clone, git could run a configured program to fetch missing objects.
+  // In a partial clone, git could otherwise run a configured program to fetch missing objects.
   'protocol.allow=never',
 ].flatMap((setting) => ['-c', setting])
 
 /**
- * Returns settings that disable the repository's filter programs, which git would run on file
- * contents.
+ * Returns settings that disable the repository's filter programs. git would otherwise run them on
+ * file contents.
  */
 function withoutFilters(keys: readonly string[]): Record<string, string> {
   const names = new Set(keys.flatMap((key) => /^filter\.(.+)\.[^.]+$/s.exec(key)?.[1] ?? []))
@@ -33,9 +33,9 @@ const timeoutMs = 120_000
 
 interface GitAnswer {
   ok: boolean
-  /** The text on stdout, without the final line break. */
+  /** Text on stdout, without the final line break. */
   text: string
-  /** The last line on stderr. */
+  /** Last line on stderr. */
   message: string
 }
 
@@ -44,7 +44,10 @@ export type Git = (
   more?: { env?: Record<string, string>; cwd?: string },
 ) => Promise<GitAnswer>
 
-/** Returns git for a folder. If git is missing, the error message contains `what`. */
+/**
+ * Returns a function that runs git in a folder. If git is not installed, the error message contains
+ * `what`.
+ */
 export function gitIn(folder: string, what: string, signal: AbortSignal): Git {
   let filters: Promise<Record<string, string>> | null = null
   const call = async (args: readonly string[], cwd: string, env: Record<string, string>) => {

@@ -1,8 +1,9 @@
 /**
- * Reads a ladder folder, ladder.yaml and its rungs, as a library with one ladder.
+ * Reads a ladder folder as a library with one ladder. The folder contains ladder.yaml and its
+ * rungs.
  *
  * The folder is untrusted. Links out of the folder are not followed, and large files are not read.
- * Only headers and files that the ladder names are read.
+ * Only headers and files named in the ladder are read.
  */
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { basename, join, posix, relative, resolve, sep } from 'node:path'
@@ -32,7 +33,7 @@ import { builtWith, sentenceOf, type Catalog } from './catalog'
 import { referenceHeaderFile, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonHeaderFile } from '../../domain/task/python-reference'
 
-/** Functions that add a variant of a rung to a folder's ladder. */
+/** Adds a variant of a rung to a folder's ladder. */
 export { addVariant } from '../../parsers/kernels/ladder-edit'
 export { allowValues } from '../../parsers/kernels/rung-header-edit'
 
@@ -41,22 +42,25 @@ export interface LadderFolder {
   folder: string
   ladder: LadderFile
   task: Task
-  /** The ladder with its task and rungs. The runner and the shared headers are this program's. */
+  /**
+   * Library with the ladder, its task and its rungs. The runner and the shared headers belong to
+   * this program.
+   */
   catalog: Catalog
-  /** The relative path of every file that was read, with ladder.yaml first. */
+  /** Relative paths of all files that were read. ladder.yaml comes first. */
   files: string[]
 }
 
-/** The allowed names of the ladder file. A folder has exactly one ladder file. */
+/** Allowed names for the ladder file. A folder has exactly one ladder file. */
 export const ladderFileNames = ['ladder.yaml', 'ladder.yml', 'ladder.json'] as const
 
 /**
- * Names of generated headers. A rung's folder must not contain such a file,
- * because the compiler would include it instead.
+ * Names of generated headers. A ladder folder must not contain such a file, because the compiler
+ * would include it instead of the generated header.
  */
 const generated = [taskHeaderFile, referenceHeaderFile].map((path) => basename(path))
 
-/** Matches the name of a header. Some programs also include .c files. */
+/** Matches the name of a header. Includes .c, because some programs include .c files. */
 export const headerName = /\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp|c)$/
 
 const maxTextBytes = 1024 * 1024
@@ -77,7 +81,7 @@ async function ladderFilesIn(folder: string): Promise<string[]> {
 export const ladderFileIn = async (folder: string): Promise<string | null> =>
   (await ladderFilesIn(folder))[0] ?? null
 
-/** Returns the reason a file in the folder cannot be used, or null if it can. */
+/** Returns the reason that a file in the folder cannot be used, or null if it can be used. */
 export async function refusalOf(folder: string, name: string): Promise<AnyMessage | null> {
   const real = await realpath(join(folder, name)).catch((error: unknown) => errorCode(error))
   if (real === 'ENOENT' || real === 'ENOTDIR') return message('folders.absent', { file: name })
@@ -91,7 +95,7 @@ export async function refusalOf(folder: string, name: string): Promise<AnyMessag
 
 const maxBinaryBytes = 256 * 1024 * 1024
 
-/** Reads a file. Throws an input error if the file is too large. */
+/** Reads the bytes of a file. Throws an input error if the file is too large. */
 async function readBytesIn(folder: string, name: string): Promise<Uint8Array> {
   const { size } = await stat(join(folder, name))
   if (size > maxBinaryBytes)
@@ -103,8 +107,8 @@ const describeBytes = (name: string, bytes: Uint8Array): string =>
   `${name}: ${bytes.length} bytes, SHA-256 ${sha256(bytes)}\n`
 
 /**
- * Returns a file as shown before the user trusts its folder. Returns the text, or a description
- * that identifies a binary file.
+ * Returns a file as text that the user can review before trusting its folder. For a binary file,
+ * the text is a description that identifies the file.
  */
 export async function shownFile(folder: string, name: string): Promise<string> {
   const bytes = await readFile(join(folder, name))
@@ -145,15 +149,12 @@ export async function headersBelow(folder: string, below = ''): Promise<string[]
 interface LadderText {
   /** The folder's absolute path. */
   path: string
-  /** The name and text of the ladder file. */
+  /** Name and text of the ladder file. */
   file: string
   text: string
 }
 
-/**
- * Reads the ladder file of a folder. Throws an input error if the folder has none, or more than
- * one.
- */
+/** Reads the ladder file of a folder. Throws an input error if there is none, or more than one. */
 export async function readLadderText(folder: string): Promise<LadderText> {
   const path = resolve(folder)
   const shown = shownPath(path)
@@ -182,7 +183,7 @@ async function readOwn(folder: string, name: string): Promise<string> {
 
 /**
  * Reads a ladder folder. Throws an input error with file, line and column if the ladder is invalid.
- * An invalid rung becomes a fault of the library.
+ * An invalid rung does not throw an error but is listed in the library's faults.
  */
 export async function readLadderFolder(folder: string, shipped: Catalog): Promise<LadderFolder> {
   const { path, file, text } = await readLadderText(folder)
@@ -250,7 +251,7 @@ export async function readLadderFolder(folder: string, shipped: Catalog): Promis
 }
 
 /**
- * Returns a conflict between a ladder entry and the rung's compiled file, or null. `path` is
+ * Returns a message if a ladder entry conflicts with the rung's compiled file, or null. `path` is
  * relative to the entry.
  */
 function compiledFault(
@@ -266,7 +267,7 @@ function compiledFault(
     : null
 }
 
-/** Throws an input error if the ladder has the id of a shipped ladder, or names unusable files. */
+/** Throws an input error if the ladder has the id of a shipped ladder or names unusable files. */
 async function requireUsable(
   { task, ladder, at }: ParsedLadder,
   folder: string,
@@ -304,7 +305,7 @@ async function requireUsable(
   if (first !== undefined) throw inputErrors([first, ...more])
 }
 
-/** Checks each rung's header against its ladder entry and the other rungs. */
+/** Checks that each rung's header is consistent with its ladder entry and with the other rungs. */
 function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: string): void {
   const names = ladder.rungs.map(({ as, id }) => as ?? id)
   const report = (what: string, fault: AnyMessage): void => {
@@ -347,7 +348,7 @@ function checkEntries(catalog: Catalog, { ladder, at }: ParsedLadder, shown: str
   }
 }
 
-/** Returns the file of a rung: its source, or its compiled file if there is no source. */
+/** Returns the source file of a rung, or its compiled file if there is no source. */
 export async function rungFile(folder: string, id: string): Promise<string> {
   const those = async (endings: readonly string[]): Promise<string[]> => {
     const names = endings.map((ending) => `${id}${ending}`)
@@ -384,13 +385,13 @@ async function readRung(
   catalog.rungs.set(id, { header, file, text, ...(await builtWith(catalog.root, file)) })
 }
 
-/** Returns the architecture that the PTX code names. */
+/** Returns the target architecture in the PTX code. */
 const targetOf = (ptx: string): string | null =>
   /^\.target\s+(sm_\d{2,3}[af]?)\b/m.exec(ptx)?.[1] ?? null
 
 /**
- * Reads a rung without a header. A binary file is replaced with a description, so that a session
- * can distinguish builds.
+ * Reads a rung without a header. For a binary file, the text is a description with a hash, so that
+ * a session can distinguish builds.
  */
 async function readCompiled(
   catalog: Catalog,

@@ -1,6 +1,6 @@
 /**
- * Reads a ladder folder of programs: its ladder, and the text files in its commands. Files outside
- * the folder are never read.
+ * Reads a ladder folder of programs: its ladder, and the text files that appear in its commands.
+ * Files outside the folder are never read.
  */
 import { basename, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -15,15 +15,15 @@ export interface ProgramFolder {
   folder: string
   ladder: Ladder
   programs: ProgramSettings
-  /** The text files in the commands, by path relative to the folder. */
+  /** Text files that appear in the commands, by path relative to the folder. */
   sources: ReadonlyMap<string, string>
-  /** The relative path of every file that was read, with ladder.yaml first. */
+  /** Relative paths of all files that were read. ladder.yaml comes first. */
   files: string[]
 }
 
 /**
- * Reads the folder. Returns null if its ladder has kernels instead of programs, or is not a valid
- * ladder of programs.
+ * Reads the folder. Returns null if its ladder contains kernels instead of programs, or is not a
+ * valid ladder of programs.
  */
 export async function readProgramFolder(
   folder: string,
@@ -79,8 +79,8 @@ const isRelative = (name: string): boolean =>
   !basename(name).startsWith('.')
 
 /**
- * Returns a text file of the folder. Returns null for other words of a command, such as an option
- * or a binary.
+ * Returns the text of a file in the folder. Returns null for other arguments of a command, such as
+ * an option or a binary.
  */
 async function textOf(folder: string, name: string): Promise<string | null> {
   if ((await refusalOf(folder, name)) !== null) return null

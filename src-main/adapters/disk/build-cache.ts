@@ -1,7 +1,7 @@
 /**
- * Caches build results by content: sources, flags and compiler.
+ * Caches build results by content, which covers the sources, flags and compiler.
  *
- * A cache entry also keeps its sources, because line information refers to them.
+ * A cache entry also stores its sources, because line information refers to them.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import {
@@ -23,10 +23,10 @@ import { jsonFile } from './json-file'
 import { sharedCacheDir } from './paths'
 
 export interface BuildInputs {
-  /** Contents by path. The compiler runs in a folder with these files. */
+  /** Contents by path. The compiler runs in a folder that contains these files. */
   sources: ReadonlyMap<string, string | Uint8Array>
   flags: readonly string[]
-  /** The output of `nvcc --version`. Another compiler version produces another artifact. */
+  /** Output of `nvcc --version`. A different compiler version produces a different artifact. */
   compiler: string
   /** The artifact's file name. */
   output: string
@@ -41,31 +41,31 @@ export const KeptBuild = z.object({
 export type KeptBuild = z.infer<typeof KeptBuild>
 
 /**
- * The folder of an entry's sources, next to its artifact. The header cuda-kernels/python/kl_rung.h
- * uses the same name.
+ * Folder of an entry's sources, next to its artifact. The header cuda-kernels/python/kl_rung.h uses
+ * the same name.
  */
 const sourcesOf = 'src'
 
 interface BuildSlot {
-  /** The folder to run the compiler in, which contains the sources. */
+  /** Folder that contains the sources and in which the compiler runs. */
   sourceDir: string
   artifact: string
-  /** The cached build, or null if the artifact does not exist yet. */
+  /** Cached build, or null if there is no artifact yet. */
   kept: KeptBuild | null
   /**
-   * The path that the compiler must write to. `keep` renames this file, so that a killed build
+   * Path that the compiler must write to. `keep` then renames this file, so that a killed build
    * leaves no artifact.
    */
   pending: string
   keep(build: KeptBuild): Promise<void>
-  /** Removes the files that a failed compiler left. */
+  /** Removes the files that a failed compiler run left behind. */
   discard(): Promise<void>
 }
 
 /**
- * Copies an artifact to a new folder and returns the copy's path. The linker identifies a library
- * by its file, so both the copy and the original can be loaded. The copy's folder has a link to the
- * sources, because a Python rung runs its script from the sources.
+ * Copies an artifact to a new folder and returns the copy's path. The dynamic linker identifies a
+ * library by its file, so the copy and the original can both be loaded. The copy's folder has a
+ * link to the sources, because a Python rung runs its script from there.
  */
 export async function copyBuilt(artifact: string, folder: string): Promise<string> {
   const copy = join(folder, basename(artifact))
@@ -76,12 +76,12 @@ export async function copyBuilt(artifact: string, folder: string): Promise<strin
 }
 
 export interface BuildCache {
-  /** The folder of shipped builds, for machines without nvcc. */
+  /** Folder of shipped builds, for machines without nvcc. */
   readonly shippedFolder?: string
   slot(inputs: BuildInputs): Promise<BuildSlot>
   /**
-   * Returns the output of `nvcc --version`. The output is refreshed only if the file at the path
-   * has changed.
+   * Returns the output of `nvcc --version`. nvcc is run again only if the file at the path has
+   * changed.
    */
   compilerVersion(path: string, ask: () => Promise<string>): Promise<string>
 }
@@ -97,14 +97,14 @@ export function buildKey({ sources, flags, compiler, output }: BuildInputs): str
 }
 
 /**
- * A fixed modification time. Line information contains each source's time, so a fixed time makes
- * builds reproducible.
+ * A fixed modification time for sources. Line information contains this time, so a fixed value
+ * makes builds reproducible.
  */
 const sourceTime = new Date('1980-01-01')
 
 /**
- * Writes sources to a folder that appears atomically. If a failed build left the folder, replaces
- * its files one at a time.
+ * Writes sources to a folder that appears atomically. If a failed build left the folder behind,
+ * replaces its files one at a time.
  */
 async function writeSources(folder: string, sources: BuildInputs['sources']): Promise<void> {
   const write = async (
@@ -126,7 +126,7 @@ async function writeSources(folder: string, sources: BuildInputs['sources']): Pr
     await rename(staged, folder)
   } catch (error) {
     await rm(staged, { recursive: true, force: true }).catch(() => undefined)
-    // Another process has already built the same content.
+    // Ignore the error if another process has already built the same content.
     if (!(await pathExists(folder))) throw error
   }
 }
@@ -138,7 +138,7 @@ const hashOf = async (artifact: string): Promise<string> => sha256(await readFil
 
 /**
  * Returns an entry's cached build. Returns null if the build or its artifact is missing or damaged,
- * so that it is rebuilt.
+ * so that it is built again.
  */
 async function readKept(folder: string, artifact: string): Promise<KeptBuild | null> {
   try {
@@ -150,7 +150,7 @@ async function readKept(folder: string, artifact: string): Promise<KeptBuild | n
   }
 }
 
-/** Returns a build in a read-only cache, or null if the cache lacks it. */
+/** Returns a build from a read-only cache, or null if the cache does not contain it. */
 async function readSlot(root: string, inputs: BuildInputs): Promise<BuildSlot | null> {
   const folder = join(root, 'build', buildKey(inputs))
   const artifact = join(folder, inputs.output)
@@ -187,7 +187,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
           async keep(build) {
             const entry = { ...build, artifact: await hashOf(pending) }
             await rename(pending, artifact)
-            // Ignore a write failure. Without this file, the source is only recompiled next time.
+            // Ignore write errors. Without this file, the only cost is compiling the source again
+            // next time.
             await replaceFile(join(folder, keptName), JSON.stringify(entry)).catch(() => undefined)
           },
           discard: () => rm(pending, { force: true }),
@@ -217,8 +218,8 @@ export function diskBuildCache(root: string, shared = sharedCacheDir()): BuildCa
 }
 
 /**
- * Copies a library that was built elsewhere into the cache, so that its contents cannot change.
- * Returns the copy's path.
+ * Copies a library that was built elsewhere into the cache, so that later changes to the original
+ * have no effect. Returns the copy's path.
  */
 export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promise<string> {
   const slot = await cache.slot({
@@ -235,16 +236,16 @@ export async function keepLibrary(cache: BuildCache, library: Uint8Array): Promi
 }
 
 /**
- * Returns a source's name in the session. The compiler runs inside the cache, so the name is part
- * of the path that it recorded. Files outside the cache keep only their base name, so that their
- * location stays private.
+ * Returns a source's name in the session. The compiler runs inside the cache, so its recorded path
+ * contains this name. Files outside the cache keep only their base name, because their location is
+ * private.
  */
 export const sourceName = (path: string): string =>
   /\/build\/[0-9a-f]{32}\/src\/(.+)$/.exec(path)?.[1] ?? path.split(/[\\/]/).pop()!
 
 /**
- * The cache of a replay. The cache is always empty and never written, so every build is read from
- * the recording.
+ * Build cache of a replay. The cache is always empty and read-only, so every build comes from the
+ * recording.
  */
 export const emptyBuildCache: BuildCache = {
   slot: ({ output }) =>

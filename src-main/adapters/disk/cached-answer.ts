@@ -1,4 +1,4 @@
-/** Caches a result that depends only on files, until a file changes. */
+/** Caches a result that depends only on files. The cached result is valid until a file changes. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
@@ -7,28 +7,29 @@ import { makeFolder, replaceFile } from './disk'
 interface Kept<T> {
   /** The path of the cache file. */
   file: string
-  /** A hash of everything that the result depends on, including the program's version. */
+  /** Hash of everything that the result depends on, including the program's version. */
   key: string
   schema: z.ZodType<T>
   make: () => Promise<T>
 }
 
 /**
- * Returns the cached result for the key, or computes the result. A cache failure only costs time.
+ * Returns the cached result for the key, or computes the result. Cache failures are ignored,
+ * because they only cost time.
  */
 export async function keptAnswer<T>({ file, key, schema, make }: Kept<T>): Promise<T> {
   const Entry = z.object({ key: z.literal(key), answer: schema })
   try {
     return Entry.parse(JSON.parse(await readFile(file, 'utf8'))).answer
   } catch {
-    // The cache entry is absent, damaged, or for another key.
+    // The cache entry is missing, damaged, or for another key.
   }
   const answer = await make()
   try {
     await makeFolder(dirname(file))
     await replaceFile(file, JSON.stringify({ key, answer }))
   } catch {
-    // Ignore write failures. The next call computes the result again.
+    // Ignore write errors. The next call computes the result again.
   }
   return answer
 }

@@ -1,4 +1,4 @@
-/** Reads and creates files and folders, with clear messages for disk errors. */
+/** Reads and creates files and folders. Disk errors have clear messages. */
 import {
   closeSync,
   constants,
@@ -25,8 +25,8 @@ type Doing = keyof (typeof templates)['doing']
 export type Elsewhere = keyof (typeof templates)['elsewhere']
 
 /**
- * Converts a file system error to an error with the path and a remedy. `elsewhere` explains how to
- * choose another location.
+ * Converts a file system error to an error with the path and a remedy. `elsewhere` tells the user
+ * how to choose another location.
  */
 export function diskError(
   error: unknown,
@@ -76,8 +76,8 @@ export async function sync(path: string): Promise<void> {
 }
 
 /**
- * Creates a folder and its missing parents, one at a time. Some file systems (/proc) return ENOENT
- * for a folder they refuse to create, and Node's recursive mkdir then hangs.
+ * Creates a folder and its missing parents, one at a time. Node's recursive mkdir hangs on file
+ * systems such as /proc, which return ENOENT for a folder that they refuse to create.
  */
 export async function makeFolder(path: string): Promise<void> {
   if (await pathExists(path)) return
@@ -89,20 +89,20 @@ export async function makeFolder(path: string): Promise<void> {
 
 export const mebibyte = 2 ** 20
 /**
- * The maximum file size. This program writes smaller files. A larger file is foreign and would fill
- * the memory.
+ * Maximum file size. This program writes only smaller files. A larger file comes from another
+ * program and could fill the memory.
  */
 const mostMebibytes = 256
 
 /**
- * Files up to this size are read synchronously. With ten thousand sessions, the thread pool costs
- * more than the reads.
+ * Maximum size of files that are read synchronously. With ten thousand sessions, the thread pool
+ * would cost more than the reads.
  */
 const smallBytes = mebibyte
 
 /**
- * Reads a file's bytes. Throws unless the path is a regular file, because reading a pipe could
- * block forever.
+ * Reads a file's bytes. Throws an error unless the path is a regular file, because reading a pipe
+ * could block forever.
  */
 export async function readPlainBytes(path: string, most = mostMebibytes): Promise<Buffer> {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
@@ -126,8 +126,8 @@ export const readPlainFile = async (path: string, most?: number): Promise<string
   (await readPlainBytes(path, most)).toString('utf8')
 
 /**
- * Replaces a file by renaming a temporary file. Readers see either the old or the new content, even
- * after a kill or on a full disk. The folder must exist.
+ * Replaces a file by renaming a temporary file. Even after a kill or on a full disk, readers see
+ * either the old or the new content. The folder must exist.
  */
 export async function replaceFile(
   path: string,

@@ -1,13 +1,15 @@
-/** A file as a byte source. The file is open only during a read, so callers need not close it. */
+/**
+ * Reads a file as a byte source. The file is open only during a read, so callers need not close it.
+ */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { ByteSource } from '../../parsers/byte-source'
 
-/** Consecutive small reads share one read of the file. */
+/** Size of a read in bytes. Consecutive small reads are served by the same read of the file. */
 const windowBytes = 2 ** 12
 
 export function fileSource(path: string): ByteSource {
   const { size } = statSync(path)
-  // One buffer serves all reads, to reduce garbage collection.
+  // All reads share one buffer, to reduce garbage collection.
   let buffer = new Uint8Array(windowBytes)
   let [start, end] = [0, 0]
   return {
@@ -26,8 +28,8 @@ export function fileSource(path: string): ByteSource {
 }
 
 /**
- * Reads bytes into a buffer and returns their number. At the end of the file, the number is smaller
- * than requested.
+ * Reads bytes into a buffer and returns the number of bytes read. At the end of the file, that
+ * number is smaller than requested.
  */
 function readAt(path: string, at: number, into: Uint8Array): number {
   const file = openSync(path, 'r')

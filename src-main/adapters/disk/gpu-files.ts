@@ -1,6 +1,6 @@
 /**
- * Reads and writes parameter files of GPUs. The user's files, written by `machine calibrate`, take
- * precedence over shipped files.
+ * Reads and writes the parameter files of GPUs. `machine calibrate` writes the user's files, which
+ * take precedence over shipped files.
  */
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -12,9 +12,9 @@ import {
 import { diskError, errorCode, makeFolder, replaceFile } from './disk'
 
 export interface GpuFolders {
-  /** The folder of shipped parameter files: `assets.gpusDir`. */
+  /** Folder of shipped parameter files, `assets.gpusDir`. */
   shipped: string
-  /** The folder of the user's parameter files: `gpus` in the configuration folder. */
+  /** Folder of the user's parameter files, `gpus` in the configuration folder. */
   own: string
 }
 

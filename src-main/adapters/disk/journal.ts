@@ -1,5 +1,5 @@
 /**
- * A journal: a file of JSON lines that records the finished parts of a long job.
+ * A journal is a file of JSON lines that records the finished parts of a long job.
  *
  * Opening the journal drops a line that was truncated by a kill or a full disk. A file with a
  * different first line is discarded.
@@ -10,11 +10,11 @@ import type { z } from 'zod'
 import { diskError, makeFolder } from './disk'
 
 interface Journal<Row> {
-  /** The rows that the file contained when it was opened. */
+  /** Rows that were in the file when it was opened. */
   readonly rows: readonly Row[]
   /**
-   * Appends a row. Resolves when the operating system has accepted the row. Throws if the disk is
-   * full or unwritable.
+   * Appends a row. Resolves once the operating system has accepted the row. Throws an error if the
+   * disk is full or not writable.
    */
   append(row: Row): Promise<void>
   close(): Promise<void>
@@ -22,14 +22,14 @@ interface Journal<Row> {
 
 interface JournalRequest<Row> {
   path: string
-  /** The first line. A file with a different first line is started again. */
+  /** The first line. A file with a different first line is discarded. */
   header: object
   row: z.ZodType<Row>
   /** Whether to discard existing rows. */
   fresh?: boolean
 }
 
-/** Returns the rows and the length of the complete lines in bytes. */
+/** Returns the rows, and the length of all complete lines in bytes. */
 function readRows<Row>(text: string, { header, row }: JournalRequest<Row>) {
   const rows: Row[] = []
   const first = `${JSON.stringify(header)}\n`
@@ -69,7 +69,7 @@ export async function openJournal<Row>(request: JournalRequest<Row>): Promise<Jo
   const file: FileHandle = await guard(open(path, begun ? 'r+' : 'w', 0o600))
   if (begun) await guard(file.truncate(bytes))
   let at = bytes
-  /** Writes are sequential, because each write starts at the end of the previous one. */
+  /** Each write starts where the previous write ended, so writes run one at a time. */
   let last: Promise<void> = Promise.resolve()
   const write = (line: string): Promise<void> => {
     const bytesOfLine = Buffer.from(line)

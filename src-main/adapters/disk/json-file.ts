@@ -1,13 +1,11 @@
-/**
- * A small JSON file that this program maintains for the user, such as the list of trusted folders.
- */
+/** Manages a small JSON file with user data, such as the list of trusted folders. */
 import { readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { z } from 'zod'
 import { diskError, makeFolder, replaceFile, type Elsewhere } from './disk'
 
 export interface JsonFile<T> {
-  /** Returns the file's value, or `empty` if the file is absent or damaged. */
+  /** Returns the file's value, or `empty` if the file is missing or damaged. */
   read(): Promise<T>
   /**
    * Replaces the value with the result of `next`. A crash leaves either the old or the new value.
@@ -15,12 +13,12 @@ export interface JsonFile<T> {
   change(next: (value: T) => T): Promise<T>
 }
 
-/** The last change by path. Changes within this process run one at a time, so that none is lost. */
+/** Last change by path. Changes within this process run one at a time, so that none is lost. */
 const turns = new Map<string, Promise<unknown>>()
 
 /**
  * Returns a handle for the JSON file. If the file is not writable, the error includes `elsewhere`,
- * which explains how to choose another location.
+ * which tells the user how to choose another location.
  */
 export function jsonFile<T>(
   path: string,

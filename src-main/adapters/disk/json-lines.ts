@@ -1,13 +1,13 @@
 /** Reads files of JSON lines row by row. */
 import { diskError, errorCode, readPlainFile } from './disk'
 
-/** The text of a row and its location, for error messages. */
+/** Text of a row, and its location for error messages. */
 export interface RowText {
   text: string
   place: string
 }
 
-/** Returns the rows in a file's text. */
+/** Splits a file's text into rows. */
 export const rowsIn = (text: string, path: string): RowText[] =>
   text
     .split('\n')

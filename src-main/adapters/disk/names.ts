@@ -7,7 +7,9 @@ import { join } from 'node:path'
 import { diskError } from './disk'
 import { scratchFolder } from './owned-folder'
 
-/** Returns a unique text for a file name. If any byte is escaped, backslashes are escaped too. */
+/**
+ * Returns a unique text for a file name. If any byte is escaped, all backslashes are escaped too.
+ */
 export function nameText(name: Buffer): string {
   const text = name.toString('utf8')
   const isText = Buffer.from(text, 'utf8').equals(name)
@@ -38,8 +40,8 @@ interface GivenFile {
 }
 
 /**
- * Opens a file named on the command line. If the name is not valid UTF-8, copies the file and
- * returns the copy's path. The system provides the bytes of the name.
+ * Opens a file named on the command line. The operating system provides the exact bytes of the
+ * name. If the name is not valid UTF-8, copies the file and returns the copy's path.
  */
 export async function givenFile(argument: string): Promise<GivenFile> {
   const asGiven = { path: argument, remove: () => Promise.resolve() }

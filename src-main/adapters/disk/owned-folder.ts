@@ -1,9 +1,10 @@
 /**
- * Hidden folders that belong to a running process. An owned folder is removed after its process
- * ends.
+ * Manages hidden folders that belong to a running process. Such a folder is removed after its
+ * process ends.
  *
  * Several machines and containers may share the disk, so a process id alone is ambiguous. An owner
- * file in the folder identifies the owner. The owner updates the file's time regularly.
+ * file in the folder identifies the process. The process updates the file's time regularly as a
+ * heartbeat.
  */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, readdir, readFile, readlink, rm, utimes, writeFile } from 'node:fs/promises'
@@ -17,17 +18,17 @@ const ownerFile = '.owner.json'
 const Owner = z.object({
   schema: z.literal(1),
   /**
-   * An id of the running kernel and pid namespace in which the process id is valid. Null if
+   * Id of the running kernel and the pid namespace in which the process id is valid. Null if
    * unknown.
    */
   realm: z.string().nullable(),
   pid: z.number().int(),
   /**
-   * The process's start time in kernel clock ticks. A later process with the same id has a later
+   * Start time of the process in kernel clock ticks. A later process with the same id has a later
    * start time.
    */
   started: z.string().nullable(),
-  /** The host name, for information only. */
+  /** Host name, for information only. */
   host: z.string(),
 })
 
@@ -36,8 +37,8 @@ type Owner = z.infer<typeof Owner>
 const heartbeatMs = 60_000
 
 /**
- * A folder without a heartbeat for this long counts as abandoned. The limit is long because a
- * laptop may sleep for days.
+ * Age of the last heartbeat after which a folder is considered abandoned. The limit is long because
+ * a laptop may sleep for days.
  */
 const abandonedMs = 7 * 24 * 3600 * 1000
 
@@ -46,8 +47,8 @@ const named = /^\..+\.partial-\d+-[0-9a-f]{8}$/
 const orNull = (text: Promise<string>): Promise<string | null> => text.catch(() => null)
 
 /**
- * Returns an id of the running kernel and pid namespace. Containers made from the same image differ
- * only in the running kernel's id.
+ * Returns an id of the running kernel and the pid namespace. For containers made from the same
+ * image, only the kernel's id may differ.
  */
 async function ownRealm(): Promise<string | null> {
   if (process.platform !== 'linux') return `${process.platform} ${hostname()}`
@@ -57,7 +58,7 @@ async function ownRealm(): Promise<string | null> {
 }
 
 /**
- * Returns a process's start time. Returns null without /proc, or if /proc belongs to another pid
+ * Returns a process's start time. Returns null if there is no /proc or if it belongs to another pid
  * namespace.
  */
 async function startOf(pid: number): Promise<string | null> {
@@ -84,8 +85,8 @@ const isRunning = (pid: number): boolean => {
 }
 
 /**
- * Whether the process has certainly ended. Returns false for a process on another machine or in
- * another container.
+ * Whether the process has definitely ended. Returns false for a process on another machine or in
+ * another container, because its state is unknown.
  */
 async function isGone(owner: Owner): Promise<boolean> {
   if (owner.realm === null || owner.realm !== (await ownRealm())) return false
@@ -95,8 +96,8 @@ async function isGone(owner: Owner): Promise<boolean> {
 }
 
 /**
- * Returns the owner. Returns null if the owner file is missing or incomplete. An owner file is
- * incomplete while the folder is created or if the disk was full.
+ * Returns the owner, or null if the owner file is missing or incomplete. The file is incomplete
+ * while the folder is being created or if the disk was full.
  */
 async function readOwner(folder: string): Promise<Owner | null> {
   try {
@@ -135,16 +136,16 @@ export async function sweepAbandoned(parent: string): Promise<void> {
 
 export interface OwnedFolder {
   readonly path: string
-  /** Converts the folder to an ordinary one by removing the owner file. */
+  /** Removes the owner file, so that the folder is kept after the process ends. */
   disown(): Promise<void>
   /**
-   * Removes the folder and never throws. A later sweep removes any leftovers after this process
-   * ends.
+   * Removes the folder and never throws an error. If files remain, a later sweep removes them after
+   * this process ends.
    */
   remove(): Promise<void>
 }
 
-/** Creates a folder owned by this process in `parent`. Abandoned folders are removed first. */
+/** Creates a folder in `parent` that belongs to this process. First removes abandoned folders. */
 export async function ownFolder(parent: string, name: string): Promise<OwnedFolder> {
   await makeFolder(parent)
   await sweepAbandoned(parent)
@@ -177,7 +178,7 @@ export async function ownFolder(parent: string, name: string): Promise<OwnedFold
 }
 
 /**
- * Creates a folder for temporary files of a running tool. The next call removes folders of killed
+ * Creates a folder for temporary files of a running tool. Also removes folders left by killed
  * programs.
  */
 export async function scratchFolder(): Promise<OwnedFolder> {

@@ -1,19 +1,19 @@
-/** Locations of user files, according to the XDG base directory specification. */
+/** Defines the locations of user files, according to the XDG base directory specification. */
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
 /**
- * Returns the home directory. Throws if the user has no home, as in some containers. A relative
- * folder would depend on the current directory.
+ * Returns the home directory. Throws an error if the user has no home, as in some containers. A
+ * relative folder would depend on the current directory.
  */
 function home(): string {
   let found = ''
   try {
     found = homedir()
   } catch {
-    // HOME is not set, and the system does not list the user.
+    // HOME is not set, and the system does not know the user.
   }
   if (!isAbsolute(found))
     throw new KernelLadderError('missing', message('files.noHome'), message('files.setFolders'))
@@ -21,7 +21,7 @@ function home(): string {
 }
 
 /**
- * Returns a base folder. An empty variable counts as unset. Relative paths are ignored, as the
+ * Returns a base folder. An empty variable is treated as unset. Relative paths are ignored, as the
  * specification requires.
  */
 function base(own: string, xdg: string, ...fallback: string[]): string {
@@ -31,21 +31,22 @@ function base(own: string, xdg: string, ...fallback: string[]): string {
   return join(shared && isAbsolute(shared) ? shared : join(home(), ...fallback), 'kernel-ladder')
 }
 
-/** Returns the folder of user data. `KERNEL_LADDER_DATA` overrides it. */
+/** Returns the folder for user data. `KERNEL_LADDER_DATA` overrides the location. */
 const dataDir = (): string => base('KERNEL_LADDER_DATA', 'XDG_DATA_HOME', '.local', 'share')
 
 /**
- * Returns the folder of build results and unpacked assets. The folder may be deleted at any time.
- * `KERNEL_LADDER_CACHE` overrides it.
+ * Returns the folder for build results and unpacked assets. Users may delete this folder at any
+ * time. `KERNEL_LADDER_CACHE` overrides the location.
  */
 export const cacheDir = (): string => base('KERNEL_LADDER_CACHE', 'XDG_CACHE_HOME', '.cache')
 
 /**
- * Returns the folder of configuration files that users write. `KERNEL_LADDER_CONFIG` overrides it.
+ * Returns the folder for configuration files that users edit. `KERNEL_LADDER_CONFIG` overrides the
+ * location.
  */
 const configDir = (): string => base('KERNEL_LADDER_CONFIG', 'XDG_CONFIG_HOME', '.config')
 
-/** Returns the folders for the current environment. */
+/** Returns all user folders for the current environment. */
 export const userFolders = () => ({
   home: home(),
   /** The folder of machines.yaml. */
@@ -63,7 +64,8 @@ export const userFolders = () => ({
 })
 
 /**
- * Returns the read-only cache to search in addition to the normal one. A graded submission has a
- * separate cache and uses shared builds from here. `KERNEL_LADDER_SHARED_CACHE` sets it.
+ * Returns the read-only cache that is searched besides the normal cache. A graded submission has a
+ * separate cache but can use the shared builds in the read-only cache. `KERNEL_LADDER_SHARED_CACHE`
+ * sets the location.
  */
 export const sharedCacheDir = (): string | null => process.env.KERNEL_LADDER_SHARED_CACHE || null

@@ -2,7 +2,7 @@
  * Reads and writes the file that contains the `session.json` of every shipped recording, one per
  * row.
  *
- * Shipped lab attempts are also rows of this file. A row begins with its session's name:
+ * The file also has a row for each shipped lab attempt. A row begins with its session's name:
  * `{"session":"gemm-fp32-h200-4096",…}`. A separate `session.json` in a folder of that name takes
  * precedence.
  */
@@ -19,7 +19,7 @@ const nameOf = (row: string): string => /^\{"session":"([^"\\]*)",/.exec(row)?.[
 type BySession = ReadonlyMap<string, RowText>
 
 /**
- * Returns the rows by session name. The name is removed, so that each row equals a separate
+ * Returns the rows by session name. The name is removed from each row, which then equals a separate
  * `session.json`.
  */
 async function readBySession(file: string): Promise<BySession> {
@@ -31,7 +31,10 @@ async function readBySession(file: string): Promise<BySession> {
   return found
 }
 
-/** The last content read from each file. A list of recordings opens many sessions of one file. */
+/**
+ * Content of each file when it was last read. Listing recordings opens many sessions of the same
+ * file.
+ */
 const lastRead = new Map<string, { version: string; rows: Promise<BySession> }>()
 
 async function bySession(file: string): Promise<BySession> {
@@ -47,7 +50,7 @@ async function bySession(file: string): Promise<BySession> {
   return rows
 }
 
-/** Returns the shared `session.json` of the session whose folder would be `folder`. */
+/** Returns the row of the shared file for the session that would otherwise be in `folder`. */
 export const sharedSession = async (folder: string): Promise<RowText | null> =>
   (await bySession(join(dirname(folder), sharedSessions))).get(basename(folder)) ?? null
 

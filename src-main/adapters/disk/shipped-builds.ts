@@ -1,11 +1,11 @@
 /**
- * Builds that ship with the program, for machines without nvcc. Each build is a library whose
- * kernels are emulated and whose host code runs locally.
+ * Provides the builds that ship with the program, for machines without nvcc. Each build is a
+ * library whose kernels are emulated and whose host code runs locally.
  *
  * The builds use the keys of the build cache, so a changed source or header has no shipped build.
  * `npm run kernels -- ship` writes the builds.
  *
- * A platform's file is a Brotli stream. The stream contains an `Index` as one line of JSON,
+ * The file for a platform is a Brotli stream. The stream contains an `Index` as one line of JSON,
  * followed by the artifacts in the same order.
  */
 import { readFile, writeFile } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { buildKey, KeptBuild, type BuildCache } from './build-cache'
 
 const Index = z.object({
-  /** The output of the compiler's `--version` option. */
+  /** Output of the compiler's `--version` option. */
   compiler: z.string(),
   builds: z.array(z.object({ key: z.string(), bytes: z.number().int(), kept: KeptBuild })),
 })
@@ -65,8 +65,8 @@ function unpackBuilds(packed: Uint8Array): ShippedBuilds {
 const opened = new Map<string, Promise<ShippedBuilds | null>>()
 
 /**
- * Opens a folder's builds, which are read once. Returns null if the folder has none for this
- * platform.
+ * Opens the builds of a folder and caches them in memory. Returns null if the folder has no builds
+ * for this platform.
  */
 export function openShippedBuilds(folder: string): Promise<ShippedBuilds | null> {
   const file = fileIn(folder)

@@ -1,4 +1,6 @@
-/** Creates folders atomically under their final name, without ever overwriting another folder. */
+/**
+ * Creates folders that appear atomically under their final name and never overwrite another folder.
+ */
 import { lstat, readdir, rename } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, basename, dirname } from 'node:path'
@@ -7,19 +9,19 @@ import { inputError, type ErrorShape } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 import { sweepAbandoned, ownFolder, type OwnedFolder } from './owned-folder'
 
-/** A hidden folder to fill. The folder then appears atomically under its final name. */
+/** A hidden folder to fill with files. `commit` renames it atomically to its final name. */
 interface StagedFolder {
-  /** The path to write to until `commit`. */
+  /** Path to write to before `commit`. */
   readonly path: string
   /**
-   * Syncs all files and renames the folder to its final name. If that name is taken by then,
-   * appends a number. Returns the final path.
+   * Syncs all files and renames the folder to its final name. Appends a number if that name now
+   * exists. Returns the final path.
    */
   commit(): Promise<string>
   discard(): Promise<void>
 }
 
-/** Whether a path is taken. A dangling link also counts. */
+/** Whether a path exists, which includes dangling links. */
 const isTaken = (path: string): Promise<boolean> =>
   lstat(path).then(
     () => true,
@@ -27,8 +29,8 @@ const isTaken = (path: string): Promise<boolean> =>
   )
 
 /**
- * Throws an input error if a folder named by the user exists. If the program chose the name, a
- * number is appended instead.
+ * Throws an input error if a folder that the user named already exists. For a name that the program
+ * chose, a number is appended instead.
  */
 export async function refuseTaken(path: string): Promise<void> {
   if (await isTaken(path))
@@ -36,8 +38,8 @@ export async function refuseTaken(path: string): Promise<void> {
 }
 
 /**
- * Returns an error if the contents were stored in another folder than the user named. Returns null
- * otherwise.
+ * Returns an error if the contents were saved in a different folder than the user named. Otherwise
+ * returns null.
  */
 export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | null =>
   folder === wanted
@@ -49,14 +51,14 @@ export const takenMeanwhile = (wanted: string, folder: string): ErrorShape | nul
       }
 
 /**
- * Error codes of renaming a folder onto a nonempty folder, onto a file, and onto any folder on
+ * Error codes for renaming a folder onto a nonempty folder, onto a file, and onto any folder on
  * Windows.
  */
 const takenCodes = ['ENOTEMPTY', 'EEXIST', 'ENOTDIR', 'EPERM', 'EACCES']
 
 /**
  * Renames the folder to the next free name. If several processes want the same name, only one of
- * the renames succeeds.
+ * them gets it.
  */
 async function nameFreely(path: string, wanted: string): Promise<string> {
   for (let n = 1; ; n += 1) {
@@ -72,8 +74,8 @@ async function nameFreely(path: string, wanted: string): Promise<string> {
 }
 
 /**
- * Creates a hidden sibling folder of `wanted`, so that the final rename stays on one file system.
- * Also removes folders of killed programs next to it and in the temporary folder.
+ * Creates a hidden sibling folder of `wanted`, so that the final rename stays within one file
+ * system. Also removes folders that killed programs left next to it or in the temporary folder.
  */
 export async function stageFolder(wanted: string): Promise<StagedFolder> {
   let folder: OwnedFolder

@@ -1,6 +1,6 @@
 /**
- * Stores finished tuning sweeps in the data folder, one file per sweep. The files are next to the
- * journals of points. A sweep's file is written once and never edited.
+ * Stores finished tuning sweeps in the data folder, one file per sweep. The journals of points are
+ * in the same folder. A sweep's file is written once and never edited.
  */
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { KeptTuning } from '../../domain/tune/kept-tuning'
 
 const ending = '.tuning.json'
 
-/** Stores a sweep under its id and returns the id. If the id is taken, uses a similar one. */
+/** Stores a sweep under its id and returns the id. If the id is taken, uses a similar id. */
 export async function keepTuning(folder: string, tuning: KeptTuning): Promise<string> {
   try {
     await makeFolder(folder)
@@ -31,7 +31,7 @@ export async function keepTuning(folder: string, tuning: KeptTuning): Promise<st
   }
 }
 
-/** Reads a sweep. Throws if the id is unknown or the file is damaged. */
+/** Reads a sweep. Throws an error if the id is unknown or the file is damaged. */
 export async function readTuning(folder: string, id: string): Promise<KeptTuning> {
   const path = join(folder, id + ending)
   let text: string

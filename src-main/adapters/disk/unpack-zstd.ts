@@ -1,11 +1,17 @@
-/** Decompresses zstd files in blocks. Node.js has built-in zstd support only since 22.15. */
+/**
+ * Decompresses zstd files in blocks. Versions of Node.js before 22.15 have no built-in zstd
+ * support.
+ */
 import { closeSync, createReadStream, openSync, writeSync } from 'node:fs'
 import { Decompress } from 'fzstd'
 
 export const isZstd = (start: Uint8Array): boolean =>
   [0x28, 0xb5, 0x2f, 0xfd].every((byte, index) => start[index] === byte)
 
-/** The outcome of decompression. After a failure, the file contains everything before the fault. */
+/**
+ * Outcome of the decompression. After a failure, the output file contains everything before the
+ * fault.
+ */
 export type Unpacked = 'whole' | 'damaged' | 'too-large'
 
 class TooLarge extends Error {}
@@ -38,7 +44,7 @@ function unpack(stream: Decompress, bytes: Uint8Array, isLast = false): void {
   try {
     stream.push(bytes, isLast)
   } catch (error) {
-    // A disk error has a string as its code, and a decoder error has a number.
+    // The code of a disk error is a string, and the code of a decoder error is a number.
     if (error instanceof TooLarge || typeof (error as { code?: unknown }).code === 'string')
       throw error
     throw new Damaged()

@@ -2,14 +2,14 @@
 import { strToU8, zipSync } from 'fflate'
 
 interface ZippedFile {
-  /** The path inside the zip file, with `/` as separator. */
+  /** Path inside the zip file, with `/` as the separator. */
   path: string
   content: string | Uint8Array
 }
 
 /**
- * Returns a zip file. Equal files yield equal bytes: the stored date is the earliest that is valid
- * in any time zone.
+ * Returns a zip file. The same files always yield the same bytes, because the stored date is fixed.
+ * The date is the earliest that is valid in every time zone.
  */
 export const zipFiles = (files: readonly ZippedFile[]): Uint8Array =>
   zipSync(

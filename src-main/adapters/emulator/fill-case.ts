@@ -1,5 +1,6 @@
 /**
- * Fills the buffers of a case with the same data as the runner, in memory shared between threads.
+ * Fills the buffers of a case with the same data as the runner. The buffers are in memory that
+ * threads share.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +14,7 @@ import type { Formula, Task, TaskFill } from '../../domain/task/task'
 
 export interface FilledBuffer extends CaseBuffer {
   bytes: number
-  /** The initial contents. Null for a buffer that is only written, which starts as NaN. */
+  /** Initial contents. Null for a buffer that is only written, whose elements start as NaN. */
   contents: Uint8Array | null
 }
 
@@ -41,7 +42,7 @@ function ruleOf(
 }
 
 /**
- * The fill byte of unwritten elements if NaN can be a correct result. In every floating-point type,
+ * Fill byte for unwritten elements if NaN can be a correct result. In every floating-point type,
  * this byte yields a number far from typical results. The runner uses the same byte.
  */
 const unwritten = 0x7b
@@ -49,8 +50,8 @@ const unwritten = 0x7b
 const headerAt = 8
 
 /**
- * Returns the data after the header of a .npy file. The type and shape were checked when the ladder
- * was read.
+ * Returns the data after the header of a .npy file. The type and shape were already checked when
+ * the ladder was read.
  */
 async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   const file = await readFile(path).catch(() => null)
@@ -65,7 +66,7 @@ async function npyContents(path: string, bytes: number): Promise<Uint8Array> {
   return file.subarray(start)
 }
 
-/** Fills the buffers of a case. `folder` contains the files with buffer contents. */
+/** Fills the buffers of a case. `folder` contains the files that provide buffer contents. */
 export async function fillCase(
   task: Task,
   own: Case,
@@ -79,7 +80,7 @@ export async function fillCase(
       if (!fill && !hasSpecials(task, own)) return { ...buffer, bytes, contents: null }
       const contents = new Uint8Array(new SharedArrayBuffer(bytes))
       if (!fill) return { ...buffer, bytes, contents: contents.fill(unwritten) }
-      // Computed buffers are filled last, from the other buffers.
+      // Fill computed buffers last, because they are computed from the other buffers.
       if (fill.kind === 'computed') return { ...buffer, bytes, contents }
       if (fill.kind === 'file')
         contents.set(await npyContents(join(folder ?? '', fill.path), bytes))

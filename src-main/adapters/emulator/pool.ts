@@ -1,8 +1,8 @@
 /**
- * A pool of emulators, one per core. Each job is one rung.
+ * A pool of emulators, one per core. Each job runs one rung.
  *
- * The blocks of a launch run in order on one thread. Results therefore do not depend on the number
- * of threads.
+ * The blocks of a launch run in order on a single thread, so the results do not depend on the
+ * number of threads.
  */
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -16,24 +16,27 @@ import type { Emulator, EmulatorRequest, StartEmulator } from '../tools/emulator
 
 export interface EmulatorPool {
   /**
-   * Emulates a job. Throws if the job is cancelled or the emulator ends without an answer.
+   * Emulates a job. Throws an error if the job is canceled or the emulator ends without an answer.
    * `onProgress` receives the number of executed warp instructions, at most about once per second.
    */
   run(job: EmulationJob, onProgress?: (instructions: number) => void): Promise<EmulationAnswer>
-  /** Predicts a job's time. Throws under the same conditions as `run`. */
+  /** Predicts a job's time. Throws errors under the same conditions as `run`. */
   predict(job: EmulationJob, gpu: PredictionGpu): Promise<PredictionAnswer>
   close(): Promise<void>
 }
 
-/** The memory of a thread for counts and decoded code, excluding the memory of the emulated GPU. */
+/**
+ * Heap size of a thread in MB, for counts and decoded code. The emulated GPU's memory is not
+ * included.
+ */
 export const heapMegabytes = 1024
 /**
- * The size limit of the young generation, equal to Node's default. Larger young generations in
- * several threads slow down starting other programs.
+ * Size limit of the young generation in MB, equal to Node's default. If several threads had a
+ * larger young generation, starting other programs would be slow.
  */
 const youngMegabytes = 48
 
-/** Starts an emulator in a thread of this program. */
+/** Starts an emulator in a thread of this process. */
 export const startThread: StartEmulator = () => {
   const worker = new Worker(workerCode(), {
     eval: true,
@@ -51,8 +54,8 @@ export const startThread: StartEmulator = () => {
 }
 
 /**
- * Emulators of closed pools, kept for 20 seconds. A check or an editor opens several pools, and a
- * warm emulator is faster.
+ * Emulators of closed pools, which are reused within 20 seconds. A check or an editor opens several
+ * pools, and a warm emulator is faster.
  */
 const spare = new Map<Emulator, { start: StartEmulator; leave: NodeJS.Timeout }>()
 const spareMs = 20_000
@@ -62,7 +65,7 @@ function spares(emulator: Emulator, start: StartEmulator): void {
     spare.delete(emulator)
     void emulator.end()
   }, spareMs)
-  // Allow the program to exit despite the timer and the emulator.
+  // The timer and the idle emulator must not keep the program running.
   leave.unref()
   emulator.hold(false)
   spare.set(emulator, { start, leave })
@@ -80,7 +83,9 @@ function takeSpare(start: StartEmulator): Emulator | undefined {
 
 export interface PoolOptions {
   size?: number
-  /** Starts emulators outside this process. The default is a thread of this program. */
+  /**
+   * Starts emulators outside this process. By default, emulators run in threads of this process.
+   */
   start?: StartEmulator | undefined
 }
 

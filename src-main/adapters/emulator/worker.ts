@@ -1,6 +1,6 @@
 /**
  * Emulates rungs one at a time, or predicts their times, in a separate thread or process. The build
- * bundles this module as one text, `virtual:emulator-worker`.
+ * bundles this module as a single text, `virtual:emulator-worker`.
  */
 import { setFlagsFromString } from 'node:v8'
 import { parentPort } from 'node:worker_threads'
@@ -8,22 +8,21 @@ import { emulate } from '../../domain/emulation/job'
 import { predict } from '../../domain/prediction/predict'
 import type { EmulatorRequest } from '../tools/emulator'
 
-// The emulator's fused multiply-add needs relaxed SIMD. Node 20 supports relaxed SIMD only with
-// this flag.
+// The emulator's fused multiply-add needs relaxed SIMD, which Node 20 supports only with this flag.
 if (process.versions.node.startsWith('20.')) setFlagsFromString('--experimental-wasm-relaxed-simd')
 
 const send = (message: unknown): void =>
   parentPort ? parentPort.postMessage(message) : void process.send!(message)
 
 const onRequest = ({ job, predictOn }: EmulatorRequest): void => {
-  // Numbers are progress, and the last message is the answer.
+  // Messages that are numbers report progress. The last message is the answer.
   send(predictOn ? predict(job, predictOn) : emulate(job, send))
 }
 if (parentPort) parentPort.on('message', onRequest)
 else
   process
     .on('message', ({ job, ...request }: EmulatorRequest) => {
-      // Data from a channel can be unaligned, but the emulator compares words.
+      // Data received from a channel can be unaligned, but the emulator compares aligned words.
       const buffers = job.buffers.map((buffer) => ({
         ...buffer,
         contents: buffer.contents && new Uint8Array(buffer.contents),

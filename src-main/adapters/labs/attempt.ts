@@ -1,7 +1,7 @@
 /**
  * Reads and writes an attempt at a lab. The attempt's folder contains attempt.json (answers and
- * outcome) and lab.cu. It also has session/ if anything was measured, and compute-sanitizer's
- * verdicts if that tool ran. An attempt is written once and never edited.
+ * outcome) and lab.cu. The folder also has session/ if anything was measured, and
+ * compute-sanitizer's verdicts if that tool ran. An attempt is written once and never edited.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ const refuse = (path: string, why: Statement) =>
 
 /**
  * Upgrades and validates a document from the file at `path`. Throws an error with the reason if the
- * document is damaged or has a newer version.
+ * document is damaged or was written by a newer version.
  */
 export function parseAs<T>(
   value: unknown,
@@ -103,7 +103,7 @@ async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** Upgrades an attempt by upgrading its outcome, which contains the version. */
+/** Upgrades an attempt by upgrading its outcome, which contains the schema version. */
 const upgradedAttempt: Upgrade = (value) => {
   const attempt = z.looseObject({ outcome: z.unknown() }).safeParse(value)
   if (!attempt.success) return { refused: message('sessions.noAttempt') }
@@ -133,13 +133,13 @@ export async function readAttempt(folder: string): Promise<LabAttempt> {
 export const readAttemptSource = (folder: string): Promise<string> =>
   readFile(join(folder, files.source), 'utf8')
 
-/** The evidence for judging an attempt's checks. */
+/** Evidence that an attempt's checks are judged by. */
 export interface AttemptEvidence {
   session: Session
   sanitized: SanitizerVerdicts
 }
 
-/** Returns the attempts in a folder by name, oldest first. Skips unreadable attempts. */
+/** Returns the attempts in a folder with their names, oldest first. Skips unreadable attempts. */
 export async function listAttempts(
   folder: string,
 ): Promise<{ id: string; folder: string; attempt: LabAttempt }[]> {

@@ -1,6 +1,6 @@
 /**
- * Stores records of graded submissions, for appeals. A record has all data needed to judge a
- * submission again and get the same row. Each grading has a folder with one JSON file per row.
+ * Stores records of graded submissions, for appeals. From a record, a submission can be judged
+ * again with the same result. Each grading has a folder with one JSON file per row.
  */
 import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -18,20 +18,20 @@ export const gradeRecordVersion = 1
 export const GradeRecord = z.object({
   schema: z.literal(gradeRecordVersion),
   student: z.string(),
-  /** The id of a shipped lab, or the folder of another lab. */
+  /** Id of a shipped lab, or the folder of another lab. */
   lab: z.string(),
-  /** The hash of the lab's files at the time of grading. */
+  /** Hash of the lab's files at the time of grading. */
   labHash: z.string(),
   source: z.string(),
   /** The submitted answers.yaml, or null if there was none. */
   answers: z.string().nullable(),
   target: z.string(),
-  /** The seed of the inputs. */
+  /** Random seed for the inputs. */
   seed: z.number().int(),
   appVersion: z.string(),
-  /** The SHA-256 hash of the judged machine code. Null if the submission did not compile. */
+  /** SHA-256 hash of the judged machine code. Null if the submission did not compile. */
   cubin: z.string().nullable(),
-  /** The launches that the host code described, by problem. */
+  /** Descriptions of the launches by the host code, one per problem. */
   descriptions: z.array(Description),
   row: GradeRow,
 })
@@ -43,7 +43,7 @@ export function newRecordFolder({ labs }: Pick<Folders, 'labs'>, lab: string): s
   return join(labs, 'grades', `${lab}-${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
-/** Returns a file name based on a student's name, which can contain any characters. */
+/** Returns a file name for a student's name, which can contain any characters. */
 const fileName = (student: string): string => student.replace(/[^\w.@+-]+/g, '_').slice(0, 60)
 
 export const recordPath = (folder: string, index: number, student: string): string =>

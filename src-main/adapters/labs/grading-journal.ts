@@ -1,9 +1,9 @@
 /**
  * Stores the rows of an interrupted grading, so that the next grading can resume.
  *
- * The journal is in the cache and has one JSON object per line. The journal's key depends on the
- * graded content and the grading machine. Grading a part of the submissions uses a separate file.
- * Every grading of the same folder reads all these files. A complete grading removes them.
+ * The journal is in the cache and has one JSON object per line. Its key depends on the graded
+ * content and the grading machine. A grading of a part of the submissions uses a separate file.
+ * Every grading of the same folder reads all these files, and a complete grading removes them.
  */
 import { readFile, readdir, appendFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,11 +15,11 @@ import { GradeRow } from '../../domain/labs/grade-row'
 
 const Finished = z.object({ submission: z.string(), row: GradeRow })
 
-/** The values that a row depends on. A grading ignores rows with different values. */
+/** Values that a row depends on. A grading ignores rows that were stored with different values. */
 interface Grading {
-  /** The folder of the submissions. */
+  /** Folder that contains the submissions. */
   folder: string
-  /** Hashes of the lab's content and of the judging program. */
+  /** Hash of the lab's content and of the judging program. */
   lab: string
   program: string
   target: string
@@ -36,11 +36,9 @@ export const submissionHash = (source: string, answers: string | null): string =
     .digest('hex')
 
 interface FinishedRows {
-  /** Returns the student's row for this exact submission, if an earlier grading finished it. */
+  /** Returns the student's row for exactly this submission if an earlier grading finished it. */
   find: (student: string, submission: string) => GradeRow | undefined
-  /**
-   * Adds a row. Ignores an unwritable cache, which only means that the submission is graded again.
-   */
+  /** Adds a row. Ignores write errors, because the only cost is grading the submission again. */
   add: (submission: string, row: GradeRow) => Promise<void>
   /** Removes the rows after all submissions are graded. */
   forget: () => Promise<void>
@@ -50,7 +48,7 @@ const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch {
-    // Skip a line that was truncated when the grader was killed.
+    // Skip a line that was truncated because the grading was killed.
     return null
   }
 }
@@ -85,7 +83,7 @@ export async function openFinishedRows(
     find: (student, submission) => known.get(JSON.stringify([student, submission])),
     async add(submission, row) {
       await quietly(makeFolder(dirname(file)))
-      // Start a new line, because the previous line may be truncated.
+      // Begin with a line break, because the previous line may be truncated.
       await quietly(appendFile(file, `\n${JSON.stringify({ submission, row })}`, { mode: 0o600 }))
     },
     forget: async () => {

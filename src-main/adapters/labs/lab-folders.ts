@@ -1,5 +1,6 @@
 /**
- * Reads labs on disk: <root>/<id>/lab.md with its starter, solution and pictures.
+ * Reads labs on disk. A lab's folder <root>/<id> contains lab.md, its starter, its solution and its
+ * images.
  *
  * A lab is untrusted. Links out of its folder are not followed, and large files are not read.
  */
@@ -36,19 +37,20 @@ export interface LabFolder {
   folder: string
   lab: Lab
   /**
-   * The library with the lab's ladder: the shipped library, or that of a ladder folder inside the
-   * lab.
+   * Library with the lab's ladder, which is the shipped library or the library of a ladder folder
+   * inside the lab.
    */
   catalog: Catalog
   starter: string
   solution: string
-  /** The bytes of each picture, by the path used in the text. */
+  /** Bytes of each image, by the path used in the text. */
   pictures: ReadonlyMap<string, Uint8Array>
   /**
-   * A SHA-256 hash over every file in the folder, in hex. A changed file makes it a different lab.
+   * SHA-256 hash over all files in the folder, in hexadecimal. If a file changes, the lab has to be
+   * trusted again.
    */
   contentHash: string
-  /** The sorted paths of all files, relative to the folder. */
+  /** Sorted paths of all files, relative to the folder. */
   files: string[]
 }
 
@@ -63,8 +65,8 @@ const maxFiles = 100
 const pictureTypes = ['.svg', '.png']
 
 /**
- * Returns the names that a lab may refer to. If the lab has a ladder folder, `path` replaces the id
- * of its only ladder.
+ * Returns the names that a lab may refer to. If the lab contains a ladder folder, `path` replaces
+ * the ladder id.
  */
 const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   ladders: new Map(
@@ -82,7 +84,7 @@ const labReferences = (catalog: Catalog, path?: string): LabReferences => ({
   rungs: new Set(catalog.rungs.keys()),
 })
 
-/** Returns every file in a folder with its size. Links and special files are faults. */
+/** Returns every file in a folder with its size. Reports links and special files as faults. */
 async function survey(
   folder: string,
   shown: string,
@@ -140,13 +142,13 @@ interface ReadLab {
 interface LabLadder {
   catalog: Catalog
   references: LabReferences
-  /** The reasons the ladder folder cannot be used, as sentences. */
+  /** Reasons that the ladder folder cannot be used. */
   faults: string[]
 }
 
 /**
- * Reads the library of a lab's ladder. The ladder folder is shown, trusted and hashed as part of
- * the lab.
+ * Reads the library for a lab's ladder. A ladder folder inside the lab is shown, trusted and hashed
+ * as part of the lab.
  */
 async function readLadderOf(
   folder: string,
@@ -168,7 +170,7 @@ async function readLadderOf(
   }
 }
 
-/** Returns the library in which the lab's task has the inputs that the lab requires. */
+/** Returns a copy of the library in which the lab's task has the inputs that the lab specifies. */
 function withLabInputs(catalog: Catalog, lab: LabFile): Catalog {
   const ladder = catalog.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   const task = ladder && catalog.tasks.get(ladder.task)
@@ -199,7 +201,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
     ])
   if (!files.includes(labFile))
     return fail(
-      // The survey was aborted, or the file was already rejected.
+      // Stop if the survey was aborted or the file was already rejected.
       faults.some((fault) => fault.file === file || fault.file === id)
         ? []
         : [{ file, line: null, message: `The folder has no ${labFile}.` }],
@@ -209,7 +211,7 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
   const text = readLabText(asText(bytes.get(labFile)!))
   const ladder = await readLadderOf(folder, text, shipped)
   const parsed = parseLab(text, file, ladder.references)
-  // A rejected file already has a fault.
+  // Don't report a rejected file as missing, because it already has a fault.
   const there = [...files, ...faults.map((fault) => posix.relative(id, fault.file))]
   const missing = [
     ...ladder.faults.map((message) => ({ file, line: parsed.ladderLine, message })),
@@ -247,8 +249,8 @@ async function readOne(folder: string, shipped: Catalog): Promise<ReadLab> {
 }
 
 /**
- * Reads a folder of labs, or a single lab. A prerequisite can be one of these labs or in `known`.
- * Throws if the folder is unreadable. Other problems are listed in `faults`.
+ * Reads a folder of labs, or a single lab. A prerequisite must be one of these labs or in `known`.
+ * Throws an error if the folder is unreadable. Other problems are listed in `faults`.
  */
 export async function readLabs(
   folder: string,
@@ -284,11 +286,12 @@ export async function readLabs(
   const fail = (id: string, message: string): void => {
     faults.push({ file: `${id}/${labFile}`, line: lines.get(id) ?? null, message })
   }
-  // An unreadable prerequisite is a fault of the prerequisite, not of the labs that require it.
+  // An unreadable prerequisite has its own fault, so do not report a fault for the labs that
+  // require it.
   const present = new Set([...all.keys(), ...folders.map((path) => basename(path))])
   for (const { id, lab } of labs)
     for (const need of lab.needs.labs)
-      // A single lab may require labs that are not present.
+      // A single lab may require labs that are not in the folder.
       if (!present.has(need) && !single)
         fail(id, `It requires the lab ${need}, which does not exist.`)
   const cycle = findCycle(new Map([...all].map(([id, { needs }]) => [id, needs.labs])))
@@ -296,7 +299,7 @@ export async function readLabs(
   return { labs: labs.sort((a, b) => a.lab.order - b.lab.order), faults }
 }
 
-/** Reads the single lab of a folder. Throws all its faults as one error. */
+/** Reads a folder that contains a single lab. Throws one error that lists all faults. */
 export async function readLab(folder: string, catalog: Catalog): Promise<LabFolder> {
   const { labs, faults } = await readLabs(folder, catalog)
   if (faults.length > 0)

@@ -1,4 +1,6 @@
-/** Stores a student's work on a lab: draft, answers, viewed hints, and every attempt. */
+/**
+ * Stores a student's work on a lab: the draft, the answers, the viewed hints, and every attempt.
+ */
 import { join } from 'node:path'
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
@@ -8,35 +10,38 @@ import { LabAnswers, noAnswers } from '../../domain/labs/outcome'
 
 export const LabProgress = z.object({
   draft: z.string().nullable().default(null),
-  /** The time when the draft was saved. */
+  /** Time when the draft was saved. */
   draftAt: z.string().nullable().default(null),
   answers: LabAnswers.default(noAnswers),
   hintsShown: z.number().int().default(0),
   solutionAsked: z.number().int().default(0),
-  /** The time of the last reset. Earlier attempts do not count. */
+  /** Time of the last reset. Earlier attempts are ignored. */
   since: z.string().default(''),
 })
 
 export type LabProgress = z.infer<typeof LabProgress>
 
 /**
- * Returns a lab's progress folder. `key` is the lab's ref, which is converted to a valid folder
- * name.
+ * Returns the folder of a lab's progress. `key` is the lab's ref, which is converted to a valid
+ * folder name.
  */
 const progressDir = ({ labs }: Folders, key: string): string => join(labs, key.replace(':', '-'))
 
 export const attemptsDir = (folders: Folders, key: string): string =>
   join(progressDir(folders, key), 'attempts')
 
-/** Returns the path of a new folder such as `20261121-030507-1a2b`. Folder names sort by time. */
+/**
+ * Returns the path for a new folder, such as `20261121-030507-1a2b`. Sorting the names sorts the
+ * folders by time.
+ */
 export function newAttemptFolder(folders: Folders, key: string): string {
   const stamp = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-')
   return join(attemptsDir(folders, key), `${stamp}-${randomBytes(2).toString('hex')}`)
 }
 
 /**
- * Returns the progress file. A damaged file is replaced. The attempts are stored separately,
- * because they are more important.
+ * Returns a handle for the progress file. A damaged file is replaced. The attempts are more
+ * important, so they are stored separately.
  */
 const progressFile = (folders: Folders, key: string): JsonFile<LabProgress> =>
   jsonFile(join(progressDir(folders, key), 'progress.json'), LabProgress, LabProgress.parse({}))

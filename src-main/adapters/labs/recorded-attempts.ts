@@ -1,8 +1,8 @@
 /**
- * Reads shipped lab attempts in the recordings' `labs/` folder.
+ * Reads the shipped lab attempts in the `labs/` folder of the recordings.
  *
- * `attempts.jsonl` has one named row per attempt. Adjacent files store the session under the same
- * name (disk/shared-sessions.ts).
+ * `attempts.jsonl` has one named row per attempt. Files in the same folder store the session under
+ * the same name (disk/shared-sessions.ts).
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,23 +23,23 @@ export const recordedLabs = (recordings: string): string => join(recordings, 'la
 export const attemptListFile = (recordings: string): string =>
   join(recordedLabs(recordings), 'attempts.jsonl')
 
-/** The pattern rejects names that would lead out of the folder. */
+/** The pattern rejects names that could lead out of the folder. */
 const Row = z.looseObject({ name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/) })
 
 export type AttemptRow = z.infer<typeof Row>
 
 export interface RecordedAttempt {
   name: string
-  /** The folder path that identifies the session. */
+  /** Folder path that identifies the session. */
   folder: string
   row: AttemptRow
-  /** The file and row number, for messages. */
+  /** File and row number, for messages. */
   place: string
 }
 
 /**
- * Returns attempts by name. Throws if a row is damaged. A row's content is validated only when
- * used.
+ * Returns attempts by name. Throws an error if a row is damaged. The content of a row is validated
+ * only when it is used.
  */
 export async function listRecordedAttempts(recordings: string): Promise<RecordedAttempt[]> {
   const file = attemptListFile(recordings)

@@ -1,6 +1,6 @@
-/** Paths of submissions, which can contain any bytes. */
+/** Represents paths of submissions, which can contain any bytes. */
 
-/** A path: a string if it is valid UTF-8, or else bytes. */
+/** A path, as a string if it is valid UTF-8, or otherwise as bytes. */
 export type Path = string | Buffer
 
 export const below = (folder: Path, name: Buffer): Buffer =>

@@ -1,5 +1,5 @@
 /**
- * Finds submissions in a folder. Each student has a .cu file or a folder.
+ * Finds the submissions in a folder. Each student has a .cu file or a folder.
  *
  * A student's folder contains lab.cu or exactly one .cu file.
  */
@@ -12,11 +12,14 @@ import { below, type Path, submissionFile } from './submission-path'
 
 export interface FoundSubmission {
   /**
-   * The student's name on one line. Invalid UTF-8 and control characters are escaped, as in
+   * Name of the student on one line. Invalid UTF-8 and control characters are escaped, as in
    * `\\xff`.
    */
   student: string
-  /** The submitted file, or null if there is none. `reason` then explains why. */
+  /**
+   * The submitted file, or null if there is no usable file. In that case, `reason` contains the
+   * explanation.
+   */
   file: Path | null
   reason: Statement | null
 }

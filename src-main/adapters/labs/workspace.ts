@@ -1,4 +1,4 @@
-/** Handles a student's files: the starting folder of a lab, and the submission. */
+/** Handles a student's files: the starter folder of a lab, and the submission. */
 import { lstat, readFile, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { inputError } from '../../domain/errors'
@@ -10,10 +10,13 @@ import { nameText } from '../disk/names'
 import type { LabFolder } from './lab-folders'
 import { below, type Path, submissionFile, answersFile } from './submission-path'
 const maxBytes = 1024 * 1024
-/** The maximum size of the answers, enough for several lines per prediction and question. */
+/**
+ * Maximum size of the answer file in bytes, with room for several lines per prediction and
+ * question.
+ */
 const maxAnswerBytes = 64 * 1024
 
-/** Reads a student's text file. Throws unless it is a regular file of reasonable size. */
+/** Reads a student's text file. Throws an error unless it is a regular file of reasonable size. */
 async function readOwn(at: Path, most = maxBytes): Promise<string> {
   const path = typeof at === 'string' ? at : nameText(at)
   let found
@@ -44,7 +47,7 @@ async function readOwn(at: Path, most = maxBytes): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-/** Reads the code and the adjacent answer file, as submitted and unparsed. */
+/** Reads the code and the answer file next to it, as submitted and unparsed. */
 export async function readHandedIn(
   file: Path,
 ): Promise<{ source: string; answers: string | null }> {
@@ -61,10 +64,7 @@ interface Submission {
   answers: LabAnswers
 }
 
-/**
- * Reads the code and the answers. The answers are in the given file, or else in answers.yaml next
- * to the code.
- */
+/** Reads the code and the answers. By default, the answers are in answers.yaml next to the code. */
 export async function readSubmission(
   file: string,
   lab: Lab,
@@ -94,7 +94,7 @@ const readme = ({ lab, id }: LabFolder): string =>
     '',
   ].join('\n\n')
 
-/** Writes a student's starting files to a folder. Never overwrites files. */
+/** Writes the starter files for a student to a folder. Never overwrites files. */
 export async function startLab(lab: LabFolder, folder: string): Promise<string[]> {
   const texts: [string, string | Uint8Array][] = [
     [submissionFile, lab.starter],

@@ -1,4 +1,4 @@
-/** The machine that this program runs on. */
+/** Represents the machine that this program runs on. */
 import { readFile } from 'node:fs/promises'
 import { diskBuildCache } from '../disk/build-cache'
 import { assets } from '../catalog/assets'
@@ -24,7 +24,7 @@ export function localMachine(): HostMachine {
   }
 }
 
-/** Returns the setup that every host uses. */
+/** Returns the setup for all hosts. */
 export const setUp: SetUp = async () => {
   const own = await assets()
   const machine = localMachine()

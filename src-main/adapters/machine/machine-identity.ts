@@ -1,4 +1,4 @@
-/** Names that identify this machine and its user. Reports must not contain them. */
+/** Collects names that identify this machine and its user. Reports must not contain these names. */
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 
 export interface Privates {
@@ -13,7 +13,7 @@ export function machinePrivates(): Privates {
   try {
     user = userInfo().username
   } catch {
-    // A container can run with a user id that has no name.
+    // In a container, the user id may not have a user name.
   }
   return { folders: [homedir(), tmpdir()], words: [name, short, user] }
 }

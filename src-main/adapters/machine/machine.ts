@@ -1,5 +1,6 @@
 /**
- * A machine that rungs are built and run on: this machine, or a recording of another.
+ * A machine that builds and runs rungs, which is the local machine or a recording of another
+ * machine.
  *
  * All access to programs, build results and files uses this interface.
  */
@@ -9,14 +10,14 @@ import type { PathAlias } from '../tools/raw-files'
 import type { RawRecorder, Toolbox } from '../tools/toolbox'
 
 export interface Machine {
-  /** The machine's name, or `local`. */
+  /** Name of the machine, or `local`. */
   readonly name: string
-  /** Returns the machine's programs. The programs' output is passed to the recorder. */
+  /** Returns the machine's programs. The recorder receives the programs' output. */
   toolbox(recorder: RawRecorder | null): Toolbox
   /** The machine's build cache. */
   readonly cache: BuildCache
   /**
-   * Folders of the machine with the placeholders that replace them in stored text. Longer paths
+   * Folders of the machine, each with the placeholder that replaces it in stored text. Longer paths
    * come first.
    */
   readonly aliases: readonly PathAlias[]
@@ -27,11 +28,11 @@ export interface Machine {
   variable(name: string): string | null
 }
 
-/** The folders in which a host stores user files. */
+/** Folders in which a host stores user files. */
 export interface Folders {
   home: string
   config: string
-  /** The cache folder, which may be deleted at any time. */
+  /** Cache folder. Users may delete it at any time. */
   cache: string
   sessions: string
   drafts: string
@@ -40,19 +41,19 @@ export interface Folders {
   labs: string
 }
 
-/** The machine that a host runs on, with the user's folders. */
+/** A machine that a host runs on, with the user's folders. */
 export interface HostMachine extends Machine {
   readonly folders: Folders
 }
 
-/** The program's files and the host's machine. A host creates one Setup and passes it down. */
+/** The program's files and the host's machine. Each host creates one Setup and passes it down. */
 export interface Setup {
   assets: Assets
   machine: HostMachine
 }
 
 /**
- * Returns the setup. A command calls this when it first needs the setup, because finding the files
- * may unpack them.
+ * Returns the setup. Commands call this function only when they need the setup, because locating
+ * the files may unpack them first.
  */
 export type SetUp = () => Promise<Setup>

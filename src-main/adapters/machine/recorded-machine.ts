@@ -1,5 +1,5 @@
 /**
- * The machine of a recording. The machine's tools replay their recorded output. A recorded machine
+ * Represents the machine of a recording. Its tools replay their recorded output. A recorded machine
  * has no disk.
  */
 import { emptyBuildCache } from '../disk/build-cache'

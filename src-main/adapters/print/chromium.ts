@@ -1,4 +1,7 @@
-/** Runs the local Chromium or Chrome in headless mode, to print documents and render drawings. */
+/**
+ * Runs the locally installed Chromium or Chrome in headless mode, to print documents and draw
+ * charts.
+ */
 import { access, constants, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { homedir, tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
@@ -13,27 +16,27 @@ import { placesInPdf, stablePdf } from '../../parsers/report/pdf'
 
 export interface PrintOptions {
   /**
-   * Whether to print only to locate headings. A draft omits tags and outline, which take half of
-   * the time.
+   * Whether to print only to locate the headings. A draft omits tags and the outline, which take
+   * half of the time.
    */
   draft?: boolean
 }
 
 /**
- * Prints an HTML document as a PDF, without running scripts. The PDF has tags and an outline unless
- * it is a draft.
+ * Prints an HTML document as a PDF without running scripts. Unless it is a draft, the PDF has tags
+ * and an outline.
  */
 export type PdfPrinter = (html: string, options?: PrintOptions) => Promise<Uint8Array>
 
 export { placesInPdf, stablePdf }
 
 const names = [
-  // Debian's package of Chromium without a window, for servers.
+  // Debian's package of Chromium without a GUI, for servers.
   'chromium-headless-shell',
   ...['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable', 'chrome'],
 ]
 
-/** Returns install locations outside PATH. `KERNEL_LADDER_PATH_ONLY=1` disables them. */
+/** Returns install locations that may not be in PATH. `KERNEL_LADDER_PATH_ONLY=1` disables them. */
 function usualPlaces(): string[] {
   const { env, platform } = process
   if (env.KERNEL_LADDER_PATH_ONLY === '1') return []
@@ -53,8 +56,8 @@ function usualPlaces(): string[] {
 }
 
 /**
- * Returns the browser's path. Tries the user's choice first, then PATH, then the usual locations.
- * Returns null if none exists.
+ * Returns the browser's path. Tries the user's choice first, then PATH, and then the usual
+ * locations. Returns null if no browser is found.
  */
 async function findChromium(): Promise<string | null> {
   const {
@@ -74,28 +77,28 @@ async function findChromium(): Promise<string | null> {
       () => false,
     )
     if (isExecutable) return file
-    // Never silently skip an executable that the user chose.
+    // If the user chose an executable that does not work, report that instead of using another one.
     if (file === own)
       throw missingError(message('reports.notExecutable', { file }), message('reports.nameBrowser'))
   }
   return null
 }
 
-/** The time limit of printing. A report of hundreds of pages takes a few seconds. */
+/** Time limit for printing, in milliseconds. A report of hundreds of pages takes a few seconds. */
 const timeoutMs = 120_000
 
 interface Work {
-  /** The document's file name. */
+  /** File name of the document. */
   input: string
-  /** The output's file name, or null if the output goes to stdout. */
+  /** File name of the output, or null if the output goes to stdout. */
   output: string | null
   text: string
   /**
-   * The bytes at the end of a complete file. On a full disk, the browser silently leaves a partial
-   * file.
+   * Last bytes of a complete file. On a full disk, the browser leaves a partial file without
+   * reporting an error.
    */
   ending?: string
-  /** The fragment of the document's address. */
+  /** Fragment of the document's URL. */
   hash?: string
 }
 
@@ -123,7 +126,7 @@ async function run(
         '--disable-background-networking',
         '--disable-extensions',
         '--no-first-run',
-        // Use a separate profile, because the user's profile is private and may be in use.
+        // Use a separate profile, because the user's profile is private and may be locked.
         `--user-data-dir=${join(dir, 'profile')}`,
         // Chromium's sandbox does not work for root. The document has no scripts, so the sandbox is
         // not needed.
@@ -169,8 +172,8 @@ function failed(program: string, what: string, result: ProcessResult): KernelLad
 }
 
 /**
- * Prints an HTML document as a PDF, without running scripts. The PDF has tags and an outline unless
- * it is a draft.
+ * Prints an HTML document as a PDF without running scripts. Unless it is a draft, the PDF has tags
+ * and an outline.
  */
 export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
   run('PDF', { input: 'report.html', output: 'report.pdf', ending: '%%EOF', text: html }, (out) => [
@@ -179,7 +182,7 @@ export const printPdf: PdfPrinter = (html, { draft = false } = {}) =>
     draft ? '--disable-pdf-tagging' : '--generate-pdf-document-outline',
   ])
 
-/** The resolution of a printed picture, in dpi. */
+/** Resolution of a printed image in dpi. */
 const dotsPerInch = 300
 
 /** Renders an SVG as a PNG for print. The size is in CSS pixels. */
@@ -204,19 +207,22 @@ export const drawPng = (
   )
 
 /**
- * The limit of the browser's virtual clock, in milliseconds, which skips idle time. A page needs
- * less.
+ * Limit of the browser's virtual clock in milliseconds. The clock skips idle time. Pages need less
+ * than this limit.
  */
 const patienceMs = 20_000
 
-/** Draws these charts in a page of this program. The page's policy allows only its own scripts. */
+/**
+ * Draws charts on a page of this program. The page's content security policy allows only the page's
+ * own scripts.
+ */
 export type PageDrawer = (html: string, words: readonly string[]) => Promise<DrawnPage>
 
 export const drawInPage: PageDrawer = async (html, words) => {
   const hash = drawingAddress(words)
   const work = { input: 'report.html', output: null, text: html, hash }
   const dom = await run('picture', work, () => [
-    // Use one language, so that text in a picture does not depend on the user's language.
+    // Use a fixed language, so that text in an image does not depend on the user's language.
     '--lang=en-US',
     `--virtual-time-budget=${patienceMs}`,
     '--dump-dom',

@@ -1,4 +1,4 @@
-/** Provides the one-file program, and Node for machines without it. */
+/** Provides the one-file program, and Node for machines without Node. */
 import { existsSync } from 'node:fs'
 import { readFile, realpath } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -6,7 +6,7 @@ import { missingError } from '../../domain/errors'
 import { sha256 } from '../disk/build-cache'
 
 interface AgentFile {
-  /** The first 16 digits of the content's SHA-256 hash. */
+  /** First 16 digits of the content's SHA-256 hash. */
   hash: string
   bytes: Buffer
 }
@@ -14,8 +14,8 @@ interface AgentFile {
 const bundleName = 'kernel-ladder.mjs'
 
 /**
- * Returns the path in this module's folder or the nearest folder above it. Returns null if no file
- * exists.
+ * Returns the path of a file in this module's folder or in the nearest folder above it. Returns
+ * null if no file exists.
  */
 function above(path: string): string | null {
   for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
@@ -29,7 +29,9 @@ async function fileOf(path: string): Promise<AgentFile> {
   return { hash: sha256(bytes).slice(0, 16), bytes }
 }
 
-/** Returns the one-file program: the running program, or the one built in this checkout. */
+/**
+ * Returns the one-file program, which is the running program or the file built in this checkout.
+ */
 export async function agentProgram(): Promise<AgentFile> {
   const running =
     process.argv[1] === undefined ? '' : await realpath(process.argv[1]).catch(() => '')
@@ -42,12 +44,12 @@ export async function agentProgram(): Promise<AgentFile> {
   return fileOf(path)
 }
 
-/** Node's architecture names by the output of `uname -m`. */
+/** Maps the output of `uname -m` to Node's architecture name. */
 const architectures: Record<string, string> = { x86_64: 'x64', aarch64: 'arm64', arm64: 'arm64' }
 
 /**
- * Returns Node for Linux on this architecture: the running Node, if it matches. The other machine
- * never downloads Node.
+ * Returns Node for Linux on the given architecture. Uses the running Node if its architecture
+ * matches. The remote machine never downloads Node itself.
  */
 export async function nodeFor(name: string, machine: string): Promise<AgentFile> {
   const fits =

@@ -1,9 +1,9 @@
 /**
- * Handles ncu's report of a session that ran on another machine.
+ * Handles the ncu report of a session that ran on a remote machine.
  *
- * The report can be larger than the rest of the session, and only Nsight Compute needs it. The
- * report therefore stays on the other machine under its hash, with a note in the session. The
- * report is fetched on request. An interrupted fetch can be resumed.
+ * The report can be larger than the rest of the session and is needed only for Nsight Compute. The
+ * report therefore stays on the remote machine under its hash, with a note in the session. The
+ * report is downloaded on request, and an interrupted download can be resumed.
  */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -22,9 +22,9 @@ export const keptReportFile = 'report-there.json'
 
 export const KeptReport = z.object({
   schema: z.literal(1),
-  /** The machine's name in machines.yaml. */
+  /** Name of the machine in machines.yaml. */
   machine: z.string(),
-  /** The absolute path on the machine. */
+  /** Absolute path on the machine. */
   path: z.string(),
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   bytes: z.number().int().nonnegative(),
@@ -32,8 +32,8 @@ export const KeptReport = z.object({
 export type KeptReport = z.infer<typeof KeptReport>
 
 /**
- * Links the report of a job's session into a folder that outlives the job. Returns null if the
- * session has no report.
+ * Links the report of a job's session into a folder that is kept after the job is removed. Returns
+ * null if the session has no report.
  */
 export async function keepReport(
   shell: Shell,
@@ -63,7 +63,7 @@ export async function keepReport(
   })
 }
 
-/** Reads the note in a session's folder. Returns null if the folder has no note. */
+/** Reads the note in a session's folder. Returns null if there is no note. */
 export async function readKeptReport(folder: string): Promise<KeptReport | null> {
   try {
     return KeptReport.parse(JSON.parse(await readFile(join(folder, keptReportFile), 'utf8')))
@@ -80,7 +80,7 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   )
 
-/** Returns the number of bytes fetched so far. */
+/** Returns the number of bytes downloaded so far. */
 export const fetchedBytes = (folder: string): Promise<number> => sizeOf(partOf(folder))
 
 const hashOf = async (path: string): Promise<string> => {
@@ -89,12 +89,12 @@ const hashOf = async (path: string): Promise<string> => {
   return hash.digest('hex')
 }
 
-/** The number of bytes to buffer in memory before writing. */
+/** Number of bytes to buffer in memory before writing. */
 const flushBytes = 256 * 1024
 
 /**
  * Appends the missing bytes of the report to the local partial file. Returns `lost` if the
- * connection ended early. Throws if the remote report is missing or has changed.
+ * connection ended early. Throws an error if the remote report is missing or has changed.
  */
 export async function fetchReport(
   shell: Shell,
@@ -167,7 +167,7 @@ async function fetchRest(
       },
       signal,
     })
-    // Even a partial line contains valid bytes of the report.
+    // Even an incomplete line contains valid bytes of the report.
     flush()
     await work.catch((error: unknown) => {
       throw diskError(error, part, 'write')

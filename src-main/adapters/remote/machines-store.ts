@@ -1,6 +1,6 @@
 /**
- * Reads and writes the user's machines.yaml. The file is read every time, because users also edit
- * it.
+ * Reads and writes the user's machines.yaml. The file is read on every access, because users also
+ * edit it.
  */
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -27,7 +27,7 @@ export async function readMachines(config: string): Promise<MachinesFile['machin
 }
 
 /**
- * Sets one machine, or removes the machine if `entry` is null. The rest of the file stays
+ * Adds or replaces one machine, or removes it if `entry` is null. The rest of the file stays
  * unchanged.
  */
 export async function writeMachine(

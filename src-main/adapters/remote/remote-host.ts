@@ -1,6 +1,7 @@
 /**
- * Works on another machine through shell scripts: probes the machine, sends files by hash, and
- * fetches a job's results. Files are staged, verified and renamed.
+ * Works on a remote machine through shell scripts. Probes the machine, sends files by hash, and
+ * fetches a job's results. Files are first written under temporary names, verified and then
+ * renamed.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, stat } from 'node:fs/promises'
@@ -16,22 +17,22 @@ import { quoted, type Shell, type ShellResult } from './ssh'
 export interface RemoteFacts {
   os: string
   arch: string
-  /** The absolute path of the folder for agents, ladders and jobs. */
+  /** Absolute path of the folder for agents, ladders and jobs. */
   root: string
-  /** The path of a recent Node, or null if the machine has none. */
+  /** Path of a recent Node, or null if the machine has none. */
   node: string | null
   freeKiB: number | null
-  /** The lead of the remote clock over the local clock, in seconds. */
+  /** Seconds that the remote clock is ahead of the local clock. */
   clockAhead: number
 }
 
 export interface RemoteFile {
-  /** The relative path, with `/`. */
+  /** Relative path, with `/` as the separator. */
   path: string
   bytes: Uint8Array
 }
 
-/** The user's shell commands to run before and after a run. */
+/** Shell commands that the user configured to run before and after a run. */
 export interface Around {
   before: readonly string[]
   after: readonly string[]
@@ -50,17 +51,17 @@ const failed = (shell: Shell, what: string, { lines, stderr }: ShellResult): Ker
       )
 }
 
-/** Limits of answers, which are lists and short texts. */
+/** Limits for responses, which are lists and short texts. */
 const answerLimits = { timeoutMs: 15 * 60_000, outputLimit: 32 * 2 ** 20 }
 /**
- * The maximum silence in milliseconds. A script that receives data over a slow connection may be
- * silent for minutes. Other scripts answer soon.
+ * Maximum time without output, in milliseconds. A script that receives data over a slow connection
+ * may be silent for minutes. Other scripts respond soon.
  */
 const silenceMs = 60_000
 
 /**
- * Runs a script to completion and returns its lines. Throws if the connection is lost or the script
- * fails.
+ * Runs a script to completion and returns its output lines. Throws an error if the connection is
+ * lost or the script fails.
  */
 export async function answer(
   shell: Shell,
@@ -91,10 +92,10 @@ const isNewEnough = (version: string): boolean => {
 }
 
 /**
- * Probes a machine. The user's commands before and after a run also run around the probe. The first
- * commands may set the root folder, and the last ones resume paused services.
+ * Probes a machine. The user's commands before and after a run also run before and after the probe.
+ * The first commands may set the root folder, and the last commands may resume paused services.
  *
- * Throws if the machine does not run Linux or its home folder is not writable.
+ * Throws an error if the machine does not run Linux or its home folder is not writable.
  */
 export async function lookAt(
   shell: Shell,
@@ -136,7 +137,7 @@ export async function lookAt(
 
 /**
  * Sends a file unless the machine already has it, and returns the remote path. `place` is relative
- * to the root and identifies the content.
+ * to the root and unique to the content.
  */
 export async function sendFile(
   shell: Shell,
@@ -179,7 +180,7 @@ export async function sendFolder(
   files: readonly RemoteFile[],
   signal?: AbortSignal,
 ): Promise<string> {
-  // The last part of the path is the ladder's name in messages.
+  // The last part of the path is the ladder's name in error messages.
   const path = `${root}/ladders/${contentHash(files)}/${name.replaceAll(/[^\w.-]/g, '_')}`
   const there = await answer(
     shell,
@@ -201,7 +202,8 @@ export async function sendFolder(
 }
 
 /**
- * Sends the ladder's current files unless the machine already has them. Returns the remote folder.
+ * Sends the ladder's current files unless the machine already has them. Returns the path of the
+ * remote folder.
  */
 export async function sendLadder(
   shell: Shell,
@@ -217,7 +219,8 @@ export async function sendLadder(
 const mostBytes = 256 * 2 ** 20
 
 /**
- * Sends all files in a folder and its subfolders, except links. Throws if the files are too large.
+ * Sends all files in a folder and its subfolders, except links. Throws an error if the files are
+ * too large.
  */
 export async function sendTree(
   shell: Shell,
@@ -240,7 +243,7 @@ export async function sendTree(
 }
 
 /**
- * Fetches all files in a folder and its subfolders except those named `leave`. Small files come
+ * Fetches all files in a folder and its subfolders, except those named `leave`. Small files come
  * first, and every file is verified.
  */
 export async function fetchFolder(

@@ -1,13 +1,13 @@
 /**
- * Runs jobs on another machine through shell scripts. Starts a job in a separate process group and
- * reads its events from any byte offset. Also stops jobs and finds leftover jobs.
+ * Runs jobs on a remote machine through shell scripts. Starts a job in a separate process group and
+ * reads its events from any byte offset. Also stops jobs and finds jobs of earlier runs.
  */
 import type { Statement } from '../../domain/messages/message'
 import { answer, type Around, type RemoteFacts } from './remote-host'
 import { quoted, type Shell } from './ssh'
 
 export interface JobPlace {
-  /** The job's folder as an absolute remote path. */
+  /** Absolute remote path of the job's folder. */
   folder: string
 }
 
@@ -19,9 +19,9 @@ export interface StartJob extends Around {
 }
 
 /**
- * Returns the script of a job: the commands before the run, the program, and the commands after the
- * run. A restarted job begins a new line before it appends. An array task has separate files, whose
- * names end with its number.
+ * Returns the script of a job, which runs the commands before the run, the program, and the
+ * commands after the run. A restarted job begins a new line before it appends output. The files of
+ * an array task are separate, and their names end with the task's number.
  */
 const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): string =>
   [
@@ -36,16 +36,17 @@ const jobScript = ({ node, agent, before, after }: Omit<StartJob, 'job'>): strin
     '[ ! -f stop ] || exit 1',
     `${quoted(node)} ${quoted(agent)} __agent job.json "events$t" </dev/null >"stdout$t" 2>>"stderr$t" &`,
     'child=$!; echo "$child" > "pid.part$t" && mv "pid.part$t" "pid$t"',
-    // A signal interrupts the first wait, but the program still needs time to save.
+    // A signal interrupts the first wait, but the program still needs time to save its results.
     'wait "$child"; code=$?; while kill -0 "$child" 2>/dev/null; do wait "$child"; code=$?; done',
     ...after.map((command) => `{ ${command}\n}`),
-    // Leave no completion mark if the user did not stop the job, so that the job can be restarted.
+    // Leave no completion mark if the stop did not come from the user, so that the job can be
+    // restarted.
     '[ -n "$told" ] && [ ! -f stop ] || touch "done$t"; exit "$code"',
     '',
   ].join('\n')
 
 /**
- * Writes the job's files into a new folder and runs the script `then` in that folder. Returns the
+ * Writes the job's files to a new folder and runs the script `then` in that folder. Returns the
  * output lines of `then`.
  */
 export async function placeJob(
@@ -67,7 +68,7 @@ export async function placeJob(
   return { place: { folder }, lines }
 }
 
-/** Shell code that detects whether a job is running. `sh` runs the code in the job's folder. */
+/** Shell code that detects whether a job is running. `sh` executes the code in the job's folder. */
 export interface Watch {
   /** Code that runs once, at the start. */
   first?: string
@@ -78,19 +79,19 @@ export interface Watch {
   each: string
   /** Code that runs once, at the end. */
   last?: string
-  /** The pause between two reads, in seconds. */
+  /** Pause between two reads, in seconds. */
   pause: string
 }
 
 interface Followed {
   /**
-   * How following the job ended. `ended` means that the job has ended and all its lines have
-   * arrived.
+   * How following the job ended. `ended` means that the job has ended and all its lines were
+   * received.
    */
   outcome: 'ended' | 'lost' | 'cancelled'
-  /** The byte offset to resume from after a lost connection. */
+  /** Byte offset for resuming after a lost connection. */
   offset: number
-  /** The reason an ended job could not start, and its program's other output. */
+  /** Reason that an ended job could not start, and other output of its program. */
   lines: string[]
 }
 
@@ -101,8 +102,8 @@ interface Follower {
 }
 
 /**
- * Forwards the lines of a job's events from an offset, until the job ends or the connection is
- * lost.
+ * Forwards a job's event lines, starting at a byte offset. Stops when the job ends or the
+ * connection is lost.
  */
 export async function follow(
   shell: Shell,
@@ -113,7 +114,7 @@ export async function follow(
   signal: AbortSignal,
 ): Promise<Followed> {
   let at = offset
-  /** The length of incomplete lines. A lost connection or a killed job leaves such lines. */
+  /** Length of incomplete lines in bytes. A lost connection or a killed job leaves such lines. */
   let torn = 0
   const lines: string[] = []
   const result = await shell.run({
@@ -150,7 +151,7 @@ export async function follow(
         torn += Buffer.byteLength(line) + 1
         return
       }
-      // Count the preceding incomplete lines too, because the file contains them.
+      // Include the preceding incomplete lines, because the file contains them.
       at += torn + Buffer.byteLength(line) + 1
       torn = 0
       onLine(value)
@@ -162,28 +163,32 @@ export async function follow(
   return { outcome, offset: at, lines }
 }
 
-/** A started job, either detached or in a queue. */
+/** A started job, which is either detached or in a queue. */
 export interface StartedJob {
   place: JobPlace
-  /** The job's number in the scheduler's queue, or null without a scheduler. */
+  /** Job number in the scheduler's queue, or null without a scheduler. */
   number: string | null
   follow(offset: number, follower: Follower, signal: AbortSignal): Promise<Followed>
-  /** Asks the program to stop and save. With `force`, kills everything that the program started. */
+  /**
+   * Asks the program to save its results and stop. With `force`, kills all processes that the
+   * program started.
+   */
   stop(force: boolean): Promise<unknown>
   /** Returns the scheduler's explanation for an ended job, or null if there is none. */
   ending(): { early: boolean; statement: Statement } | null
 }
 
 /**
- * Shell code that tests whether the job's process group exists. The test fails after a reboot, even
- * if the group's number is in use again. The code uses `kill -s`, because dash rejects a negative
- * number after `kill -0 --`.
+ * Shell code that tests whether the job's process group exists. After a reboot, the test fails even
+ * if another process group has the same number. The code uses `kill -s`, because dash rejects a
+ * negative number after `kill -0 --`.
  */
 const groupLives =
   '[ "$(cat boot 2>/dev/null)" = "$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)" ] && kill -s 0 -- "-$(cat group)" 2>/dev/null && a=1'
 
 /**
- * Returns a job that runs in a separate process group. This call or an earlier one started the job.
+ * Returns a handle for a job in a separate process group. The job was started by this call or an
+ * earlier one.
  */
 export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   place,
@@ -201,7 +206,7 @@ export const detachedJob = (shell: Shell, place: JobPlace): StartedJob => ({
   ending: () => null,
 })
 
-/** Starts a job that survives a hang-up. */
+/** Starts a job that continues after the connection ends. */
 export async function startDetached(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -216,12 +221,12 @@ export async function startDetached(
   return detachedJob(shell, place)
 }
 
-/** A job whose folder still exists. */
+/** A job whose folder still exists on the machine. */
 export interface FoundJob {
   id: string
-  /** The job's state. An `ended` job has all its results. A `gone` job does not. */
+  /** State of the job. An `ended` job has all results. A `gone` job ended without all results. */
   state: 'running' | 'ended' | 'gone'
-  /** The output of sbatch, or null for a job without Slurm. */
+  /** Output of sbatch, or null for a job without Slurm. */
   submission: string[] | null
   /** The job's JSON document. */
   job: string

@@ -1,7 +1,7 @@
 /**
  * Runs a Slurm job array: one program on many GPUs, with the task's number in its arguments.
  *
- * A task counts as finished only if its last line says so. The queue explains why other tasks are
+ * A task is finished only if it wrote a completion line. The queue explains why other tasks are
  * waiting.
  */
 import { parseQueueLine, stateOf, type QueueLine } from '../../domain/remote/slurm-job'
@@ -16,18 +16,18 @@ export interface ArrayProgress {
   tasks: number
   done: number
   running: number
-  /** The number of waiting or held tasks, with the reasons. */
+  /** Number of waiting or held tasks, with the reasons. */
   waiting: number
   reasons: string[]
   nodes: string[]
 }
 
 export interface EndedTask {
-  /** The task's number, counted from 1. */
+  /** Number of the task, counted from 1. */
   task: number
-  /** The task's last line, or null if it wrote none. */
+  /** Last line that the task wrote, or null if it wrote none. */
   last: unknown
-  /** The task's last states in the queue and in accounting. Null if unknown. */
+  /** Last states of the task in the queue and in accounting. Null if unknown. */
   queue: string | null
   accounting: string | null
 }
@@ -37,7 +37,7 @@ export interface StartedArray {
   number: string
   /**
    * Resolves when no task is running or waiting. Resolves to null if the connection was lost. Never
-   * throws.
+   * throws an error.
    */
   follow(
     onProgress: (progress: ArrayProgress) => void,
@@ -46,7 +46,7 @@ export interface StartedArray {
   stop(force: boolean): Promise<unknown>
 }
 
-/** Submits the tasks 1 to `tasks`. */
+/** Submits tasks 1 to `tasks`. */
 export async function submitArray(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -79,7 +79,7 @@ export async function submitArray(
               const [job = '', state = ''] = rest.split('|')
               accounting.set(Number(job.split('_')[1]), state)
             }
-            // The `done` line is the last line of each poll.
+            // Each poll ends with the `done` line.
             if (kind === 'done') {
               const done = new Set(rest.split(' ').filter(Boolean).map(Number))
               onProgress(progressOf(number, tasks, done, lines))
@@ -104,7 +104,7 @@ export async function submitArray(
         'stopping the jobs',
         [
           `cd ${quoted(place.folder)} && touch stop`,
-          // Cancel waiting tasks before they start. Running tasks can save first.
+          // Cancel waiting tasks before they start. Running tasks can save their results first.
           `scancel${at(cluster)} -t PENDING ${number}`,
           `scancel${at(cluster)} ${force ? '' : '-b -s TERM '}${number}`,
           'true',
@@ -140,9 +140,8 @@ function progressOf(
 }
 
 /**
- * Returns the shell code that prints changed lines of the queue. The code ends when every task has
- * left its completion mark. The code also ends after two consecutive polls without any task in the
- * queue.
+ * Returns shell code that prints changed lines of the queue. The code ends when every task has left
+ * its completion mark, or after two consecutive polls without any task in the queue.
  */
 function watchOf(name: string, number: string, cluster: string | null, tasks: number) {
   const queue = `squeue -h -r -t all -u "$(id -un)" -n ${quoted(name)} -o '%i|%T|%r|%N'${at(cluster)} 2>/dev/null`

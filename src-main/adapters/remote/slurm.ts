@@ -1,8 +1,8 @@
 /**
- * Runs a Slurm job through the plain-text output of sbatch, squeue, sacct and scancel.
+ * Runs a Slurm job and parses the plain-text output of sbatch, squeue, sacct and scancel.
  *
- * The login node and the compute node share a folder that contains the job's lines. squeue is
- * polled less often the longer the job's state stays the same.
+ * The login node and the compute node share a folder that contains the job's output lines. While
+ * the job's state stays the same, squeue is polled less and less often.
  */
 import { inputError, KernelLadderError, missingError } from '../../domain/errors'
 import type { SlurmOptions } from '../../domain/remote/machine-file'
@@ -27,15 +27,15 @@ import {
 } from './remote-jobs'
 import { quoted, type Shell } from './ssh'
 
-/** The longest interval between squeue polls, in seconds. */
+/** Longest interval between squeue polls, in seconds. */
 const slowest = 30
 /**
- * The time to wait for a job's last lines after it ends, in seconds. The lines arrive through a
- * shared file system.
+ * Time to wait for a job's last lines after it ends, in seconds. The lines arrive through a shared
+ * file system.
  */
 const settling = 15
 
-/** Returns a site's sbatch options, one word each. */
+/** Returns the site's sbatch options, one argument each. */
 export function sbatchWords(options: SlurmOptions): string[] {
   const named = (['partition', 'account', 'qos', 'gres', 'constraint', 'time'] as const).flatMap(
     (name) => (options[name] === undefined ? [] : [`--${name}=${options[name]}`]),
@@ -44,9 +44,9 @@ export function sbatchWords(options: SlurmOptions): string[] {
 }
 
 /**
- * Returns this program's sbatch options. No variables of the submitting shell are exported, so that
- * a job does not depend on where it is submitted. The commands before the run set the variables it
- * needs. A requeued job appends to its earlier output.
+ * Returns this program's sbatch options. The options export no variables of the submitting shell,
+ * so that a job does not depend on where it is submitted. The commands before the run set the
+ * variables that the job needs. A requeued job appends to its earlier output.
  */
 const ownWords = (name: string): string[] => [
   ...['--parsable', '--export=NONE', '--nodes=1', '--ntasks=1', '--requeue'],
@@ -55,7 +55,7 @@ const ownWords = (name: string): string[] => [
 
 const line = (words: readonly string[]): string => words.map(quoted).join(' ')
 
-/** Returns the error for sbatch's stderr. The error's remedy depends on who has to act. */
+/** Returns the error for sbatch's stderr. The remedy depends on the kind of failure. */
 function refused(shell: Shell, status: number, lines: readonly string[]): KernelLadderError {
   const errors =
     lines
@@ -85,7 +85,7 @@ function refused(shell: Shell, status: number, lines: readonly string[]): Kernel
 }
 
 /**
- * Returns a script that runs sbatch with these words in the current folder. The script's output
+ * Returns a script that runs sbatch with these arguments in the current folder. The script's output
  * lines begin with `rc`, `out` and `err`.
  */
 const submitScript = (words: readonly string[]): string =>
@@ -100,7 +100,9 @@ function submitted(lines: readonly string[]) {
   return { status: Number(of('rc')[0] ?? NaN), out: of('out'), err: of('err') }
 }
 
-/** Asks Slurm whether it accepts a job with these options. Throws if Slurm rejects the options. */
+/**
+ * Asks Slurm whether it accepts a job with these options. Throws an error if Slurm rejects them.
+ */
 export async function tryOptions(
   shell: Shell,
   options: SlurmOptions,
@@ -122,7 +124,7 @@ export async function tryOptions(
 }
 
 /**
- * Returns the shell code that polls the job's line in the queue. The code sets `over` after two
+ * Returns shell code that polls the job's line in the queue. The code sets `over` after two
  * consecutive polls with a final state or without the job. Reported lines begin with `%`.
  */
 function watchOf(name: string, id: string, cluster: string | null): Watch {
@@ -146,40 +148,40 @@ function watchOf(name: string, id: string, cluster: string | null): Watch {
       '  [ -n "$over" ] || a=1',
     ].join('\n'),
     last: [
-      // The job's end can become known before its last lines arrive, because they take a different
-      // path.
+      // Wait for the completion mark. The end of the job can become known before its last lines
+      // arrive, because the lines arrive through the shared file system.
       `case "$old" in *'|COMPLETED|'*) k=0; while [ ! -f done ] && [ $k -lt ${settling} ]; do sleep 1; k=$((k + 1)); done;; esac`,
       'n=0; [ ! -f events ] || n=$(wc -c < events)',
       'if [ "$n" -gt "$o" ]; then tail -c +$((o + 1)) events; fi',
       `[ -f done ] || sacct -X -P -n -o JobID,State -S "$(cat submitted)" -j ${id}${where} 2>/dev/null | grep '^${id}|' | tail -n 1 | sed 's/^/% accounting /'`,
-      // Use only the last start. The output of earlier starts comes before it.
+      // Use only the output after the last start. The output of earlier starts is above it.
       `awk '/^begun$/ { s = "" } /[*][*][*] JOB ${id} ON / { s = $0 } END { if (s) print "% step " s }' slurm.out 2>/dev/null`,
     ].join('\n'),
   }
 }
 
-/** Receives a job's queue state. Called once per change. */
+/** Receives the job's state in the queue. Called once per change. */
 export type OnState = (state: JobState, before: JobState | null, number: string) => void
 
 const jobName = (id: string): string => `kernel-ladder-${id}`
 
 interface Submitted {
   place: JobPlace
-  /** The job's name, which squeue filters by. */
+  /** Name of the job, used as a filter for squeue. */
   name: string
   number: string
   cluster: string | null
 }
 
 /**
- * Returns the cluster option for Slurm's commands, if a job is in a different cluster than the
+ * Returns the cluster option for Slurm's commands if the job is in a different cluster than the
  * login node.
  */
 export const at = (cluster: string | null): string =>
   cluster === null ? '' : ` -M ${quoted(cluster)}`
 
 /**
- * Writes a job's files and submits the job. `more` has additional arguments for sbatch. Throws
+ * Writes a job's files and submits the job. `more` contains additional arguments for sbatch. Throws
  * sbatch's message if it rejects the job.
  */
 export async function submit(
@@ -218,7 +220,6 @@ export async function submit(
   return { place, name, number: job.id, cluster: job.cluster }
 }
 
-/** Submits a job. */
 export async function submitJob(
   shell: Shell,
   facts: Pick<RemoteFacts, 'root'>,
@@ -231,8 +232,8 @@ export async function submitJob(
 }
 
 /**
- * Returns a job that was submitted earlier, based on the output of sbatch. Returns null if the
- * output has no job number.
+ * Returns a handle for a job that was submitted earlier, based on the output of sbatch. Returns
+ * null if the output has no job number.
  */
 export function submittedJob(
   shell: Shell,
@@ -280,7 +281,8 @@ function slurmJob(
         shell,
         'stopping the job',
         [
-          // The file `stop` stops a job that is about to start, which signals cannot reach yet.
+          // The file `stop` stops a job that is about to start. Signals cannot reach such a job
+          // yet.
           `cd ${quoted(place.folder)} && touch stop`,
           force
             ? `scancel${onCluster} ${number}`
@@ -295,7 +297,7 @@ function slurmJob(
   }
 }
 
-/** Returns a notice for a state change, or null if the change needs none. */
+/** Returns a notice for a state change, or null if the user need not know about it. */
 export function stateNotice(
   state: JobState,
   before: JobState | null,

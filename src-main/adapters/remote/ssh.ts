@@ -1,12 +1,12 @@
 /**
- * Runs shell scripts on another machine through the system's ssh, with the user's configuration,
- * keys, agent and jump hosts. ssh never prompts: if it needs input, the call fails with an error
- * message.
+ * Runs shell scripts on a remote machine through the system's ssh. Uses the user's configuration,
+ * keys, agent and jump hosts. ssh never prompts for input. If it needs input, the call fails with
+ * an error message.
  *
  * The remote login shell parses the command again and can print anything before the script runs.
  * Therefore the command is a constant that every shell interprets the same way. The script and its
  * data are sent through stdin. Two lines that begin with a random word mark the start and end of
- * the answer.
+ * the script's output.
  */
 import { randomBytes } from 'node:crypto'
 import { KernelLadderError, missingError } from '../../domain/errors'
@@ -25,29 +25,32 @@ interface ShellCall {
   script: string
   /** Data that the script reads from stdin. */
   data?: Uint8Array
-  /** Called with each line of the answer as it arrives. */
+  /** Called with each line of the script's output as it arrives. */
   onLine?: (line: string) => void
   signal?: AbortSignal
   timeoutMs?: number
-  /** The connection counts as lost after this many milliseconds without a byte. */
+  /** Milliseconds without a received byte after which the connection is considered lost. */
   idleMs?: number
-  /** The connection counts as lost if the answer exceeds this many characters. */
+  /**
+   * Maximum number of output characters. If the output is longer, the connection is considered
+   * lost.
+   */
   outputLimit?: number
 }
 
 export interface ShellResult {
   /** How the call ended. `lost` means that the connection ended before the script did. */
   outcome: 'done' | 'lost' | 'cancelled'
-  /** The exit status of the script, or null unless the outcome is `done`. */
+  /** Exit status of the script, or null unless the outcome is `done`. */
   status: number | null
-  /** The output lines of the script, without the output of login files. */
+  /** Output lines of the script, without the output of login files. */
   lines: string[]
   stderr: string
 }
 
 /**
- * Reads the script, whose length in bytes is on the first line, and runs it. The remaining input is
- * the script's stdin.
+ * Reads and runs the script. The first input line contains the script's length in bytes, and the
+ * input after the script is its stdin.
  */
 const bootstrap = `sh -c 'IFS= read -r n && s=$(head -c "$n") && eval "$s"'`
 
@@ -64,7 +67,7 @@ const options = (extra: readonly string[]): string[] => [
   ...extra,
 ]
 
-/** ssh's error messages, each with the key of the program's own message and remedy. */
+/** ssh's error messages, each with the key of this program's message and remedy. */
 const refusals = [
   [/REMOTE HOST IDENTIFICATION HAS CHANGED/, 'hostChanged'],
   [/Host key verification failed|No \S+ host key is known/, 'hostUnknown'],
@@ -75,8 +78,8 @@ const refusals = [
 ] as const
 
 /**
- * Returns the reason for a failed connection. Returns null if the script had started or the reason
- * is unknown.
+ * Returns the reason for a failed connection. Returns null if the script had already started or the
+ * reason is unknown.
  */
 export function refusalOf(host: string, stderr: string): KernelLadderError | null {
   const found = refusals.find(([pattern]) => pattern.test(stderr))
@@ -90,7 +93,7 @@ export function refusalOf(host: string, stderr: string): KernelLadderError | nul
 
 type Run = (call: ProcessCall) => Promise<ProcessResult>
 
-/** Runs the framed call of a script through any carrier program. */
+/** Runs a script with the start and end marks. The carrier program is ssh or a local shell. */
 async function framed(
   { script, data, onLine, ...call }: ShellCall,
   carrier: { file: string; args: readonly string[] },
@@ -101,7 +104,7 @@ async function framed(
   const bytes = Buffer.from(body)
   const lines: string[] = []
   let [begun, status]: [boolean, number | null] = [false, null]
-  /** An empty line directly before the end mark is part of the frame. */
+  /** An empty line directly before the end mark belongs to the mark and not to the output. */
   let pendingLine: string | null = null
   const take = (line: string): void => {
     if (onLine) onLine(line)
@@ -140,8 +143,8 @@ async function framed(
 }
 
 /**
- * Returns a shell over ssh. `host` is ssh's host argument. `extra` has additional options for tests
- * and host keys. Throws if the connection fails.
+ * Returns a shell that uses ssh. `host` is ssh's host argument. `extra` contains additional
+ * options, used for tests and host keys. A call throws an error if the connection fails.
  */
 export const sshShell = (
   name: string,
@@ -168,7 +171,7 @@ export const sshShell = (
   },
 })
 
-/** Returns a shell of the local machine, for Slurm on a login node. */
+/** Returns a shell on the local machine, for Slurm on a login node. */
 export const localShell = (name: string, run: Run = runProcess): Shell => ({
   name,
   run: (call) =>
@@ -180,19 +183,19 @@ export const localShell = (name: string, run: Run = runProcess): Shell => ({
 })
 
 export interface HostKey {
-  /** The host name that `ssh -G` prints. */
+  /** Host name printed by `ssh -G`. */
   hostname: string
   user: string
   port: string
   /**
-   * The host key's fingerprint, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
-   * earlier.
+   * Fingerprint of the host key, such as `ssh-ed25519 SHA256:…`. Null if the connection ended
+   * before the key exchange.
    */
   fingerprint: string | null
   known: boolean
 }
 
-/** Returns ssh's destination and the host's key. The key is not trusted yet. */
+/** Returns the address that ssh connects to, and the host's key. The key is not trusted yet. */
 export async function askHostKey(
   host: string,
   extra: readonly string[] = [],
@@ -214,7 +217,7 @@ export async function askHostKey(
     args: [...options([...extra, ...strict]), '--', host, 'true'],
     timeoutMs: 60_000,
   })
-  // Use the last key, because the keys of jump hosts come first.
+  // Use the last key in the output, because the keys of jump hosts come first.
   const shown = [...stderr.matchAll(/Server host key: (\S+ SHA256:\S+)/g)].at(-1)?.[1] ?? null
   const unknown = /Host key verification failed|No \S+ host key is known/.test(stderr)
   if (shown === null) {
@@ -232,8 +235,8 @@ export async function askHostKey(
 }
 
 /**
- * Adds a host's key to known hosts if its fingerprint is still the same. Throws if the fingerprint
- * differs.
+ * Adds a host's key to known_hosts if its fingerprint has not changed. Throws an error if the
+ * fingerprint differs.
  */
 export async function trustHostKey(
   host: string,

@@ -1,6 +1,6 @@
 /**
  * Measures a submission without exposing the expected results. Kernels can read all memory of their
- * process, so one measurement uses three processes.
+ * process, so each measurement uses three processes.
  *
  * The first process measures the trusted rungs. The second times the submission, with inputs that
  * change before each launch. The third checks the results of the timed launches. The events are
@@ -18,7 +18,7 @@ const timing = ['--warm', '--max-seconds', '--max-samples', '--min-samples']
 
 const isOfRung = (option: string): boolean => option === '--rung' || option === '--rung-case'
 
-/** Returns the options that `wanted` accepts. */
+/** Returns the options whose names `wanted` accepts, with their values. */
 function chosen(
   words: readonly string[],
   wanted: (option: string, value: string) => boolean,
@@ -31,7 +31,7 @@ function chosen(
 }
 
 interface BlindCalls {
-  /** The call that measures the trusted rungs, or null if the submission is measured alone. */
+  /** Arguments for measuring the trusted rungs, or null if the submission is measured alone. */
   others: string[] | null
   blind: string[]
   check: string[]
@@ -109,7 +109,8 @@ export async function measureBlind(
     }
   }
 
-  // Lines are held back from the start of the timing until the results have been checked.
+  // Output lines since the start of the timing, which are held back until the results have been
+  // checked.
   const pendingLines: string[] = []
   let given = false
   const timed = await part(calls.blind, (line) => {

@@ -1,8 +1,8 @@
 /**
- * Enforces limits on all processes of a submission together, using control groups.
+ * Limits all processes of a submission together, using control groups.
  *
- * Either systemd creates the control group, or this program does (version 2 or 1) if the user has
- * permission. Each method is tested before use.
+ * The control group is created by systemd or by this program. This program can create a group
+ * (version 2 or 1) only if the user has permission. Each method is tested before use.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises'
@@ -17,9 +17,12 @@ interface GroupLimits {
 }
 
 interface Group {
-  /** A command prefix that runs a command line in the group. */
+  /** Command prefix that runs the rest of the command line in the group. */
   prefix: readonly string[]
-  /** Returns the limit that was exceeded, if the kernel reports it. */
+  /**
+   * Returns the limit that was exceeded. Returns null if no limit was exceeded or the kernel does
+   * not report it.
+   */
   met(): Promise<'memory' | 'tasks' | null>
   /** Kills all remaining processes in the group and removes the group. */
   end(): Promise<void>
@@ -32,8 +35,8 @@ const newName = (): string => `kernel-ladder-${randomBytes(6).toString('hex')}`
 const read = (...path: string[]): Promise<string> => readFile(join(...path), 'utf8').catch(() => '')
 
 /**
- * Returns this process's group path by controller, from /proc/self/cgroup. The key is empty for
- * version 2.
+ * Returns the path of this process's control group by controller, from /proc/self/cgroup. The key
+ * for version 2 is empty.
  */
 async function ownPaths(): Promise<Map<string, string>> {
   const lines = (await read('/proc/self/cgroup')).split('\n')
@@ -45,7 +48,7 @@ async function ownPaths(): Promise<Map<string, string>> {
   )
 }
 
-/** Returns the command that joins all groups and then executes its arguments. */
+/** Returns a command prefix that joins all groups and then runs the rest of the command line. */
 const enter = (folders: readonly string[]): string[] => [
   ...[
     'sh',
@@ -57,7 +60,7 @@ const enter = (folders: readonly string[]): string[] => [
 
 const sleep = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
 
-/** The settings to write in new groups, each with an existing parent. */
+/** Settings to write to new groups, each with an existing parent group. */
 type Plan = readonly { parent: string; settings: Readonly<Record<string, string>> }[]
 
 const counted = (text: string, word: string): boolean =>
@@ -69,13 +72,13 @@ async function makeGroup(plan: Plan): Promise<Group> {
   const end = async (): Promise<void> => {
     for (const folder of folders) {
       await writeFile(join(folder, 'cgroup.kill'), '1').catch(() => undefined)
-      // Killed processes stay in the group until they are reaped.
+      // Killed processes remain in the group until they are reaped.
       for (let tries = 0; tries < 100; tries += 1) {
         for (const pid of (await read(folder, 'cgroup.procs')).split('\n').filter(Boolean))
           try {
             process.kill(Number(pid), 'SIGKILL')
           } catch {
-            // The process is already gone.
+            // Ignore the error, because the process has already ended.
           }
         const gone = await rmdir(folder).then(
           () => true,
@@ -91,7 +94,7 @@ async function makeGroup(plan: Plan): Promise<Group> {
       await mkdir(folders[at]!)
       for (const [file, value] of Object.entries(settings)) {
         const path = join(folders[at]!, file)
-        // Some systems have no swap to limit.
+        // Some systems have no setting for swap.
         if (file.includes('sw') && !(await pathExists(path))) continue
         await writeFile(path, value)
       }
@@ -115,8 +118,8 @@ async function makeGroup(plan: Plan): Promise<Group> {
 }
 
 /**
- * Plans a version 2 group under the nearest ancestor that offers its children the needed
- * controllers. Limits of groups in between still apply.
+ * Plans a version 2 group. Its parent is the nearest ancestor group that makes the needed
+ * controllers available. Limits of groups in between still apply.
  */
 async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = (await ownPaths()).get('')
@@ -141,7 +144,7 @@ async function version2({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   return null
 }
 
-/** Plans version 1 groups under this process's groups. */
+/** Plans version 1 groups below this process's groups. */
 async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | null> {
   const own = await ownPaths()
   const memory = own.get('memory')
@@ -159,7 +162,7 @@ async function version1({ memoryBytes, tasks }: GroupLimits): Promise<Plan | nul
   ]
 }
 
-/** Returns a scope of the user's systemd, or of the system's systemd for root. */
+/** Returns a scope of the user's systemd instance, or of the system's instance for root. */
 function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   const unit = newName()
   const user = process.getuid?.() === 0 ? [] : ['--user']
@@ -172,10 +175,11 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
       ],
       ...['systemd-run', ...user, '--scope', '--quiet', '--collect', `--unit=${unit}`],
       ...['-p', `MemoryMax=${memoryBytes}`, '-p', 'MemorySwapMax=0', '-p', `TasksMax=${tasks}`],
-      // A submission must not inherit access to systemd.
+      // A submission must not inherit the variables that give access to systemd.
       ...['--', 'env', ...reach.flatMap((name) => ['-u', name])],
     ],
-    // The scope and its counters disappear when its last process ends.
+    // The scope and its counters disappear when the last process ends, so the exceeded limit is
+    // unknown.
     met: () => Promise.resolve(null),
     end: async () => {
       await runProcess({
@@ -187,7 +191,7 @@ function systemd({ memoryBytes, tasks }: GroupLimits): Group {
   }
 }
 
-/** Whether a process in the group sees the intended limits. */
+/** Whether a process in the group is subject to the intended limits. */
 async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Promise<boolean> {
   const group = await make().catch(() => null)
   if (!group) return false
@@ -199,7 +203,7 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
     return (
       outcome === 'exited' &&
       limits.includes(tasks) &&
-      // The kernel rounds limits to pages, and an outer group can lower them.
+      // The kernel rounds limits to pages, and an outer group can have lower limits.
       limits.some((value) => value !== tasks && value > 0 && value <= memoryBytes)
     )
   } finally {
@@ -208,8 +212,8 @@ async function holds(make: MakeGroup, { memoryBytes, tasks }: GroupLimits): Prom
 }
 
 /**
- * Returns a function that creates a group with these limits. Returns null if this user cannot
- * create groups.
+ * Returns a function that creates a group with these limits, or null if this user cannot create
+ * groups.
  */
 export async function findGroups(limits: GroupLimits): Promise<MakeGroup | null> {
   for (const make of [version2, version1]) {

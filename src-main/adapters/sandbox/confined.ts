@@ -1,9 +1,10 @@
 /**
- * The tools of a judge. Every tool that handles a submission's code runs in a separate sandbox.
+ * Provides the tools that a judge uses. Every tool that processes a submission's code runs in a
+ * separate sandbox.
  *
- * nvcc sees the source and its headers. The launch probe sees the library that it loads. The tools
- * return only three things: a compiled library, compiler messages, and the description of launches.
- * The description is parsed as untrusted text.
+ * nvcc can read the source and its headers. The launch probe can read only the library that it
+ * loads. The tools return only a compiled library, compiler messages, and the description of
+ * launches. The description is parsed as untrusted text.
  */
 import { createHash } from 'node:crypto'
 import { chmod, copyFile, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
@@ -35,7 +36,7 @@ export const Confinement = z.object({
 export type Confinement = z.infer<typeof Confinement>
 
 /**
- * The probe's output for a submission at one problem. With the output, a grade can be reproduced
+ * The probe's output for a submission at one problem. With this output, a grade can be reproduced
  * without running the host code.
  */
 export const Description = z.object({
@@ -55,19 +56,22 @@ const sha256 = (bytes: string | Uint8Array): string =>
   createHash('sha256').update(bytes).digest('hex')
 
 /**
- * The size limit of a description in bytes. A description usually has kilobytes, but a table copied
- * from the host has megabytes.
+ * Size limit of a description in bytes. A description usually has a few kilobytes, but a table
+ * copied from the host can have megabytes.
  */
 const descriptionLimit = 64 * 2 ** 20
 
-/** Environment variables that tools need. Other variables may contain tokens or other secrets. */
+/**
+ * Environment variables that tools need. Other variables are removed, because they may contain
+ * tokens or other secrets.
+ */
 const toolVariables = [
   ...['PATH', 'LANG', 'LD_LIBRARY_PATH', 'CUDA_HOME', 'CUDA_PATH', 'KERNEL_LADDER_PATH_ONLY'],
 ] as const
 
 /**
- * Returns the environment variables that a program may see: those that tools need, and those for
- * the tests' fake tools.
+ * Returns the environment variables that a program may see. The result contains the variables that
+ * tools need, and the variables for the tests' fake tools.
  */
 export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, string> =>
   Object.fromEntries(
@@ -79,39 +83,40 @@ export const variablesFor = (environment: NodeJS.ProcessEnv): Record<string, str
   )
 
 /**
- * Returns the source path to pass to the compiler. Machine code contains this path, so it depends
- * only on the build inputs and not on the cache's location.
+ * Returns the source path to pass to the compiler. Machine code contains this path. The path
+ * therefore depends only on the build inputs, and not on the cache's location.
  */
 const reproducible = (sources: string): string => `/${sources.split('/').slice(-3).join('/')}`
 
 /**
- * Prints the compiler's output file and the included files, because only stdout leaves the sandbox.
+ * Prints the compiler's output file and the list of included files, because only stdout leaves the
+ * sandbox.
  */
 const compileScript = `at=$(mktemp -d)
 "$@" -MD -MF "$at/included" -o "$at/built" 1>&2 && base64 -w 0 "$at/built" && echo && cat "$at/included"`
 
 interface Confined {
   toolbox: (recorder: RawRecorder | null) => Toolbox
-  /** Returns the descriptions of the host code's launches, in order. */
+  /** Returns the host code's descriptions of its launches, in order. */
   descriptions: () => Description[]
 }
 
-/** The project's own tools that a GPU run needs. */
+/** The tools of this project that a run on a GPU needs. */
 export interface GpuTools {
   /** The path of the launch probe. */
   probe: string
-  /** The path of the rung that replays a plan (cuda-kernels/judge). */
+  /** Path of the rung that replays a description (cuda-kernels/judge). */
   replay: string
 }
 
 interface ConfinedOptions {
   confinement: Confinement
   limits: Limits
-  /** The rung id of the submission. */
+  /** Rung id of the submission. */
   submission: string
-  /** Descriptions of an earlier grading. If given, the host code does not run again. */
+  /** Descriptions from an earlier grading. If present, the host code does not run again. */
   known: readonly Description[] | null
-  /** The folder for replay plans. */
+  /** Folder for the replay plans. */
   folder: string
   /** Returns the GPU tools. Called when a submission first runs on a GPU. */
   gpuTools: (toolbox: Toolbox) => Promise<GpuTools>
@@ -147,7 +152,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     const named = call.args.indexOf('-o')
     const output = call.args[named + 1]!
     const args = call.args.filter((_, index) => index !== named && index !== named + 1)
-    // Don't link the CUDA runtime: the probe replaces it on every target.
+    // Don't link the CUDA runtime. The probe replaces it on every target.
     const runtime = args.includes('-cudart') ? [] : ['-cudart', 'none']
     if (mechanism.by === 'none')
       return runProcess({ ...call, args: [...args, ...runtime, '-o', output] })
@@ -212,7 +217,7 @@ export function confinedTools(options: ConfinedOptions): Confined {
     }
   }
 
-  /** Returns the library that replays the submission's description of these cases. */
+  /** Returns the library that replays the submission's descriptions of these cases. */
   const replayOf = async (library: string, cases: readonly CaseWords[], call: ToolCall) => {
     const { probe, replay } = await (tools ??= gpuTools(toolbox(null)))
     const cubins = cubinsOf(await readFile(library))
@@ -243,7 +248,9 @@ export function confinedTools(options: ConfinedOptions): Confined {
     return copy
   }
 
-  /** Replaces the submission with the replay of its plan in every call that runs on a GPU. */
+  /**
+   * Replaces the submission with the replay of its description in every call that runs on a GPU.
+   */
   const onGpu = async (call: ToolCall): Promise<ToolCall> => {
     const prefix = `${submission}=`
     const at = call.args.findIndex(
@@ -325,7 +332,7 @@ const kernelWords = (modules: readonly MachineCode[]): string[] =>
     ]),
   )
 
-/** Returns the event for host code that crashed the probe or prevented its answer. */
+/** Returns the event for host code that crashed the probe or kept it from printing a result. */
 const unanswered = ({ outcome, exitCode, signal }: ProcessResult) => ({
   ...{ event: 'launches' as const, kernels: [], fault: 'failed' as const },
   reason: `its host code ended without describing its work (${signal ?? exitCode ?? outcome})`,

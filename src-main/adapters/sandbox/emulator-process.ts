@@ -1,6 +1,6 @@
 /**
  * Runs an emulator in a separate process, for a judge. The process receives machine code, launches
- * and inputs, and returns results. The process never has access to the expected results.
+ * and inputs, and returns results. The process has no access to the expected results.
  */
 import { EventEmitter } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,8 +14,8 @@ import { withoutInspector } from './inspector'
 import type { Emulator, StartEmulator } from '../tools/emulator'
 
 /**
- * Returns aligned copies of the outputs. Data from a channel can be unaligned, and results are read
- * as words.
+ * Returns aligned copies of the outputs. Data received from a channel can be unaligned, and results
+ * are read as aligned words.
  */
 const aligned = (outputs: EmulationAnswer['outputs']): EmulationAnswer['outputs'] =>
   new Map([...outputs].map(([name, bytes]) => [name, new Uint8Array(bytes)]))
@@ -26,8 +26,8 @@ const alignedAnswer = (answer: EmulationAnswer): EmulationAnswer => ({
 })
 
 /**
- * Returns a function that starts emulators. `wrap` returns the command line that runs a command in
- * a sandbox in which this file is readable.
+ * Returns a function that starts emulators. `wrap` converts a command line to one that runs the
+ * command in a sandbox. In this sandbox, the emulator's file must be readable.
  */
 export function emulatorsIn(
   folder: string,

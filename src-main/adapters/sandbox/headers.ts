@@ -1,14 +1,14 @@
 /**
  * Checks the locations of a submission's headers. A header must be in the submission's folder or in
- * a folder that the compiler searches. Other files in the sandbox, such as another installation of
- * this program, are readable but must not be included.
+ * a folder that the compiler searches. The sandbox contains other readable files, such as another
+ * installation of this program, but submissions must not include them.
  */
 import { resolve } from 'node:path'
 import { runProcess } from '../tools/process'
 
 /**
- * Returns the folders that nvcc and its host compiler search, as printed by gcc and clang. Returns
- * an empty list if they print none.
+ * Returns the folders that nvcc and its host compiler search, parsed from the output of gcc or
+ * clang. Returns an empty list if the output contains none.
  */
 export async function searchedFolders(nvcc: string, cwd: string): Promise<string[]> {
   const args = ['-E', '-Xcompiler', '-v', '-x', 'cu', '/dev/null']
@@ -26,6 +26,6 @@ export const includedFiles = (rule: string, folder: string): string[] =>
     resolve(folder, path.replaceAll(/\\(.)/g, '$1').replaceAll('$$', '$')),
   )
 
-/** Returns the included files outside all of the folders. */
+/** Returns the included files that are outside all of the folders. */
 export const foreignFiles = (files: readonly string[], folders: readonly string[]): string[] =>
   files.filter((file) => !folders.some((folder) => file.startsWith(`${folder}/`)))

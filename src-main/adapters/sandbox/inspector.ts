@@ -1,6 +1,6 @@
 /**
- * Returns the Node options that disable the SIGUSR1 debugger, or none if this Node lacks such an
- * option.
+ * Returns the Node options that disable the debugger on SIGUSR1. Returns no options if this version
+ * of Node has none.
  */
 export const withoutInspector = (): string[] =>
   ['--disable-sigusr1'].filter((option) => process.allowedNodeEnvironmentFlags.has(option))

@@ -1,13 +1,13 @@
 /**
- * Tests that run inside a sandbox before any submission. The tests attempt every action that the
- * sandbox must prevent, and report the results.
+ * Tests a sandbox from the inside before any submission runs. The tests attempt every action that
+ * the sandbox must prevent, and report the results.
  */
 import { z } from 'zod'
 
 export interface Attempts {
   /** Existing, nonempty files outside the sandbox. */
   files: readonly string[]
-  /** Entries of the user's home and of /run, as seen outside the sandbox. */
+  /** Entries of the user's home folder and of /run, as listed outside the sandbox. */
   entries: readonly string[]
   /**
    * Unix sockets outside the sandbox that accept connections. File sockets have paths, and abstract
@@ -16,12 +16,12 @@ export interface Attempts {
   sockets: readonly string[]
   /** A loopback port outside the sandbox that accepts connections. */
   port: number
-  /** The ids of the namespaces outside the sandbox. */
+  /** Ids of the namespaces outside the sandbox. */
   namespaces: Readonly<Record<string, string>>
 }
 
 export const Findings = z.object({
-  /** Forbidden actions that succeeded, by group. */
+  /** Forbidden actions that were not blocked, by group. */
   network: z.array(z.string()),
   processes: z.array(z.string()),
   writing: z.array(z.string()),
@@ -32,7 +32,7 @@ export const Findings = z.object({
 })
 export type Findings = z.infer<typeof Findings>
 
-/** The script for `node -e`. The script's single argument is the list of attempts as JSON. */
+/** Script for `node -e`. Its single argument is the list of attempts as JSON. */
 export const probeScript = String.raw`
 const fs = require('fs'), net = require('net')
 const { spawnSync } = require('child_process')

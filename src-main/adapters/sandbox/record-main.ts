@@ -1,9 +1,9 @@
 /**
- * Runs the main() of a user's file in a sandbox, with a replacement of the CUDA runtime
+ * Runs main() from a user's file in a sandbox, with a replacement for the CUDA runtime
  * (cuda-kernels/probe/program.cpp).
  *
  * The program can compute and read the files in its folder. The program cannot write files, open
- * connections or start programs.
+ * connections or start other programs.
  */
 import { chmod, copyFile, mkdir, realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ export interface MainCall {
   recorder: string
   /** The path of the user's file, built as a library without a CUDA runtime. */
   library: string
-  /** The folder in which main() runs, which is the file's folder. */
+  /** Folder in which main() runs, which is the file's folder. */
   folder: string
   /** Arguments for the recorder that describe the GPU and the kernels. */
   words: readonly string[]
@@ -34,10 +34,12 @@ export interface MainCall {
 }
 
 export interface RecordedMain extends RecordedProgram {
-  /** Whether the program ran in separate namespaces. A system call filter always confines it. */
+  /**
+   * Whether the program ran in separate namespaces. A system call filter is active in either case.
+   */
   isIsolated: boolean
   seconds: number
-  /** The reason main() was stopped, or null if it ended normally. */
+  /** Reason that main() was stopped, or null if it ended normally. */
   stopped: Statement | null
 }
 
@@ -60,15 +62,15 @@ const limitsFor = (seconds: number): Limits => ({
   diskBytes: 16 * 2 ** 20,
 })
 
-/** The loader's error message for a function that the probe does not implement. */
+/** Matches the dynamic linker's error message for a function that the probe does not implement. */
 const lacking = /symbol lookup error: .*undefined symbol: (\w+)/
 
 export async function recordMain(call: MainCall): Promise<RecordedMain> {
   const limits = limitsFor(call.seconds)
   const owned = await ownFolder(await realpath(tmpdir()), 'kernel-ladder-main')
   try {
-    // The root user of a user namespace mounts the views. For this folder, that user counts as
-    // another user.
+    // The sandbox mounts its views as the root user of a user namespace. For file permissions, this
+    // root is another user, which must be able to enter the folder.
     await chmod(owned.path, 0o711)
     const [view, work] = [join(owned.path, 'view'), join(owned.path, 'work')]
     for (const path of [view, work]) await mkdir(path)

@@ -1,6 +1,6 @@
 /**
- * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the
- * format.
+ * Converts a description to a plan for cuda-kernels/judge. The header plan.hpp documents the format
+ * of the plan.
  */
 import type { MachineCode } from '../../domain/sass/machine-code'
 import { descriptionFault } from '../../domain/emulation/description'
@@ -9,7 +9,7 @@ import type { parseProbedLaunches } from '../../parsers/cuda/launch-probe'
 
 type Answer = NonNullable<ReturnType<typeof parseProbedLaunches>>
 
-/** The runner's arguments for one case. */
+/** Runner arguments for one case. */
 export interface CaseWords {
   structBytes: string
   /** Fields of the launch struct, such as `0:i64:512` or `32:buffer:a`. */
@@ -24,8 +24,8 @@ const dtypeBytes: Record<string, number> = {
 }
 
 /**
- * Returns the plan lines for the written buffers. A buffer's number is its position among the
- * launch struct's pointers, counted from 1.
+ * Returns the plan lines for the buffers that the rung writes. A buffer's number is its position
+ * among the launch struct's pointers, counted from 1.
  */
 function outputLines({ fields, buffers }: CaseWords): string[] {
   const names = fields.flatMap((field) => /^\d+:buffer:(.+)$/.exec(field)?.[1] ?? [])
@@ -64,8 +64,8 @@ function stepLines({ kernels, memory = [] }: Answer): string[] {
 }
 
 /**
- * Returns the plan lines of one case. Returns a reason instead if the description does not match
- * this code.
+ * Returns the plan lines of one case. If the description does not match this code, returns the
+ * reason instead.
  */
 export function caseLines(
   modules: readonly MachineCode[],

@@ -1,9 +1,9 @@
 /**
  * Runs an untrusted program in a file system view that contains only the files it needs.
  *
- * The program has no network access and no capabilities, and cannot gain any. The kernel enforces
- * its limits if possible. Before any submission runs, a probe attempts every forbidden action
- * inside the sandbox. Only blocked actions are reported as prevented.
+ * The program has no network access and no capabilities, and cannot gain any. If possible, the
+ * kernel enforces the limits. Before any submission runs, a probe attempts every forbidden action
+ * inside the sandbox. Only actions that were actually blocked are reported as prevented.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, readlink, realpath, writeFile } from 'node:fs/promises'
@@ -28,22 +28,24 @@ import {
 import { message, type Statement } from '../../domain/messages/message'
 import { descendants, processIds } from '../tools/process-tree'
 
-/** The kinds of actions that a sandbox prevents. Each kind is tested. */
+/** Kinds of actions that a sandbox prevents. Each kind is tested. */
 export const safeguards = ['network', 'processes', 'writing', 'reading', 'rights'] as const
 type Safeguard = (typeof safeguards)[number]
 
 export interface Isolation {
-  /** The isolation mechanism, or `none` if the system offers no mechanism. */
+  /** Isolation mechanism, or `none` if the system offers no mechanism. */
   by: 'unshare' | 'bubblewrap' | 'none'
   held: Readonly<Record<Safeguard, boolean>>
-  /** The limits that the kernel enforces. Other limits are monitored. */
+  /** Limits that the kernel enforces. The grader monitors the other limits. */
   kernel: { memory: boolean; disk: boolean }
 }
 
-/** The prefix of a command that must end when the grader ends for any reason. */
+/** Command prefix for a program that must end when the grader ends for any reason. */
 const tied = ['setpriv', '--pdeathsig', 'KILL', '--']
 
-/** systemd's range of dynamic user ids. The range is unused, and containers map it. */
+/**
+ * systemd's range of dynamic user ids. No other users have these ids, and containers map the range.
+ */
 const nobodies = { first: 61184, count: 65520 - 61184 }
 
 /**
@@ -60,14 +62,14 @@ const works = async (limiter: readonly string[]): Promise<boolean> =>
   (await run([...limiter, 'true'])).exitCode === 0
 
 /**
- * The isolation of programs on this machine. The isolation is determined once and passed to each
- * judge.
+ * The isolation that is available on this machine. The mechanism is determined once and passed to
+ * each judge.
  */
 export const Mechanism = z.object({
   by: z.enum(['unshare', 'bubblewrap', 'none']),
-  /** A command prefix that ends a program together with the process that started it. */
+  /** Command prefix that ends a program together with the process that started it. */
   tie: z.array(z.string()),
-  /** Whether programs run under an unused user id. Only root can do this. */
+  /** Whether programs run with an unused user id. Only root can do this. */
   asNobody: z.boolean(),
   /** Additional options for bubblewrap. */
   options: z.array(z.string()),
@@ -92,13 +94,13 @@ async function candidates(tie: string[]): Promise<Mechanism[]> {
 
 export const Limits = z.object({
   seconds: z.number(),
-  /** The memory limit for all processes of the program together. */
+  /** Memory limit in bytes for all processes of the program together. */
   memoryBytes: z.number(),
   processes: z.number(),
   outputBytes: z.number(),
-  /** The maximum size of a file that the program writes. */
+  /** Maximum size in bytes of a file that the program writes. */
   fileBytes: z.number(),
-  /** The maximum total size of all files that the program writes. */
+  /** Maximum total size in bytes of all files that the program writes. */
   diskBytes: z.number(),
 })
 export type Limits = z.infer<typeof Limits>
@@ -112,7 +114,7 @@ const tasksOf = ({ processes }: Limits): number => processes * 8
 export interface Sandbox {
   isolation: Isolation
   mechanism: Mechanism
-  /** An empty folder of the grader, to mount views on. */
+  /** An empty folder of the grader that the view is mounted on. */
   view: string
   readable: readonly string[]
   hidden: readonly string[]
@@ -139,8 +141,8 @@ const isBelow = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === '/' ? '/' : `${folder}/`)
 
 /**
- * Returns the folders of this environment's tools and libraries outside the system folders. A
- * toolkit in a separate folder is included completely.
+ * Returns the folders of this environment's tools and libraries that are not system folders. A
+ * separately installed toolkit is included completely.
  *
  * The user's home, the temporary folder and their parents are excluded, because they contain other
  * submissions. Including them would also hide the submission's own folder.
@@ -197,8 +199,8 @@ export const placeOf = (
 })
 
 /**
- * Creates test resources that a submission must not reach. All test resources are reachable outside
- * the sandbox.
+ * Creates test resources that a submission must not reach. Outside the sandbox, all of them are
+ * reachable.
  */
 async function lures(probe: string, shown: readonly string[]) {
   const sibling = join(probe, 'other')
@@ -240,8 +242,8 @@ async function lures(probe: string, shown: readonly string[]) {
 }
 
 /**
- * Creates test resources and tests every available mechanism. Returns the mechanism that prevents
- * the most.
+ * Creates the test resources and tests every available mechanism. Returns the mechanism that
+ * prevents the most actions.
  */
 export async function findSandbox(
   limits: Limits,
@@ -303,14 +305,17 @@ function readFindings(stdout: string): Findings | null {
 }
 
 export type SandboxResult = ProcessResult & {
-  /** The reason the program was stopped early, as a sentence. Null if it was not stopped. */
+  /** Reason that the program was stopped early, or null if it was not stopped. */
   stopped: Statement | null
 }
 
 const pageBytes = 4096
 const watchMs = 150
 
-/** Returns the resident memory of these processes. Ended processes count as zero. */
+/**
+ * Returns the resident memory of these processes in bytes. Processes that have ended contribute
+ * zero.
+ */
 function residentBytes(pids: readonly number[]): number {
   let pages = 0
   for (const pid of pids)
@@ -323,7 +328,8 @@ function residentBytes(pids: readonly number[]): number {
 }
 
 /**
- * Kills processes that left the process tree. Such processes have this mark in their environment.
+ * Kills processes that left the process tree. Such processes are found by this mark in their
+ * environment.
  */
 async function sweep(mark: string): Promise<void> {
   for (const name of processIds()) {
@@ -332,12 +338,12 @@ async function sweep(mark: string): Promise<void> {
     try {
       process.kill(Number(name), 'SIGKILL')
     } catch {
-      // The process is already gone.
+      // Ignore the error, because the process has already ended.
     }
   }
 }
 
-/** Runs the program in the sandbox, with only this environment. */
+/** Runs the program in the sandbox. Its environment contains only the given variables. */
 export async function runSandboxed(
   sandbox: Sandbox,
   call: { work: string; command: readonly string[]; env: Record<string, string> },
@@ -402,8 +408,8 @@ const inReach: Record<Safeguard, string> = {
 }
 
 /**
- * Returns a description of the actions that the sandbox prevents and those it does not, for readers
- * of the grades.
+ * Returns a sentence for readers of the grades that lists the actions that the sandbox does and
+ * does not prevent.
  */
 export function isolationSentence({ by, held, kernel }: Isolation): string {
   const watched = [

@@ -2,7 +2,8 @@
  * Builds the file system view of a sandboxed program. The view contains only the files that the
  * program needs. The program has no capabilities and cannot gain any.
  *
- * This module builds the command line for unshare or bubblewrap, and removes leftover files.
+ * This module builds the command line for unshare or bubblewrap. The module also removes files that
+ * remain afterwards.
  */
 import { statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -10,20 +11,24 @@ import { pathExists } from '../disk/disk'
 import { runProcess } from '../tools/process'
 
 export interface Place {
-  /** The program's folder. The view's tmpfs starts with a copy of this folder. */
+  /** Folder of the program. A copy of this folder is placed in the view's tmpfs. */
   work: string
-  /** The path of the program's folder in the view. The default is the same path. */
+  /** Path of the program's folder in the view. The default is the path outside the view. */
   at?: string
-  /** An empty folder to mount the view on. */
+  /** An empty folder that the view is mounted on. */
   view: string
   /**
    * Whether the program confines itself (cuda-kernels/probe/confine.hpp). The view then has no copy
-   * of the program's folder, no devices, and no writable files. Starting takes a third of the time.
+   * of the program's folder, no devices, and no writable files. Such a view starts in a third of
+   * the time.
    */
   librariesOnly?: boolean
   /** Files and folders that the program may read, at their original paths. */
   readable: readonly string[]
-  /** Files and folders that the program must not see at any path: other submissions, solutions. */
+  /**
+   * Files and folders that the program must not see at any path, such as other submissions and
+   * solutions.
+   */
   hidden: readonly string[]
   /** The total number of bytes that the program may write to its folder, /tmp and /dev/shm. */
   diskBytes: number
@@ -35,36 +40,42 @@ export interface Place {
 
 export type Wrap = (place: Place, command: readonly string[]) => string[]
 
-/** The install folders of programs, compilers and drivers. Missing folders are skipped. */
+/** Install folders of programs, compilers and drivers. Missing folders are skipped. */
 export const systemFolders = [
   ...['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/opt', '/nix', '/gnu'],
 ]
 
 /**
- * The parts of /etc that programs need to find libraries and other programs. User names and keys
- * are excluded.
+ * Parts of /etc that programs need to find libraries and other programs. Files with user names and
+ * keys are excluded.
  */
 const configuration = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'nsswitch.conf', 'localtime'],
   ...['OpenCL', 'nvidia', 'debian_version', 'os-release'],
 ].map((name) => `/etc/${name}`)
 
-/** The visible devices. GPUs are excluded, because sandboxed programs only describe or compile. */
+/**
+ * Devices in the view. GPUs are excluded, because sandboxed programs only compile code or describe
+ * launches.
+ */
 const devices = ['/dev/null', '/dev/zero', '/dev/full', '/dev/random', '/dev/urandom']
 
-/** Parts of /proc that control the machine and are protected only by the user id. */
+/** Parts of /proc that control the machine. Otherwise, only the user id would protect them. */
 const guarded = [
   ...['/proc/sysrq-trigger', '/proc/bus', '/proc/fs', '/proc/irq'],
   ...['abi', 'debug', 'dev', 'fs', 'kernel', 'net', 'sunrpc', 'vm'].map((n) => `/proc/sys/${n}`),
 ]
 
-/** Returns limits in prlimit's form `name=value`. Lower existing limits remain. */
+/**
+ * Returns the limits as `name=value` arguments for prlimit. A lower limit that is already in effect
+ * remains.
+ */
 const limitsOf = ({ tasks, fileBytes, cpuSeconds }: Place): string =>
   `--nproc=${tasks} --fsize=${fileBytes} --cpu=${cpuSeconds} --core=0 --nofile=4096`
 
 /**
- * Shell code that takes the limits from the arguments and applies them to this process. If setting
- * all limits fails, it sets as many as possible.
+ * Shell code that applies the limits in its arguments to its own process. If not all limits can be
+ * set at once, sets as many as possible.
  */
 const limitSelf =
   'prlimit --pid $$ $1 2>/dev/null || for one in $1; do prlimit --pid $$ "$one" 2>/dev/null; done; shift'
@@ -75,12 +86,12 @@ const drop = '--no-new-privs --bounding-set=-all --inh-caps=-all --ambient-caps=
 /**
  * Builds the view and runs the command in it.
  *
- * The shell remains as the first process of its pid namespace and keeps the privileges that the
+ * The shell remains the first process of its pid namespace and keeps the privileges that the
  * command drops. Killing the shell kills every process in the namespace.
  *
- * The command gets a separate user namespace, in which it cannot create another one. Its tasks are
- * then counted separately from other tasks of the same user. The command owns neither the mounts
- * nor the network.
+ * The command runs in a separate user namespace and cannot create another one. Its tasks are then
+ * counted separately from other tasks of the same user. The command owns neither the mounts nor the
+ * network.
  */
 const viewScript = `
 set -u
@@ -173,7 +184,7 @@ fi
 exit $?
 `
 
-/** The final steps, in the command's own user namespace if possible. */
+/** Performs the final steps in the command's own user namespace, if possible. */
 const closeScript = `
 if unshare --user --map-root-user true 2>/dev/null; then
   exec unshare --user --map-root-user -- sh -c '
@@ -198,10 +209,10 @@ const namespaces = ['--net', '--pid', '--mount', '--ipc', '--uts', '--fork', '--
  * Returns the unshare command line.
  *
  * `tie` kills the command if the grader ends. Entering a user namespace resets this setting, so
- * `tie` comes afterwards.
+ * `tie` comes after that step.
  *
- * Root runs submissions with an unused user id, because root's files are writable without any
- * capability. Other users are root of a user namespace until the view is built.
+ * root runs submissions with an unused user id, because files owned by root are writable without
+ * any capability. Other users act as root of a user namespace until the view is built.
  */
 export const unshareWith =
   (tie: readonly string[], newUser: (() => number) | null): Wrap =>
@@ -225,13 +236,13 @@ export const unshareWith =
     ]
   }
 
-/** Returns the hidden paths that the view would otherwise show. */
+/** Returns the hidden paths that would otherwise be visible in the view. */
 const hiddenIn = ({ readable, hidden }: Place, shown: readonly string[]): string[] =>
   hidden.filter((path) =>
     [...readable, ...shown].some((folder) => path === folder || path.startsWith(`${folder}/`)),
   )
 
-/** Returns the command line for systems in which only bubblewrap may create namespaces. */
+/** Returns the command line for systems on which only bubblewrap may create namespaces. */
 export const bubblewrap =
   (options: readonly string[]): Wrap =>
   (place, command) => {
@@ -259,7 +270,7 @@ export const bubblewrap =
     ]
   }
 
-/** Returns the command line with per-process limits only. */
+/** Returns the command line with only per-process limits. */
 export const bare =
   (tie: readonly string[]): Wrap =>
   (place, command) => [
@@ -269,14 +280,15 @@ export const bare =
   ]
 
 /**
- * Removes a folder with untrusted contents, including inaccessible folders and overlong paths.
- * Returns whether the folder is gone. Never throws, because the caller reports leftover files.
+ * Removes a folder with untrusted contents. Handles inaccessible folders and paths that are too
+ * long. Returns whether the folder is gone. Never throws an error, because the caller reports
+ * folders that remain.
  */
 export async function removeTree(path: string): Promise<boolean> {
   try {
     await rm(path, { recursive: true, force: true })
   } catch {
-    // Both commands descend folder by folder, so long paths are no problem.
+    // Both commands descend folder by folder, so long paths cause no errors.
     await runProcess({ file: 'chmod', args: ['-R', 'u+rwx', '--', path], timeoutMs: 60_000 })
     await runProcess({ file: 'rm', args: ['-rf', '--', path], timeoutMs: 60_000 })
   }

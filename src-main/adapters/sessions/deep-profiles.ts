@@ -1,6 +1,6 @@
 /**
- * Reads deep profiles on disk: `deep/<rung>.json` in a session folder. Each profile is validated
- * when read.
+ * Reads deep profiles from `deep/<rung>.json` in a session folder. Each profile is validated when
+ * it is read.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -46,8 +46,7 @@ export function parseDeep(text: string, path: string): DeepProfile {
 }
 
 /**
- * Returns only the first faults. A file with thousands of instructions can have thousands of
- * faults.
+ * Returns the first few faults. A file with thousands of instructions can have thousands of faults.
  */
 const firstFaults = (error: z.ZodError): string =>
   error.issues

@@ -10,17 +10,18 @@ import { message } from '../../domain/messages/message'
 import { diskError, errorCode, makeFolder, replaceFile } from '../disk/disk'
 import { Draft, DraftId } from '../../domain/ladder/draft'
 
-/** The maximum number of drafts, more than a person would create. */
+/** Maximum number of drafts. No user would create that many by hand. */
 const maxDrafts = 500
 
 interface DraftStore {
-  /** Returns drafts, newest first. Skips unreadable files. */
+  /** Returns the drafts, newest first. Skips unreadable files. */
   list(): Promise<Draft[]>
-  /** Returns a draft by id, or null if no draft has this id. */
+  /** Returns a draft by id, or null if there is no such draft. */
   read(id: string): Promise<Draft | null>
   /**
    * Saves a draft unless `conflict` finds a conflicting draft. Returns the conflicting draft or
-   * null. Saves run one at a time, so that no other save happens between the check and the write.
+   * null. Saves run one at a time, so that the stored drafts cannot change between the check and
+   * the write.
    */
   save(draft: Draft, conflict: (stored: readonly Draft[]) => Draft | null): Promise<Draft | null>
   remove(id: string): Promise<void>
@@ -28,7 +29,7 @@ interface DraftStore {
 
 export const newDraftId = (): string => `draft-${randomBytes(8).toString('hex')}`
 
-/** The last save of this process, by folder. */
+/** Last save of this process, by folder. */
 const turns = new Map<string, Promise<unknown>>()
 
 export function draftStore(folder: string): DraftStore {

@@ -1,19 +1,19 @@
-/** Reads HTML reports on disk. */
+/** Reads HTML reports from disk. */
 import { open, readFile, stat } from 'node:fs/promises'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
 import { parseReportHtml, type ReadReport } from '../../parsers/report/report-html'
 
-/** The size limit of a report. Reports of hundreds of rungs are smaller. */
+/** Size limit of a report in bytes. Even reports of hundreds of rungs are smaller. */
 const maxBytes = 512 * 1024 * 1024
 
 /**
- * Whether a file begins like an HTML page. Returns false for an unreadable file. The caller reports
- * that file later.
+ * Whether a file begins like an HTML page. Returns false for an unreadable file, because the caller
+ * reports the error later.
  */
 export async function isHtmlFile(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => null)
-  // Reading a pipe or a device may never end.
+  // Don't read a pipe or a device, because the read may never end.
   if (!found?.isFile()) return false
   const handle = await open(path, 'r').catch(() => null)
   if (!handle) return false
@@ -26,8 +26,8 @@ export async function isHtmlFile(path: string): Promise<boolean> {
 }
 
 /**
- * Reads a report. Throws an input error that names the file if the file contains no readable
- * report.
+ * Reads a report. If the file contains no readable report, throws an input error that names the
+ * file.
  */
 export async function readFrozenReport(path: string): Promise<ReadReport> {
   const { size } = await stat(path)

@@ -1,6 +1,6 @@
 /**
- * Manages saved sessions without editing them. A user-given name is stored in `label.json` in the
- * session folder. Deleted sessions move to a trash folder in the store.
+ * Manages saved sessions without changing them. A name given by the user is stored in `label.json`
+ * in the session folder. Deleted sessions move to a trash folder in the store.
  */
 import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,7 +20,10 @@ import { readSession } from './session-store'
 const labelFile = 'label.json'
 const Label = z.object({ schema: z.literal(1), title: z.string() })
 
-/** Returns the user-given name, or null if the session has none or the file is unreadable. */
+/**
+ * Returns the name given by the user. Returns null if the session has no such name or the file is
+ * unreadable.
+ */
 export async function readTitle(folder: string): Promise<string | null> {
   try {
     return Label.parse(JSON.parse(await readPlainFile(join(folder, labelFile)))).title
@@ -46,8 +49,8 @@ const keptMs = keptDays * 24 * 3600 * 1000
 
 interface Trashed {
   /**
-   * The trash entry `<milliseconds since 1970>~<name>`. The time distinguishes deleted sessions
-   * with the same name.
+   * Name of the entry in the trash, `<milliseconds since 1970>~<name>`. The time distinguishes
+   * deleted sessions with the same name.
    */
   entry: string
   name: string
@@ -103,8 +106,8 @@ interface TrashedSession {
 }
 
 /**
- * Returns the restorable sessions, most recently deleted first. If several have the same name,
- * returns only the most recent one.
+ * Returns the sessions that can be restored, most recently deleted first. If several have the same
+ * name, only the most recent one can be restored.
  */
 export async function listDeleted(store: string): Promise<TrashedSession[]> {
   const found = await listTrash(store)

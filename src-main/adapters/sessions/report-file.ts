@@ -1,4 +1,4 @@
-/** Reads a file written by ncu, with the parser that matches its first bytes. */
+/** Reads a file that ncu wrote. The first bytes of the file determine the parser. */
 import { createReadStream } from 'node:fs'
 import { mkdtemp, open, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,29 +41,29 @@ export type NameFile = (path: string) => string
 export interface ReportFile {
   format: 'ncu-rep' | 'raw-csv' | 'details-csv' | 'source-csv'
   launches: ReportLaunch[]
-  /** The number of launches in the file. `launches` has only the first of these launches. */
+  /** Number of launches in the file. `launches` contains only the first launches. */
   total: number
   /**
-   * The total time under ncu of the launches that are not in `launches`. Null if any of these times
-   * is missing.
+   * Total time under ncu of the launches that are missing in `launches`. Null if any of these times
+   * is unknown.
    */
   restMs: number | null
   ncuVersion: string | null
   createdAt: Date
   /**
-   * The command line of ncu, or null if the file does not contain it. The command line contains
-   * paths of the machine.
+   * Command line of ncu, or null if the file does not contain it. The command line contains paths
+   * of the machine.
    */
   commandLine: string | null
-  /** Descriptions of unreadable parts and ncu's warnings, one sentence each. */
+  /** Messages about unreadable parts, and ncu's warnings. */
   notes: Statement[]
   /** Returns the code of a launch with its counters, or null if the file does not contain it. */
   codeOf: (launch: ReportLaunch, nameOf: NameFile) => LaunchCode | null
 }
 
 /**
- * Limits of the data that a session stores and the UI can show. The report of a training run has
- * more launches.
+ * Limits of the data that a session stores and the UI can show. The report of a training run can
+ * have more launches.
  */
 const budget = { launches: 500, values: 250_000 }
 
@@ -85,12 +85,12 @@ function readError(error: unknown, path: string): unknown {
 }
 
 /**
- * Load on demand: registering the messages with the protobuf library takes time, and few commands
- * read a report.
+ * Load the parser on demand. Registering the messages with the protobuf library takes time, and few
+ * commands read a report.
  */
 const ncuRep = () => import('../../parsers/ncu/ncu-rep')
 
-/** The size limit of an unpacked report. A training run's report takes a few gigabytes. */
+/** Size limit of an unpacked report in GB. The report of a training run has a few gigabytes. */
 const mostUnpackedGb = 16
 
 export interface UnpackedReport {
@@ -100,8 +100,8 @@ export interface UnpackedReport {
 }
 
 /**
- * Returns an uncompressed report: the file itself, or a temporary file with the contents of a
- * `.ncu-repz`.
+ * Returns an uncompressed report, which is the file itself or a temporary file with the contents of
+ * a `.ncu-repz` file.
  */
 export async function unpackReport(path: string): Promise<UnpackedReport> {
   try {
@@ -131,8 +131,7 @@ export async function unpackReport(path: string): Promise<UnpackedReport> {
 }
 
 /**
- * Reads a report. Throws an input error that names the file, as `given`, if nothing can be
- * imported.
+ * Reads a report. If nothing can be imported, throws an input error that names the file as `given`.
  */
 export async function readReportFile(path: string, given = path): Promise<ReportFile> {
   try {
@@ -158,7 +157,7 @@ export async function readReportFile(path: string, given = path): Promise<Report
 
 async function statFile(path: string): Promise<{ size: number; mtime: Date }> {
   const found = await stat(path)
-  // Reading a pipe or a device may never end.
+  // Don't read a pipe or a device, because the read may never end.
   if (!found.isFile())
     throw inputError(
       message(found.isDirectory() ? 'imports.folder' : 'imports.notRegular', { file: path }),
@@ -189,7 +188,7 @@ async function readReport(path: string, mtime: Date): Promise<ReportFile> {
   }
 }
 
-/** Collects launches from the start of a report until the budget is used up. */
+/** Collects launches from the start of a report until the limits are reached. */
 function collector(): { launches: ReportLaunch[]; take: (launch: ReportLaunch) => boolean } {
   const launches: ReportLaunch[] = []
   let values = 0
@@ -210,8 +209,8 @@ function withinBudget(all: readonly ReportLaunch[]): ReportLaunch[] {
 }
 
 /**
- * The maximum size of a source page. The page is read completely, because only the next launch
- * shows that a launch is complete.
+ * Maximum size of a source page in bytes. The page is read completely, because a launch is known to
+ * be complete only when the next one begins.
  */
 const maxSourcePageBytes = 2 ** 28
 
@@ -243,7 +242,7 @@ async function readSourceCsv(
     ),
     codeOf(launch, nameOf) {
       const parts = hasFiles ? { sass: none, lines: page } : { sass: page, lines: none }
-      // Give each launch its own range, so that each launch gets a separate profile.
+      // Give each launch a separate range, so that each launch gets a separate profile.
       const named = launches.map((own) => ({ ...own, rung: String(own.id) }))
       const kernel = toDeepProfiles(named, { ...parts, rules: new Map(), nameOf }).get(
         String(launch.id),
@@ -259,7 +258,7 @@ async function readCsv(
   size: number,
   mtime: Date,
 ): Promise<ReportFile> {
-  // PowerShell redirects output as UTF-16.
+  // Output that PowerShell redirects to a file is UTF-16.
   const utf16 = start[0] === 0xff && start[1] === 0xfe
   if (!utf16 && start.includes(0))
     throw inputError(message('imports.neither', { file: path }), message('imports.nameFile'))
@@ -307,8 +306,8 @@ export interface LaunchesProfile {
   profiledTime?: ProfiledTime
   metrics: Record<string, MetricValue>
   /**
-   * All metrics by ncu's name, if there is a single launch. With several kernels, each kernel has
-   * its own metrics.
+   * All metrics by ncu's name, if the range has a single launch. With several kernels, each kernel
+   * has separate metrics.
    */
   ncuMetrics?: NcuMetrics
 }
@@ -320,7 +319,7 @@ export function profileLaunches(
 ): LaunchesProfile {
   const only = launches.length === 1 ? launches[0] : undefined
   const times = launches.map(launchMs)
-  // For several kernels in one range, only the total time is meaningful.
+  // If a range has several kernels, only their total time is meaningful.
   const time = times.every((ms) => ms !== null)
     ? profiledTime([times.reduce((sum, ms) => sum + ms, 0)])
     : undefined

@@ -1,6 +1,6 @@
 /**
- * A cached index of the data that a list shows for each session of a store. With the index, ten
- * thousand sessions are listed without opening any session. An entry is valid until its folder or
+ * Caches the data that a list shows for each session of a store. With this index, ten thousand
+ * sessions are listed without opening any of them. An entry is valid until its folder or
  * session.json changes.
  */
 import { createReadStream, statSync } from 'node:fs'
@@ -16,8 +16,8 @@ import { sessionFile } from './session-store'
 export interface Described<T> {
   value: T
   /**
-   * Whether to store this entry. False for an unreadable session, so that the next call tries
-   * again.
+   * Whether to store this entry. False for an unreadable session, so that the next call tries to
+   * read it again.
    */
   keep: boolean
 }
@@ -26,32 +26,32 @@ interface IndexRequest<T> {
   /** The folder that contains the sessions. */
   root: string
   cache: string
-  /** The index's name. Indexes with different content need different names. */
+  /** Name of the index. Indexes with different content need different names. */
   name: string
-  /** The program's version. Entries of another version are rebuilt. */
+  /** Version of the program. Entries of other versions are read again. */
   version: string
-  /** The schema of a value. A changed schema rebuilds the index. */
+  /** Schema of the values. If the schema changes, the index is rebuilt. */
   schema: z.ZodType<T>
   describe: (name: string, folder: string) => Promise<Described<T>>
   /** Called with the number of sessions to read, if reading takes seconds. */
   onMany?: ((count: number) => void) | undefined
 }
 
-/** Reading this many sessions takes about a second. */
+/** Number of sessions that take about a second to read. */
 const many = 300
 
 /**
- * The number of parallel readers. A few already hide the disk's latency, and more would only cost
+ * Number of parallel readers. A few readers hide the disk's latency, and more would only use more
  * memory.
  */
 const readers = 4
 /**
- * The number of folders to check synchronously at once. Synchronous checks are ten times faster
- * than the thread pool. Other work runs between slices.
+ * Number of folders to check synchronously at once. Synchronous checks are ten times faster than
+ * the thread pool. Other work can run between these groups.
  */
 const slice = 250
 
-/** Returns the folder's stamp, or null if the folder does not exist. */
+/** Returns the folder's time stamp, or null if the folder does not exist. */
 function stampOf(folder: string): string | null {
   const own = statSync(folder, { throwIfNoEntry: false })
   if (!own?.isDirectory()) return null
@@ -68,14 +68,14 @@ async function stampsOf(root: string): Promise<Map<string, string>> {
       const stamp = stampOf(join(root, name))
       if (stamp !== null) stamps.set(name, stamp)
     } catch {
-      // Permission denied. Reading the session reports the error.
+      // Permission was denied. Reading the session reports the error.
       stamps.set(name, '')
     }
   }
   return stamps
 }
 
-/** Returns the list data of every session folder in `root`, by name. */
+/** Returns the list data of every session folder in `root`, by folder name. */
 export async function indexed<T>(request: IndexRequest<T>): Promise<Map<string, T>> {
   const { root, version, schema, describe } = request
   const file = join(request.cache, `${request.name}-${sha256(root).slice(0, 16)}.json`)
@@ -111,7 +111,7 @@ interface Entry<T> {
   value: T
 }
 
-/** Returns the index's first line for this version and this value schema. */
+/** Returns the first line of an index with this version and value schema. */
 const headOf = (version: string, schema: z.ZodType): string =>
   sha256(JSON.stringify([version, z.toJSONSchema(schema)]))
 
@@ -120,8 +120,8 @@ const headOf = (version: string, schema: z.ZodType): string =>
  * version.
  *
  * The file has a head line, one line per entry, and a final hash of the previous lines. Entries
- * were validated when written, so an intact file needs no schema check. The file is read by line,
- * because the whole text would double the memory use.
+ * were validated when they were written, so an intact file needs no schema check. The file is read
+ * line by line, because reading the whole text would double the memory use.
  */
 async function entriesIn<T>(file: string, head: string): Promise<Map<string, Entry<T>>> {
   const entries = new Map<string, Entry<T>>()
@@ -149,7 +149,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   }
 }
 
-/** Writes the index. Ignores failures, which only cost time. */
+/** Writes the index. Ignores errors, because they only cost time later. */
 async function write<T>(
   file: string,
   head: string,
@@ -159,11 +159,14 @@ async function write<T>(
     await makeFolder(dirname(file))
     await replaceFile(file, blocksOf(head, [...entries]))
   } catch {
-    // Ignore the failure. The next call reads the sessions again.
+    // Ignore the error. The next call reads the sessions again.
   }
 }
 
-/** Yields an index in parts of a few thousand characters, to be written one at a time. */
+/**
+ * Yields the text of an index in parts of a few thousand characters, which are written one at a
+ * time.
+ */
 function* blocksOf<T>(head: string, entries: readonly (readonly [string, T])[]): Generator<string> {
   const hash = createHash('sha256')
   const signed = (text: string): string => (hash.update(text), text)

@@ -14,14 +14,17 @@ import { SourceList, findStore, openStore, type SourceStore } from './source-sto
 
 export const sourcesFolder = 'sources'
 
-/** A source's bytes, or the reason they are missing. Null if the session does not name the file. */
+/**
+ * Bytes of a source, or the reason that they are missing. Null if the session does not list the
+ * file.
+ */
 type Found = { bytes: Buffer } | { why: Statement } | null
 
 type ReadSource = (path: string) => Promise<Found>
 
 /**
- * The location of a session's sources: the files of `sources/`, contents of a store, or the reason
- * there are none.
+ * Location of a session's sources, which is the folder `sources/` or a store. Contains the reason
+ * if there are no sources.
  */
 type SourceFiles =
   | { in: 'folder'; read: ReadSource }
@@ -33,8 +36,8 @@ const inFolder =
   async (path) => {
     const root = join(await realpath(folder).catch(() => resolve(folder)), sourcesFolder)
     const file = await realpath(resolve(root, path)).catch(() => null)
-    // A session is untrusted. Paths and links must not lead out of sources/. Otherwise a report
-    // could include local files.
+    // A session is untrusted. Paths and links must not lead out of sources/, because a report could
+    // otherwise include local files.
     if (!file?.startsWith(root + sep)) return null
     const bytes = await readPlainBytes(file).catch(() => null)
     return bytes && { bytes }
@@ -77,9 +80,9 @@ async function openFiles(session: string): Promise<SourceFiles> {
 }
 
 interface SessionSources {
-  /** Source text by rung id, without the missing sources. */
+  /** Source texts by rung id, without missing sources. */
   texts: Record<string, string>
-  /** The reasons some of the session's sources are missing. */
+  /** Reasons that sources of the session are missing. */
   faults: Statement[]
 }
 
@@ -106,8 +109,8 @@ export async function readSources(
 }
 
 /**
- * Returns every source of a session by path relative to `sources/`: rungs, headers and the
- * reference. Throws if the session has no sources.
+ * Returns all sources of a session (rungs, headers and the reference) by path relative to
+ * `sources/`. Throws an error if the session has no sources.
  */
 export async function readAllSources(folder: string): Promise<Map<string, string>> {
   const files = await openFiles(folder)
@@ -123,7 +126,7 @@ export async function readAllSources(folder: string): Promise<Map<string, string
   return texts
 }
 
-/** Returns the paths of regular files in a folder and its subfolders, with `/`. */
+/** Returns the paths of regular files in a folder and its subfolders, with `/` as the separator. */
 async function pathsBelow(root: string): Promise<string[]> {
   const entries = await readdir(root, { recursive: true, withFileTypes: true })
   return entries
@@ -133,8 +136,8 @@ async function pathsBelow(root: string): Promise<string[]> {
 }
 
 /**
- * Copies every source of a session to `sources/` in another folder. Returns the reasons for missing
- * sources.
+ * Copies all sources of a session to `sources/` in another folder. Returns the reasons that sources
+ * are missing.
  */
 export async function copySources(folder: string, target: string): Promise<Statement[]> {
   const files = await openFiles(folder)

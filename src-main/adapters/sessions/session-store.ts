@@ -1,8 +1,9 @@
 /**
  * Reads and writes sessions on disk.
  *
- * A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, the folder also has
- * profile.ncu-rep and, at the deep level, deep/. A session is written once and never edited.
+ * A session is a folder with session.json, sources/ and raw.jsonl. If ncu ran, the folder also
+ * contains profile.ncu-rep. At the deep level, it also contains deep/. A session is written once
+ * and never edited.
  */
 import { cp, mkdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -24,18 +25,18 @@ import { deepFile } from './deep-profiles'
 
 export const sessionFile = 'session.json'
 /**
- * The size limit of session.json, ten times the largest import. Raw output and deep profiles are
- * separate files.
+ * Size limit of session.json in MiB, ten times the size of the largest import. Raw output and deep
+ * profiles are in separate files.
  */
 const mostMebibytes = 128
-/** The file name of ncu's own report, for Nsight Compute. */
+/** File name of ncu's own report, which Nsight Compute can open. */
 export const reportFile = 'profile.ncu-rep'
-/** A file that marks a session as imported, because session.json does not contain this fact. */
+/** File that marks a session as imported. session.json does not contain this information. */
 const importedFile = 'imported.json'
 
 /**
- * Returns the text of a session.json, from the session's folder or the shared file. Returns null if
- * neither has it.
+ * Returns the text of a session.json from the session's folder or from the shared file. Returns
+ * null if neither has the session.
  */
 export async function readSessionText(folder: string): Promise<RowText | null> {
   const place = join(folder, sessionFile)
@@ -50,7 +51,7 @@ export async function readSessionText(folder: string): Promise<RowText | null> {
 
 /**
  * Reads, upgrades and validates a session. Throws an error with the reason if the session is
- * damaged or has a newer version. Never changes the file.
+ * damaged or was written by a newer version. Never changes the file.
  */
 export async function readSession(folder: string): Promise<Session> {
   const found = await readSessionText(folder)
@@ -62,12 +63,12 @@ export async function readSession(folder: string): Promise<Session> {
   return parseSession(found.text, found.place)
 }
 
-/** Adds a session.json to the shared file of all sessions next to `target`. */
+/** Adds the text of a session.json to the shared file next to `target`. */
 export const shareSession = (text: string, target: string): Promise<void> =>
   shareSessionRow(target, JSON.stringify(JSON.parse(text)))
 
 /**
- * Whether an import wrote this folder. On another machine, the imported session may have been live.
+ * Whether an import wrote this folder. The imported session may have been live on another machine.
  */
 export const isImported = (folder: string): Promise<boolean> =>
   pathExists(join(folder, importedFile))
@@ -88,7 +89,10 @@ export function parseSession(text: string, path: string): Session {
   return withRegistry(withoutRangeOccupancy(withWaves(session.data)))
 }
 
-/** Corrects sessions of older versions, which stored 0 waves if ncu rounded the number to 0. */
+/**
+ * Corrects the waves in sessions of older versions, which stored 0 waves if ncu rounded the number
+ * to 0.
+ */
 const withWaves = (session: Session): Session => ({
   ...session,
   rungs: session.rungs.map((rung) => ({
@@ -102,7 +106,7 @@ const withWaves = (session: Session): Session => ({
 })
 
 export interface SessionDraft {
-  /** The path of the folder to fill. */
+  /** Path of the folder to fill. */
   readonly path: string
   readonly reportPath: string
   addSource(file: string, text: string): Promise<void>
@@ -116,23 +120,21 @@ export interface SessionDraft {
    * name. If that name is taken, uses a similar free name. Returns the path.
    */
   commit(session: Session): Promise<string>
-  /**
-   * Creates the same draft at another location. Raw output and ncu's report are copied if possible.
-   */
+  /** Creates the same draft at another location. Copies raw output and ncu's report if possible. */
   elsewhere(finalPath: string): Promise<SessionDraft>
   discard(): Promise<void>
 }
 
 /**
- * Creates a draft of a session. If its name is taken at the time of the commit, a similar free name
- * is used.
+ * Creates a draft of a session. If its name is taken when the draft is committed, a similar free
+ * name is used.
  */
 export const draftSession = (finalPath: string): Promise<SessionDraft> =>
   draftOf(resolve(finalPath), new Map())
 
 /**
- * Creates a draft. `added` maps paths in the folder to texts. The texts stay in memory in case the
- * folder is removed.
+ * Creates a draft. `added` maps paths in the folder to texts. The texts also stay in memory, in
+ * case the folder is removed.
  */
 async function draftOf(finalPath: string, added: Map<string, string>): Promise<SessionDraft> {
   const staged = await stageFolder(finalPath)
@@ -164,7 +166,8 @@ async function draftOf(finalPath: string, added: Map<string, string>): Promise<S
     path: staged.path,
     reportPath: join(staged.path, reportFile),
     addSource: (file, text) => add(join(sourcesFolder, file), text),
-    // Don't indent the JSON: indented, thousands of instructions take twice the space.
+    // Don't indent the JSON. With indentation, thousands of instructions would take twice the
+    // space.
     addDeep: (profile) => add(deepFile(profile.rung), `${JSON.stringify(profile)}\n`),
     markImported: (from) => add(importedFile, `${JSON.stringify({ schema: 1, from })}\n`),
     addNote: (file, note) => add(file, `${JSON.stringify(note)}\n`),

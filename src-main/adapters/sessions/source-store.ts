@@ -1,9 +1,9 @@
 /**
  * Reads and writes the source store that shipped recordings share.
  *
- * The store is one file, `sources.jsonl`, in a folder above the sessions. Each content is stored
- * once, as a line `{"sha256", "text"}`. Each session has a line `{"session", "files"}` that maps
- * paths of `sources/` to contents.
+ * The store is one file, `sources.jsonl`, in a folder above the sessions. Each distinct text is
+ * stored once, as a line `{"sha256", "text"}`. Each session has a line `{"session", "files"}` that
+ * maps paths in `sources/` to hashes.
  */
 import { stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -20,7 +20,10 @@ export const SourceList = z.record(z.string(), Hash)
 export type SourceList = z.infer<typeof SourceList>
 
 const StoreLine = z.union([
-  /** `session` is the session's folder relative to the store's folder, with `/`. */
+  /**
+   * `session` is the path of the session's folder relative to the store's folder, with `/` as the
+   * separator.
+   */
   z.object({ session: z.string(), files: SourceList }),
   z.object({ sha256: Hash, text: z.string() }),
 ])
@@ -34,7 +37,7 @@ export interface SourceStore {
 
 export const emptyStore = (): SourceStore => ({ lists: new Map(), contents: new Map() })
 
-/** Reads a store. Throws if the file is unreadable or damaged. */
+/** Reads a store. Throws an error if the file is unreadable or damaged. */
 export async function readStore(file: string): Promise<SourceStore> {
   const store = emptyStore()
   for (const text of (await readPlainFile(file)).split('\n').filter(Boolean)) {
@@ -71,7 +74,7 @@ export async function findStore(folder: string): Promise<string | null> {
   return null
 }
 
-/** The most recently read store. A list of recordings opens many sessions of one store. */
+/** The store that was read last. Listing recordings opens many sessions of the same store. */
 let lastStore: { key: string; store: Promise<SourceStore> } | null = null
 
 export async function openStore(file: string): Promise<SourceStore> {

@@ -1,6 +1,6 @@
 /**
- * Registers callbacks for a cancelled run. Every running program and emulator thread, one per core,
- * waits for its run's signal.
+ * Registers callbacks for a canceled run. Every running program and every emulator thread waits for
+ * its run's signal.
  *
  * All callbacks share one listener per signal, because Node 20 reports a leak at the eleventh
  * listener.
@@ -8,7 +8,7 @@
 
 const waiting = new WeakMap<AbortSignal, Set<() => void>>()
 
-/** Calls back once when the signal aborts. The returned function cancels the callback. */
+/** Calls `callBack` once when the signal aborts. The returned function removes the callback. */
 export function whenAborted(signal: AbortSignal, callBack: () => void): () => void {
   const all = waiting.get(signal) ?? new Set<() => void>()
   const call = (): void => callBack()

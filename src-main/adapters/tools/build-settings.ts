@@ -1,6 +1,6 @@
 /**
- * Resolves a ladder's `build:` settings for nvcc on this machine: variables, directories, and a
- * digest of headers outside the folder.
+ * Resolves a ladder's `build:` settings for nvcc on this machine. Replaces variables, finds
+ * directories, and computes a digest of headers outside the folder.
  */
 import { createHash } from 'node:crypto'
 import { readdir, stat } from 'node:fs/promises'
@@ -17,20 +17,20 @@ import { missingError } from '../../domain/errors'
 import { inLines, message, type Statement } from '../../domain/messages/message'
 
 export interface ReadySettings {
-  /** Arguments for nvcc, after the flags of every rung. */
+  /** Arguments for nvcc, placed after the flags that every rung has. */
   words: readonly string[]
-  /** Arguments after the sources. */
+  /** Arguments that follow the sources. */
   libraries: readonly string[]
   /**
-   * A digest of the headers outside the folder, or null without any. A changed header changes the
-   * digest, so that older builds are not reused.
+   * Digest of the headers outside the folder, or null if there are none. A changed header changes
+   * the digest, so that older builds are not reused.
    */
   headersDigest: string | null
 }
 
 /**
- * Throws a `missing` error that lists all variables and directories that the settings name and this
- * machine lacks.
+ * Throws a `missing` error if this machine lacks variables or directories that the settings name.
+ * The error lists all missing variables and directories.
  */
 export async function requireSettings(
   all: readonly BuildSettings[],
@@ -86,7 +86,8 @@ const stubPaths = ({ libraries = [] }: BuildSettings, nvcc: string): string[] =>
     : []
 
 /**
- * Returns run paths, so that a library found through `-L` at link time is also found at load time.
+ * Returns run path options. With these options, a library that `-L` finds at link time is also
+ * found at load time.
  */
 const runPaths = ({ flags = [] }: BuildSettings): string[] =>
   flags
@@ -99,8 +100,8 @@ const isDirectory = async (path: string): Promise<boolean> =>
 const headerName = /^[^.]+$|\.(h|hh|hpp|hxx|cuh|inl|inc|ipp|tpp)$/
 
 /**
- * Returns a digest of names, sizes and times. Reading the headers of a large library before every
- * build would be too slow.
+ * Returns a digest of file names, sizes and times. Reading the headers of a large library before
+ * every build would take too long.
  */
 async function digestOf(directories: readonly string[]): Promise<string> {
   const hash = createHash('sha256')
@@ -119,7 +120,7 @@ async function digestOf(directories: readonly string[]): Promise<string> {
 }
 
 /**
- * Returns the common flags except those that `words` override. nvcc accepts each of these flags
+ * Returns the common flags, except those that `words` overrides. nvcc accepts each of these flags
  * only once.
  */
 export const baseFlags = (flags: readonly string[], words: readonly string[]): string[] =>

@@ -18,8 +18,8 @@ interface BuiltCode {
 }
 
 /**
- * Reads a library's machine code. Returns null if there is no library, as in a replay, or no
- * machine code.
+ * Reads the machine code of a library. Returns null if there is no library, as in a replay, or if
+ * it contains no machine code.
  */
 export async function readBuiltCode(
   toolbox: Toolbox,
@@ -39,9 +39,8 @@ export async function readBuiltCode(
 }
 
 /**
- * Returns all modules of a library. Returns an empty list if there is no library. For a library
- * with several GPU architectures, the last argument selects one, such as 90 for compute capability
- * 9.0.
+ * Returns all modules of a library, or an empty list if there is no library. If a library has
+ * several GPU architectures, the last argument selects one, such as 90 for compute capability 9.0.
  */
 export async function readModules(
   toolbox: Toolbox,
@@ -54,7 +53,7 @@ export async function readModules(
   return own.length > 0 ? own : modules
 }
 
-/** Returns the launched kernels in order. Returns null if this code lacks one of the kernels. */
+/** Returns the launched kernels in order. Returns null if the code does not contain all of them. */
 export function launchedKernels(
   { architecture, kernels }: BuiltCode,
   launches: readonly { mangled: string; name: string }[],
@@ -69,8 +68,8 @@ export function launchedKernels(
 }
 
 /**
- * Inspects a cubin that was built elsewhere. Returns its architecture and whether it has kernels,
- * or the reason it is unreadable.
+ * Inspects a cubin that was built elsewhere. Returns its architecture and whether it contains
+ * kernels, or the reason that it is unreadable.
  */
 export function inspectCubin(
   cubin: Uint8Array,
@@ -87,8 +86,8 @@ export function inspectCubin(
 export const isLibrary = isElf
 
 /**
- * Returns kernel resources in ptxas's form. Machine code does not distinguish spills from other
- * local memory.
+ * Returns the kernels' resources in the format of ptxas. Machine code does not distinguish spills
+ * from other local memory.
  */
 export const kernelsOf = (modules: readonly MachineCode[]): PtxasKernel[] =>
   modules.flatMap(({ architecture, kernels }) =>

@@ -17,7 +17,7 @@ import {
 import { valueOf, type Case } from '../../domain/task/problem'
 import { fillValues, type Formula, type Task, type TaskFill } from '../../domain/task/task'
 
-/** Returns a field's contents for `--field`, or null if the field is 0 in this case. */
+/** Returns the value of `--field` for a field. Returns null if the field is 0 in this case. */
 function contentOf(task: Task, own: Case, buffers: ReadonlySet<string>, { filled, bytes }: Field) {
   switch (filled.kind) {
     case 'size':
@@ -55,8 +55,8 @@ const fieldWords = (
 }
 
 /**
- * The source of the expected results: a trusted rung, or the task's built reference. `shown` is the
- * reference's name in messages.
+ * Source of the expected results, which is a trusted rung or the task's built reference. `shown` is
+ * the reference's name in messages.
  */
 export type Expected = { library: string; shown: string } | { rung: string }
 
@@ -104,14 +104,14 @@ const checkWords = (task: Task, own: Case): string[] =>
     return ['--check', `${name}:${word}`]
   })
 
-/** Returns the arguments for the launch struct. The probe needs no other part of a case. */
+/** Returns the arguments for the launch struct. The probe needs only this part of a case. */
 export function launchWords(task: Task, own: Case): string[] {
   const layout = launchLayout(task)
   return ['--struct', String(layout.bytes), ...fieldWords('--field', task, own, layout)]
 }
 
 /**
- * Returns the arguments for the reference's struct. The probe uses them to compute expected
+ * Returns the arguments for the reference's struct. The probe uses this struct to compute expected
  * results.
  */
 export function expectationWords(task: Task, own: Case): string[] {
@@ -137,8 +137,8 @@ const referenceWords = (task: Task, own: Case, expected: Expected): string[] => 
 }
 
 /**
- * Returns a case's arguments. `expected` is null if results are not checked and no input is
- * computed.
+ * Returns the arguments for a case. `expected` is null if results are not checked and the task
+ * computes no inputs.
  */
 export const caseWords = (
   task: Task,

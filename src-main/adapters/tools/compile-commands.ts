@@ -1,4 +1,4 @@
-/** Finds a build system's compile command for a file, in the nearest compile_commands.json. */
+/** Finds a build system's compile command for a file in the nearest compile_commands.json. */
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { BuildSettings } from '../../domain/ladder/build-settings'
@@ -8,7 +8,7 @@ import {
   type CompileCommand,
 } from '../../parsers/cuda/compile-commands'
 
-/** Folders near a source in which build systems write compile_commands.json. */
+/** Folders near a source file in which build systems write compile_commands.json. */
 const buildFolders = ['.', 'build', 'out']
 const mostBytes = 2 ** 26
 
@@ -23,8 +23,8 @@ async function commandIn(path: string, file: string): Promise<CompileCommand | n
 }
 
 /**
- * Returns the command that compiles a file. Searches the file's folder and the folders above it,
- * nearest first.
+ * Returns the compile command for a file. Searches the file's folder first, and then its parent
+ * folders.
  */
 async function nearestCommand(
   file: string,
@@ -40,8 +40,8 @@ async function nearestCommand(
 }
 
 /**
- * Returns the settings of the nearest compile command, with absolute include directories, and the
- * path of its file. Returns null if there is no command.
+ * Returns the settings in the nearest compile command and the path of the file that contains it.
+ * Include directories are absolute. Returns null if there is no command.
  */
 export async function nearestSettings(
   file: string,

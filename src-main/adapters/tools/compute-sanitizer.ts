@@ -1,4 +1,4 @@
-/** Runs one compute-sanitizer tool on one program and reads its findings. */
+/** Runs one compute-sanitizer tool on a program and parses its findings. */
 import type { SanitizerTool } from '../../domain/session/sanitizer'
 import {
   lastSanitizerWord,
@@ -16,7 +16,7 @@ interface SanitizerCall {
   tool: SanitizerTool
   /** The program and its arguments. */
   command: readonly string[]
-  /** The time limit. After it, the whole process tree is killed. */
+  /** Time limit in milliseconds, after which the whole process tree is killed. */
   timeoutMs: number
   signal: AbortSignal
   /** Receives the runner's events, which arrive on compute-sanitizer's stdout. */
@@ -25,21 +25,21 @@ interface SanitizerCall {
 
 export interface SanitizerAnswer {
   result: ProcessResult
-  /** The parsed XML report, or null if compute-sanitizer wrote no file. */
+  /** Parsed XML report, or null if compute-sanitizer wrote no file. */
   xml: SanitizerXml | null
-  /** The summary, or null if compute-sanitizer ended without one. */
+  /** Parsed summary, or null if compute-sanitizer ended without one. */
   summary: SanitizerSummary | null
-  /** The last message of compute-sanitizer, used if there is no verdict. */
+  /** Last message of compute-sanitizer, which is shown if there is no verdict. */
   lastWord: string | null
 }
 
 /**
- * The maximum number of reports. Every thread of a kernel can fail. A thousand reports show the
- * locations, and the summary counts the rest.
+ * Maximum number of reports. Every thread of a kernel can cause a report. A thousand reports are
+ * enough to show the locations, and the summary counts the rest.
  */
 const printLimit = 1000
 
-/** The maximum XML size, larger than needed for printLimit records. */
+/** Maximum size of the XML report in bytes, more than printLimit records need. */
 const xmlLimitBytes = 64 * 1024 * 1024
 const xmlName = 'report.xml'
 

@@ -1,4 +1,4 @@
-/** Compiles a single .cu file, outside any ladder, to a cubin. */
+/** Compiles a single .cu file that is not part of a ladder to a cubin. */
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { KernelLadderError, missingError } from '../../domain/errors'

@@ -1,4 +1,7 @@
-/** Opens windows on this machine, with Electron if installed, or else in the user's browser. */
+/**
+ * Opens windows on this machine with Electron, or with the user's browser if Electron is not
+ * installed.
+ */
 import { existsSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -28,7 +31,7 @@ function ofPackage(from: string): string | null {
 }
 
 /**
- * Returns Electron's path. Searches next to this program, in the current project, and in PATH.
+ * Returns the path of Electron. Searches next to this program, in the current project, and in PATH.
  * Returns null if Electron is missing.
  */
 export function findElectron(): string | null {
@@ -41,7 +44,7 @@ export function findElectron(): string | null {
   return ofPackage(import.meta.dirname) ?? ofPackage(process.cwd()) ?? onPath ?? null
 }
 
-/** Whether the system restricts user namespaces, as Ubuntu does since 23.10. */
+/** Whether the system restricts user namespaces, as Ubuntu has done since 23.10. */
 const restrictsNamespaces = (): boolean => {
   try {
     const path = '/proc/sys/kernel/apparmor_restrict_unprivileged_userns'
@@ -55,7 +58,7 @@ const restrictsNamespaces = (): boolean => {
  * Runs the desktop program until its window is closed.
  * @param main the program's entry point
  * @param profile path of the AppArmor profile to recommend if needed
- * @returns the program's exit code, or the reason no window opened
+ * @returns the program's exit code, or the reason that no window opened
  */
 export async function runWindow(
   electron: string,
@@ -65,8 +68,8 @@ export async function runWindow(
   const { outcome, exitCode, seconds, stderr } = await runProcess({
     file: electron,
     args: [main],
-    // Pass the user's language to Electron. Other programs run with a fixed language, because their
-    // output is parsed.
+    // Pass on the user's language. Other programs run with a fixed language, because their output
+    // is parsed.
     env: { LC_ALL: process.env['LC_ALL'] ?? '', ELECTRON_RUN_AS_NODE: '' },
     passOn: { to: (stream, text) => void process[stream].write(text), keep: 16 * 1024 },
     signal,
@@ -80,8 +83,8 @@ export async function runWindow(
 const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
 
 /**
- * Opens a one-time link in the user's browser. Other users can see every program's arguments, so
- * the browser opens a private page that redirects to the link. Returns a function that removes the
+ * Opens a one-time link in the user's browser. Other users can see a program's arguments, so the
+ * browser opens a private page that redirects to the link. Returns a function that removes the
  * page.
  */
 export async function openInBrowser(url: string): Promise<() => Promise<void>> {

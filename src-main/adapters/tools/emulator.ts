@@ -1,4 +1,4 @@
-/** The interface of emulators that toolboxes provide. */
+/** Defines the interface of the emulators that toolboxes provide. */
 import type { EventEmitter } from 'node:events'
 import type { EmulationJob } from '../../domain/emulation/job'
 import type { PredictionGpu } from '../../domain/prediction/prediction'
@@ -6,7 +6,7 @@ import type { PredictionGpu } from '../../domain/prediction/prediction'
 /** A request to an emulator. */
 export interface EmulatorRequest {
   job: EmulationJob
-  /** The GPU to predict the job's time on. With it, the job is not fully emulated. */
+  /** GPU for predicting the job's time. If present, the job is only partly emulated. */
   predictOn?: PredictionGpu
 }
 
@@ -15,11 +15,11 @@ export interface EmulatorRequest {
  * in a sandbox.
  */
 export interface Emulator {
-  /** Emits `message` for progress (a number) and answers, `error`, and `exit` with a code. */
+  /** Emits `message` (a number for progress, or the answer), `error`, and `exit` with a code. */
   readonly events: EventEmitter
   send(request: EmulatorRequest): void
   end(): Promise<unknown>
-  /** Sets whether the emulator keeps this program from exiting. */
+  /** Sets whether the emulator prevents this program from exiting. */
   hold(alive: boolean): void
 }
 

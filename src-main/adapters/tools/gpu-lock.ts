@@ -4,15 +4,18 @@
  *
  * The lock is a listening socket in the kernel's abstract namespace. The socket leaves no file to
  * forge or clean up and needs no permission. The kernel releases the socket when its owner ends.
- * Waiting processes ask the socket who holds the lock. Another network namespace, such as a
- * container's, has separate locks.
+ * Waiting processes connect to the socket to learn who has the lock. Another network namespace,
+ * such as a container's, has separate locks.
  */
 import { createServer, connect, type Server, type Socket } from 'node:net'
 import { userInfo } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { z } from 'zod'
 
-/** The holder's description of itself. Any user can create one, so only its shape is validated. */
+/**
+ * A lock owner's description of itself. Any user can create such a socket, so the description is
+ * untrusted and its format is validated.
+ */
 const Holder = z.object({
   pid: z.number().int().positive(),
   user: z.string().regex(/^[\w.@\\+$-]{1,64}$/),
@@ -24,42 +27,42 @@ interface GpuLock {
   release(): void
 }
 
-/** The result of an attempt to take the lock. */
+/** Result of an attempt to take the lock. */
 export type GpuClaim =
   | { state: 'held'; lock: GpuLock }
-  /** The holder, or null if it does not identify itself. */
+  /** Owner of the lock, or null if it does not identify itself. */
   | { state: 'taken'; by: GpuHolder | null }
   | { state: 'cancelled' }
-  /** The machine has no such sockets, or this process may not create them. */
+  /** The machine has no abstract sockets, or this process may not create them. */
   | { state: 'unavailable'; reason: string }
 
 export interface GpuClaimCall {
-  /** The PCI bus id in the format of normalizePciBusId. */
+  /** PCI bus id in the format of normalizePciBusId. */
   pciBusId: string
-  /** Whether to wait if another process holds the lock. */
+  /** Whether to wait while another process has the lock. */
   wait: boolean
   signal: AbortSignal
-  /** Called once per holder that the call waits for. */
+  /** Called once for each lock owner that the call waits for. */
   onWait: (by: GpuHolder | null) => void
 }
 
-/** The time that a holder has to identify itself. */
+/** Time in milliseconds for a lock owner to identify itself. */
 const answerMs = 2000
-/** A holder that hangs up this many times in a row counts as silent. */
+/** Number of consecutive hang-ups after which a lock owner is considered silent. */
 const silentTries = 10
-/** The pause between two attempts. */
+/** Pause between two attempts in milliseconds. */
 const pauseMs = 100
 /**
- * The interval of checks for a holder that disappeared without closing the socket, as after a
- * suspend.
+ * Interval in milliseconds for checking whether the lock owner disappeared without closing the
+ * socket, for example after a suspend.
  */
 const lookAgainMs = 30_000
-/** The maximum length of a holder's description. */
+/** Maximum length of a lock owner's description. */
 const answerLimit = 1000
 
 /**
- * The length of the socket's name, which is the maximum. Node before 22 pads shorter names with
- * zeros, which makes them different names.
+ * Length of the socket's name, which is the maximum length. Versions of Node before 22 pad shorter
+ * names with zeros, which results in different names.
  */
 const addressLength = 108
 
@@ -76,23 +79,23 @@ function self(): GpuHolder {
     const user = Holder.shape.user.safeParse(userInfo().username).data
     return { pid: process.pid, user: user ?? 'unknown', since }
   } catch {
-    // The user id may have no entry in the password file.
+    // The user id may not be in the password file.
     return { pid: process.pid, user: `uid-${process.getuid?.() ?? 'unknown'}`, since }
   }
 }
 
-/** Listens at the address. Returns the lock or the error. */
+/** Listens at the address. Returns the lock, or the error if that fails. */
 function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
   const greeting = `${JSON.stringify(self())}\n`
   const waiting = new Set<Socket>()
   const server: Server = createServer((socket) => {
     waiting.add(socket)
-    // Waiting processes must not keep a run alive.
+    // The socket must not prevent the program from exiting.
     socket.unref()
     socket.on('error', () => undefined)
     socket.on('close', () => waiting.delete(socket))
     socket.resume()
-    // Keep the socket open, because closing it signals that the GPU is free.
+    // Keep the connection open, because closing it signals that the GPU is free.
     socket.write(greeting)
   })
   server.maxConnections = 256
@@ -113,8 +116,8 @@ function listen(address: string): Promise<GpuLock | NodeJS.ErrnoException> {
 }
 
 /**
- * Reports the holder once, or null if the holder does not identify itself. Resolves when the lock
- * may have been released.
+ * Reports the lock owner once, or null if the owner does not identify itself. Resolves when the
+ * lock may have been released.
  */
 function watch(
   address: string,
@@ -162,7 +165,7 @@ function parseHolder(line: string): GpuHolder | null {
   }
 }
 
-/** Takes the lock of a GPU, or waits for it. */
+/** Takes the lock of a GPU. Waits for the lock if requested. */
 export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
   const { signal, wait } = call
   const address = addressOf(call.pciBusId)
@@ -176,7 +179,7 @@ export async function claimGpu(call: GpuClaimCall): Promise<GpuClaim> {
     }
     if (listening.code !== 'EADDRINUSE') return { state: 'unavailable', reason: listening.message }
 
-    // Without waiting, stop after the holder has identified itself.
+    // If the call does not wait, stop as soon as the lock owner has identified itself.
     const enough = new AbortController()
     let taken: { by: GpuHolder | null } | undefined
     const tell = (by: GpuHolder | null): void => {

@@ -6,7 +6,10 @@ import type { Toolbox } from './toolbox'
 export { normalizePciBusId }
 export type { NvidiaSmi }
 
-/** Returns the driver's answer or the failed call. Returns null if nvidia-smi is missing. */
+/**
+ * Returns the parsed output of nvidia-smi, or the call if it failed. Returns null if nvidia-smi is
+ * missing.
+ */
 export async function askDriver(
   toolbox: Toolbox,
   signal?: AbortSignal,

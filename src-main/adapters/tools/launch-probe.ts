@@ -1,6 +1,5 @@
 /**
- * Runs kl-launches without a GPU. The probe reports a rung's launches, or the faults of a
- * reference.
+ * Runs kl-launches without a GPU. The probe reports a rung's launches or the faults of a reference.
  *
  * See cuda-kernels/probe.
  */
@@ -24,16 +23,17 @@ import {
 interface LaunchProbeCall {
   probe: string
   rung: string
-  /** The path of the rung's library, built without a CUDA runtime. */
+  /** Path of the rung's library, which was built without a CUDA runtime. */
   library: string
   task: Task
   /** The case that the rung runs. */
   own: Case
   gpu: BuildGpu
-  /** Parameter layouts by mangled name, for kernels whose arguments are needed. */
+  /** Parameter layouts by mangled name. Needed only for kernels whose arguments are used. */
   layouts?: ReadonlyMap<string, readonly { offset: number; size: number }[]>
   /**
-   * The compiler's resource usage per kernel, for rungs that query how many blocks fit on an SM.
+   * Resource usage per kernel as reported by the compiler. Needed by rungs that query how many
+   * blocks fit on an SM.
    */
   resources?: readonly Pick<PtxasKernel, 'name' | 'registers' | 'staticSharedBytes'>[]
   signal: AbortSignal
@@ -41,22 +41,22 @@ interface LaunchProbeCall {
 
 export interface NotLaunched {
   reason: Statement
-  /** The kind of failure, if the rung would also fail to launch on a GPU. Absent if unknown. */
+  /** Kind of failure, if the rung would also fail to launch on a GPU. Absent if unknown. */
   fault?: 'failed' | 'unsupported'
 }
 
 export interface Launched {
   kernels: ProbedLaunch[]
-  /** Fills and copies on the device. Empty unless `layouts` were given. */
+  /** Fills and copies on the device. Empty if no `layouts` were given. */
   memory: ProbedMemory[]
-  /** The launches and memory operations of kl_prepare. */
+  /** Launches and memory operations of kl_prepare. */
   prepared: { kernels: ProbedLaunch[]; memory: ProbedMemory[] }
-  /** The size of each memory allocation in bytes. */
+  /** Size of each memory allocation in bytes. */
   allocations: number[]
   workspaceBytes: number
-  /** Device variables that the host knows, in the order of their placeholder addresses. */
+  /** Device variables that the host code uses, in the order of their placeholder addresses. */
   symbols: string[]
-  /** The requested stack size per thread, or null if none was requested. */
+  /** Requested stack size per thread in bytes, or null if none was requested. */
   stackBytes: number | null
 }
 
@@ -120,8 +120,8 @@ export async function probeLaunches(
 }
 
 /**
- * A function of a reference, which computes expected results, or inputs from other inputs. Each
- * function may have a GPU version.
+ * A function of a reference, which computes expected results or derives inputs from other inputs.
+ * Each function may have a GPU version.
  */
 export type ReferenceStage = 'kl_reference' | 'kl_inputs'
 
@@ -130,20 +130,23 @@ interface ExpectationCall extends Pick<
   'probe' | 'library' | 'task' | 'own' | 'gpu' | 'layouts' | 'signal'
 > {
   stage: ReferenceStage
-  /** The files of the reference's arrays by name, such as `in:a`, `out:c`, `scale:c`, `mask:c`. */
+  /**
+   * Files of the reference's arrays by array name, such as `in:a`, `out:c`, `scale:c` or `mask:c`.
+   */
   arrays: readonly { what: string; path: string }[]
 }
 
 /**
- * The time limit of a reference. A reference can take minutes for work that a GPU does in seconds.
+ * Time limit of a reference in milliseconds. A reference can take minutes for work that a GPU does
+ * in seconds.
  */
 const expectationTimeoutMs = 10 * 60_000
 
 /**
  * Runs a reference, which writes expected results to the files. Returns null on success.
  *
- * A reference that needs a GPU is not run. Instead, its launches are returned, with placeholder
- * addresses in the order of `arrays`.
+ * A reference that needs a GPU is not run. In this case, the function returns its launches, with
+ * placeholder addresses in the order of `arrays`.
  */
 export async function probeExpectation(
   toolbox: Toolbox,
@@ -167,7 +170,7 @@ export async function probeExpectation(
 }
 
 /**
- * Returns a reference's fault, worded as the end of a sentence. Returns null if there is no fault
+ * Returns a reference's fault as the second half of a sentence. Returns null if there is no fault
  * or the fault is unknown.
  */
 export async function probeReference(
@@ -190,15 +193,17 @@ export async function probeReference(
   return parseProbedReference(result.stdout)?.reason ?? null
 }
 
-/** Matches the loader's error message for a CUDA function that the probe does not implement. */
+/**
+ * Matches the dynamic linker's error message for a CUDA function that the probe does not implement.
+ */
 const lacking = /symbol lookup error: .*undefined symbol: ((?:cu|nccl|nv)\w*)/
 
 /** Matches functions of CUDA's runtime and driver. Other functions belong to CUDA libraries. */
 const runtimeFunction = /^cu(da)?[A-Z]/
 
 /**
- * Returns the reason the probe did not answer. The probe's process runs the rung's host code, which
- * would crash the runner as well.
+ * Returns the reason that the probe printed no result. The probe's process runs the rung's host
+ * code. Code that crashes the probe would also crash the runner.
  */
 function unfinished(result: ProcessResult): NotLaunched {
   const { outcome, exitCode, stderr, stdout, signal } = result
@@ -220,7 +225,7 @@ function unfinished(result: ProcessResult): NotLaunched {
     }
   if (outcome !== 'exited')
     return { reason: message('tools.probeUnfinished', { signal: signal ?? outcome }) }
-  // The probe reports this error itself.
+  // The probe itself reports this error, so it needs no explanation here.
   if (stdout.includes('"event":"error"'))
     return { reason: message('tools.probeEnded', { exitCode: exitCode ?? '', text: last }) }
   return {

@@ -1,4 +1,4 @@
-/** The toolbox of this machine, which finds programs, runs them and records their output. */
+/** Provides the tools of this machine: finds programs, runs them and records their output. */
 import { access, constants, readdir, readFile, rm, stat, open } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { redactNvidiaSmi } from '../../parsers/cuda/nvidia-smi'
@@ -13,7 +13,10 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   )
 
-/** Returns locations of CUDA's tools outside PATH. `KERNEL_LADDER_PATH_ONLY=1` disables them. */
+/**
+ * Returns locations of CUDA's tools that may not be in PATH. `KERNEL_LADDER_PATH_ONLY=1` disables
+ * them.
+ */
 async function usualPlaces(tool: ToolName): Promise<string[]> {
   if (process.env.KERNEL_LADDER_PATH_ONLY === '1') return []
   if (tool === 'nvidia-smi') return ['/usr/bin', '/usr/local/nvidia/bin', '/usr/lib/wsl/lib']
@@ -46,7 +49,7 @@ export async function findTool(
 const redact = (tool: ToolName, text: string): string =>
   tool === 'nvidia-smi' ? redactNvidiaSmi(text) : text
 
-/** The number of bytes to read from the end of a log, which shows why a program ended. */
+/** Number of bytes to read from the end of a log. The end shows why a program stopped. */
 const lastBytes = 2 ** 16
 
 /** Reads a log. Returns only the start and end of a long log. */
@@ -71,7 +74,7 @@ async function readEnds(
   }
 }
 
-/** The size limit of a rung's library, which usually has a few megabytes. */
+/** Size limit of a rung's library in bytes. A library usually has a few megabytes. */
 const mostBuiltBytes = 256 * 2 ** 20
 
 export function liveToolbox(
@@ -126,7 +129,8 @@ export function liveToolbox(
       }
     },
     claimGpu,
-    // Local tools can write to the sessions' disk, so write the file directly to its final path.
+    // Tools on this machine can write to the disk that contains the sessions, so the file is
+    // written directly to its final path.
     async output(keptAt) {
       await rm(keptAt, { force: true })
       return { path: keptAt, take: () => Promise.resolve() }

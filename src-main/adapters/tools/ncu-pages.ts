@@ -1,4 +1,6 @@
-/** Prints pages of ncu's report: the source counters and advice of its launches. */
+/**
+ * Prints pages of ncu's report, which contain the source counters and the advice for its launches.
+ */
 import { distinct } from '../../domain/text/english'
 import { message, type Statement } from '../../domain/messages/message'
 import type { NcuLaunch } from '../../parsers/ncu/ncu-csv'
@@ -19,13 +21,13 @@ type PageKey = keyof typeof pages
 
 interface DeepAnswer {
   byRung: ReportProfiles
-  /** The reasons some pages could not be printed. */
+  /** Reasons that pages could not be printed. */
   troubles: Statement[]
 }
 
 /**
- * The time limit of printing. Printing takes seconds for a few rungs, and longer for hundreds of
- * launches.
+ * Time limit for printing in milliseconds. Printing takes seconds for a few rungs, and longer for
+ * hundreds of launches.
  */
 const printTimeoutMs = 10 * 60_000
 
@@ -49,7 +51,7 @@ export async function readDeepPages(
       troubles.push(message('imports.noPage', { page: pages[key][1], text: failureOf(result) }))
     return result.stdout
   }
-  // Print pages one at a time, because each call keeps the whole report in memory.
+  // Print pages one at a time, because each call loads the whole report into memory.
   const sass = parseSourcePage(await print('ncu/source-sass'))
   const lines = parseSourcePage(await print('ncu/source-lines'))
   const rules = parseRules(await print('ncu/details'))

@@ -1,6 +1,6 @@
 /**
- * Runs ncu on a user's program. A preview times every launch in one pass. A profile collects chosen
- * launches into a report.
+ * Runs ncu on a user's program. A preview times every launch in one pass. A profile collects the
+ * counters of chosen launches in a report.
  *
  * ncu writes its own output to a file, so the program's stdout and stderr stay unchanged.
  */
@@ -20,12 +20,9 @@ import type { ProcessResult, PassOn } from './process'
 import type { Scratch, Toolbox } from './toolbox'
 
 export interface LaunchFilters {
-  /**
-   * A regular expression for function names. The expression matches anywhere in the name, as in
-   * ncu.
-   */
+  /** Regular expression for function names. As in ncu, it can match any part of a name. */
   kernels: string | null
-  /** A push/pop range of NVTX's default domain. */
+  /** A push/pop range in NVTX's default domain. */
   nvtx: string | null
   /** The number of matching launches to skip. */
   skip: number
@@ -34,17 +31,17 @@ export interface LaunchFilters {
 
 export interface ProgramCall {
   ncu: string
-  /** The key of the raw output, if a session has several programs. */
+  /** Key of the raw output. Needed if a session has several programs. */
   key?: string
-  /** The program's working directory. The default is this process's directory. */
+  /** Working directory of the program. By default, this process's directory. */
   cwd?: string
   /** The program and its arguments, passed unchanged. */
   command: readonly [string, ...string[]]
   filters: LaunchFilters
-  /** The program is stopped after this many milliseconds. */
+  /** Milliseconds after which the program is stopped. */
   timeoutMs: number
   /**
-   * The time limit of a launch, in milliseconds, after ncu warned that the launch does not end. The
+   * Milliseconds that a launch may continue after ncu warns that the launch does not end. The
    * default is 20 s.
    */
   stuckAfterMs?: number
@@ -55,40 +52,40 @@ export interface ProgramCall {
 
 interface ProgramAnswer {
   outcome: ProcessResult['outcome']
-  /** The program's exit code. Null if the program was stopped or killed by a signal. */
+  /** Exit code of the program. Null if the program was stopped or killed by a signal. */
   exitCode: number | null
   /**
-   * The reason ncu did not profile. A failed program, or a program without launches, is not a
+   * Reason that ncu did not profile. If the program fails or launches nothing, that is not a
    * failure of ncu.
    */
   failure: NcuFailure | null
-  /** The kernel that did not end while ncu ran it alone. The program was then stopped. */
+  /** Kernel that did not end while ncu ran it alone. The program was then stopped. */
   stuckKernel: string | null
 }
 
 export interface Preview extends ProgramAnswer {
   launches: NcuLaunch[]
-  /** Whether these are all matching launches. False if the program made more. */
+  /** Whether all matching launches are included. False if the program made more launches. */
   whole: boolean
-  /** Functions that ncu saw, if none matched the filter. */
+  /** Functions that the program launched, if none matched the filter. */
   available: string[]
 }
 
-/** The number of characters of the program's initial output to store in the session. */
+/** Number of characters of the program's initial output to store in the session. */
 const keptOutput = 64 * 1024
 /**
- * The maximum size of the log, with room for one line per launch. The log's last lines show why the
- * program ended.
+ * Maximum size of the log in bytes, with room for one line per launch. The last lines of the log
+ * show why the program ended.
  */
 const mostLogBytes = 2 ** 24
 const logName = 'ncu.log'
 /**
- * The time that ncu has to print its times if the program is stopped early. For 200 launches, ncu
- * needed less than a second.
+ * Milliseconds for ncu to print its times after the program was stopped early. For 200 launches,
+ * ncu needed less than a second.
  */
 const patienceMs = 10_000
 
-/** The time limit of printing, which takes a second for thousands of launches. */
+/** Time limit for printing in milliseconds. Printing takes a second for thousands of launches. */
 const printTimeoutMs = 5 * 60_000
 
 /** Returns an NVTX range in ncu's syntax. A trailing slash marks a push/pop range. */
@@ -104,23 +101,24 @@ const filterArgs = ({ kernels, nvtx, skip, count }: LaunchFilters): string[] => 
 const common = [
   ...['--target-processes', 'all'],
   '--nvtx',
-  // Use full names as in a report, because the table would otherwise omit namespaces.
+  // Use full names as in a report. Otherwise, the table would omit namespaces.
   ...['--rename-kernels', 'no'],
   ...['--clock-control', clockControl],
 ] as const
 
-/** Returns the function names that ncu lists, as in `1. scale`, if a filter matched none. */
+/** Returns the function names that ncu lists if a filter matched none, as in `1. scale`. */
 const availableIn = (log: string): string[] =>
   [...log.matchAll(/^\d+\. (\S.*)$/gm)].map(([, name]) => name!.trim())
 
 /**
- * The time to wait after ncu's warning. Some kernels are slow, so the warning does not prove that a
- * kernel waits for another kernel.
+ * Milliseconds to wait after ncu's warning. Some kernels are slow, so the warning does not prove
+ * that a kernel waits for another kernel.
  */
 const patienceAfterWarningMs = 20_000
 
 /**
- * Returns the kernel of the unfinished launch in ncu's warning, or null if there is no such launch.
+ * Returns the kernel of the unfinished launch that ncu warns about, or null if there is no such
+ * warning.
  */
 function unendingKernel(log: string): string | null {
   const warning = log.lastIndexOf('Launching the workload is taking more time than expected')
@@ -174,7 +172,8 @@ async function runProgram(
         ...command,
       ],
       ...(cwd === undefined ? {} : { cwd }),
-      // Use a private temporary folder. In the shared one, another user's lock file would stop ncu.
+      // Use a private temporary folder. In the shared folder, another user's lock file would stop
+      // ncu.
       env: { TMPDIR: scratch.path },
       timeoutMs,
       signal: AbortSignal.any([signal, stuck.signal]),
@@ -182,7 +181,7 @@ async function runProgram(
       lastWords: { name: 'ncu', ms: patienceMs },
     })
     const { text: log } = await scratch.readLog(logName, mostLogBytes)
-    // The recorder already has the program's output. Store ncu's output separately.
+    // The recorder already has the program's output, so ncu's output is stored separately.
     if (log !== '')
       await toolbox.recorder?.record(
         {
@@ -229,8 +228,8 @@ async function* once(text: string): AsyncGenerator<string> {
 }
 
 /**
- * Times the first `most` matching launches without collecting other metrics. ncu names the current
- * launch only while writing a report. The table is therefore printed from a report.
+ * Times the first `most` matching launches without collecting other metrics. ncu prints which
+ * launch is running only while it writes a report. The table is therefore printed from a report.
  */
 export async function previewProgram(
   toolbox: Toolbox,
@@ -247,7 +246,7 @@ export async function previewProgram(
     call,
     (scratch) => [
       ...['--metrics', 'gpu__time_duration.sum'],
-      // Don't flush the caches: with a single pass, they keep the program's state.
+      // Don't flush the caches. With a single pass, they have the state that the program left.
       ...['--cache-control', 'none'],
       ...filterArgs({ ...call.filters, count }),
       ...['--export', report(scratch)],
@@ -282,7 +281,7 @@ interface ReportCall extends ProgramCall {
   reportPath: string
 }
 
-/** Profiles launches into a report. `unknown` lists the metrics that prevented profiling. */
+/** Profiles launches and writes a report. `unknown` lists the metrics that prevented profiling. */
 export async function profileProgram(
   toolbox: Toolbox,
   call: ReportCall,
@@ -299,6 +298,6 @@ export async function profileProgram(
   return { ...answer, unknown: unknownMetrics(output) }
 }
 
-/** Returns the error for a missing ncu, or for missing permission to read counters. */
+/** Returns the error for a missing ncu or a missing permission to read counters. */
 export const asError = ({ message, remedy }: NcuFailure): KernelLadderError =>
   new KernelLadderError('missing', message, remedy)

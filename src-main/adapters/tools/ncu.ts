@@ -1,5 +1,5 @@
 /**
- * Runs ncu: profiles the launches that a program marks, in one process, and returns a table by
+ * Runs ncu. Profiles the launches that a program marks, in a single process, and returns a table by
  * rung.
  */
 import { message, type Statement } from '../../domain/messages/message'
@@ -22,7 +22,7 @@ import { eventLines, type RunnerEvent } from './runner'
 import { launchResources } from '../../parsers/ncu/ncu-launch-resources'
 import { readDeepPages } from './ncu-pages'
 
-/** Additional ncu options at the deep level. The `full` sections contain the source counters. */
+/** Additional ncu options at the deep level. The `full` set includes the source counters. */
 export const deepOptions = ['--set', 'full', '--import-source', 'yes'] as const
 
 export const clockControl = 'none'
@@ -33,13 +33,11 @@ export type CollectingLevel = Exclude<ProfileLevel, 'none'>
 export interface NcuCall {
   ncu: string
   level: CollectingLevel
-  /**
-   * Metrics not to request, by base name or full name, because this ncu version does not know them.
-   */
+  /** Metrics to omit because this ncu version does not know them, by base name or full name. */
   without?: ReadonlySet<string>
   /** The program and its arguments. */
   command: readonly string[]
-  /** The path to save ncu's report at. Null discards the report. */
+  /** Path for ncu's report. Null discards the report. */
   reportPath: string | null
   idleMs: number
   signal: AbortSignal
@@ -54,20 +52,20 @@ export interface RungProfile {
 
 export interface NcuAnswer {
   result: ProcessResult
-  /** Profiles by the launches' NVTX range, which is the rung id. */
+  /** Profiles by the NVTX range of the launches, which is the rung id. */
   byRung: Map<string, RungProfile>
-  /** At the deep level, the instructions and lines by rung. */
+  /** Instructions and lines by rung. Collected only at the deep level. */
   deep: DeepProfiles
-  /** Descriptions of missing parts of the deep profiles, one sentence each. */
+  /** Messages about missing parts of the deep profiles. */
   deepTroubles: Statement[]
   failure: NcuFailure | null
-  /** Unknown metrics that prevented profiling, as named by ncu. */
+  /** Unknown metrics that prevented profiling, by ncu's names. */
   unknownMetrics: string[]
 }
 
 /**
- * Returns the metrics to request. Only the first known name of each metric is included, because an
- * alternative would cost a pass.
+ * Returns the metrics to request. Requests only the first known name of each metric, because an
+ * alternative name would cost another pass.
  */
 export function requestedMetrics({ level, without }: Pick<NcuCall, 'level' | 'without'>): string[] {
   const known = (name: string) => !without?.has(name) && !without?.has(baseName(name))
@@ -87,8 +85,8 @@ export const metricsIn = (argv: readonly string[]): ReadonlySet<string> =>
   new Set(argv[argv.indexOf('--metrics') + 1]?.split(','))
 
 /**
- * Restricts ncu to the runner, which launches every rung itself. Otherwise ncu would wait for child
- * processes that a rung leaves running.
+ * Restricts ncu to the runner, which launches every rung itself. Otherwise, ncu would wait for
+ * child processes that a rung leaves running.
  */
 const ownProcess = ['--target-processes', 'application-only']
 
@@ -117,7 +115,7 @@ const ncuArgs = (call: NcuCall): string[] => [
 
 /**
  * Returns ncu's version, such as `2025.3.1.0` for `Version 2025.3.1.0 (build …)`. Returns null if
- * ncu prints no version.
+ * the output contains no version.
  */
 export async function ncuVersion(
   toolbox: Toolbox,
@@ -136,21 +134,21 @@ export async function ncuVersion(
 }
 
 /**
- * Returns variables that set a private temporary folder. In the shared one, another user's lock
- * file would stop ncu.
+ * Returns environment variables that set a private temporary folder. In the shared folder, another
+ * user's lock file would stop ncu.
  */
 const temporaryIn = (scratch: Scratch | null): Record<string, string> =>
   scratch ? { TMPDIR: scratch.path } : {}
 
 /**
- * Returns a scratch folder, or null if it cannot be created. ncu runs anyway, and its error
- * explains the missing counters.
+ * Returns a scratch folder, or null if it cannot be created. ncu runs in either case, and its error
+ * then explains the missing counters.
  */
 const scratchOf = (toolbox: Toolbox): Promise<Scratch | null> => toolbox.scratch().catch(() => null)
 
 /**
- * Profiles the runner's small test kernel with one counter. Returns null on success, or else the
- * reason for the failure.
+ * Profiles the runner's small test kernel with one counter. Returns null on success, or the reason
+ * for the failure.
  */
 export async function probeNcu(
   toolbox: Toolbox,
@@ -188,10 +186,10 @@ export async function probeNcu(
 export async function runNcu(toolbox: Toolbox, call: NcuCall): Promise<NcuAnswer> {
   const scratch = await scratchOf(toolbox)
   const env = temporaryIn(scratch)
-  // The deep pages are printed from the report, so the deep level always needs one.
+  // The deep pages are printed from the report, so the deep level always needs a report.
   const unkept = call.level === 'deep' && scratch ? `${scratch.path}/profile.ncu-rep` : null
   try {
-    // ncu does not overwrite a report left by a failed attempt.
+    // ncu does not overwrite the report of a failed attempt.
     const kept = call.reportPath === null ? null : await toolbox.output(call.reportPath)
     const reportPath = kept?.path ?? unkept
     const seconds = new Map<string, number>()

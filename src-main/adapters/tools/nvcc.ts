@@ -1,4 +1,4 @@
-/** Defines nvcc's flags, and converts its output to a build result. */
+/** Defines nvcc's flags and converts its output to a build result. */
 import type { Parameters } from '../../domain/ladder/rung'
 import type { Build, Diagnostic } from '../../domain/session/session'
 import { parseNvccOutput, summarizeBuild, type PtxasKernel } from '../../parsers/cuda/ptxas'
@@ -7,8 +7,8 @@ import { parameterFlags } from '../../parsers/kernels/rung-header'
 export type { PtxasKernel }
 
 /**
- * Returns the flags of every rung. `sm` is the architecture without the prefix, such as `90a` for
- * `sm_90a`.
+ * Returns the flags that every rung has. `sm` is the architecture without the prefix, such as `90a`
+ * for `sm_90a`.
  */
 export const rungFlags = (sm: string): string[] => [
   '-std=c++17',
@@ -26,8 +26,8 @@ export const rungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the flags for a rung that is PTX or machine code. nvcc writes one container of machine
- * code. The rung's library embeds the container.
+ * Returns the flags for a rung that is PTX or machine code. With these flags, nvcc writes a single
+ * container of machine code. The container is embedded in the rung's library.
  */
 export const ptxFlags = (sm: string): string[] => [
   ...['-fatbin', '-Xptxas', '-v', '-gencode', `arch=compute_${sm},code=sm_${sm}`],
@@ -36,9 +36,9 @@ export const ptxFlags = (sm: string): string[] => [
 /**
  * Returns the flags for static analysis and emulation of a rung.
  *
- * No CUDA runtime is linked, because the probe replaces it. A macro excludes C++17's special
- * mathematical functions from libstdc++'s <cmath>, which every source includes. These functions
- * take a third of a small rung's compile time, and kernels cannot call them.
+ * The CUDA runtime is not linked, because the probe replaces it. A macro excludes C++17's special
+ * mathematical functions from libstdc++'s <cmath>, which every source includes. The special
+ * functions take a third of a small rung's compile time, and kernels cannot call them.
  */
 export const staticRungFlags = (sm: string): string[] => [
   ...rungFlags(sm),
@@ -48,19 +48,19 @@ export const staticRungFlags = (sm: string): string[] => [
 ]
 
 /**
- * Returns the libraries without CUDA toolkit libraries, which need a GPU and may be missing on a
- * machine without a GPU.
+ * Removes the CUDA toolkit libraries from the list. Toolkit libraries need a GPU and may be missing
+ * on a machine without one.
  */
 export const probedLibraries = (libraries: readonly string[]): string[] =>
   libraries.filter((word) => !/^-l(cu|nv|nccl)/.test(word))
 
-/** Whether the probe loads libraries that were built with these flags. */
+/** Whether the probe can load a library that was built with these flags. */
 export const isProbed = (flags: readonly string[]): boolean =>
   flags[flags.indexOf('-cudart') + 1] === 'none'
 
 /**
- * An empty runtime (an ld script) for relocatable device code. nvcc links such code only together
- * with a runtime. The probe provides the runtime's functions.
+ * An empty CUDA runtime (an ld script) for relocatable device code. nvcc links such code only
+ * together with a runtime. The probe provides the runtime's functions.
  */
 export const emptyRuntime = {
   path: 'rdc/libcudart.so',
@@ -72,8 +72,8 @@ export const emptyRuntime = {
 }
 
 /**
- * The flags of the launch probe. The rung that the probe loads must see the probe's functions. The
- * probe is not optimized: it runs for milliseconds and must be built before any rung is launched.
+ * Flags of the launch probe. Its functions must be visible to the rung that it loads. The probe is
+ * not optimized, because it runs for milliseconds and must be built before any rung is launched.
  */
 export const launchProbeFlags: readonly string[] = [
   '-std=c++17',
@@ -86,19 +86,24 @@ export const launchProbeFlags: readonly string[] = [
   'include',
 ]
 
-/** The flags of the activity library, which is loaded into programs with their own CUDA runtime. */
+/**
+ * Flags of the activity library, which is loaded into programs that have their own CUDA runtime.
+ */
 export const activityFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'runner'],
 ]
 
-/** The flags of the replay, which launches kernels only through the driver. */
+/**
+ * Flags of the rung that replays a description. The replay launches kernels only through the driver
+ * API.
+ */
 export const replayFlags: readonly string[] = [
   ...['-std=c++17', '-O2', '-shared', '-cudart', 'none', '-Xcompiler', '-fPIC', '-I', 'include'],
 ]
 
 export const macroFlags = (params: Parameters): string[] => parameterFlags(params)
 
-/** The flags of the runner. Generic PTX lets one runner work on every GPU that CUDA supports. */
+/** Flags of the runner. With generic PTX, one runner works on every GPU that CUDA supports. */
 export const runnerFlags: readonly string[] = [
   '-std=c++17',
   '-O2',
@@ -109,7 +114,7 @@ export const runnerFlags: readonly string[] = [
 ]
 
 /**
- * Returns the flags of the microbenchmarks, which measure the machine code of exactly one
+ * Returns the flags of the microbenchmarks, which measure machine code for exactly one
  * architecture.
  */
 export const calibrationFlags = (sm: string): string[] => [

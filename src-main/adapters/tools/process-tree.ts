@@ -1,9 +1,9 @@
-/** Lists, signals and kills the process tree below a process. */
+/** Lists, signals and kills the process tree of a process. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 /**
- * Returns the result of `read`, or `otherwise` if the system call fails. Processes can end at any
- * time, and some systems lack /proc.
+ * Returns the result of `read`, or `otherwise` if the system call fails. A process can end at any
+ * time, and some systems have no /proc.
  */
 function quietly<T>(read: () => T, otherwise: T): T {
   try {
@@ -13,7 +13,7 @@ function quietly<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** Returns the ids of all visible processes. Returns an empty list without /proc. */
+/** Returns the ids of all visible processes, or an empty list if there is no /proc. */
 export const processIds = (): string[] =>
   quietly(() => readdirSync('/proc'), []).filter((name) => /^\d+$/.test(name))
 
@@ -21,8 +21,8 @@ export const processIds = (): string[] =>
  * Returns the descendants of a process, using /proc. A child in a separate session leaves its
  * parent's process group and would survive a signal to the group.
  *
- * Reads are synchronous. Reads take microseconds, far less than the thread pool, so a forking
- * process cannot outrun the search.
+ * Synchronous reads take microseconds, far less than the thread pool. The search is therefore
+ * faster than a process that keeps forking.
  */
 export function descendants(pid: number): number[] {
   const children = new Map<number, number[]>()
@@ -47,7 +47,7 @@ export function descendants(pid: number): number[] {
   return found
 }
 
-/** Returns the kernel's name of a process, at most 15 characters. */
+/** Returns the process name from /proc, at most 15 characters. */
 export const nameOf = (pid: number): string =>
   quietly(() => readFileSync(`/proc/${pid}/comm`, 'utf8').trim(), '')
 
@@ -55,13 +55,13 @@ export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch {
-    // The process is already gone.
+    // Ignore the error, because the process has already ended.
   }
 }
 
 /**
  * Kills a process, its group and its descendants. SIGKILL also destroys the GPU context, so no
- * gentler signal is needed.
+ * other signal is needed.
  */
 export function killTree(pid: number): void {
   const tree = descendants(pid)

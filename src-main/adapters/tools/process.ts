@@ -1,9 +1,9 @@
 /**
- * Runs a program to completion and streams its output by line. Kills the whole process tree if the
- * run is cancelled, overdue or silent. Only this module imports execa.
+ * Runs a program to completion and streams its output line by line. Kills the whole process tree if
+ * the run is canceled, times out or prints nothing for too long. Only this module imports execa.
  *
- * A missing, failed or hanging program is a result and not an exception. If a listener throws, the
- * program is killed, and the error is rethrown after the program has ended.
+ * A missing, failed or hanging program is a result and not an exception. If a listener throws an
+ * error, the program is killed, and the error is thrown again after the program has ended.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { execa } from 'execa'
@@ -18,27 +18,30 @@ export interface ProcessCall {
   args: readonly string[]
   cwd?: string
   env?: Readonly<Record<string, string>>
-  /** Whether to use only `env` as the environment, without this process's variables. */
+  /** Whether the environment contains only `env`, without this process's variables. */
   ownEnv?: boolean
   onStdoutLine?: (line: string) => void
-  /** The program's stdin. Empty by default. */
+  /** Data for the program's stdin. Empty by default. */
   input?: Uint8Array
-  /** The process tree is killed after this many milliseconds without a byte on stdout or stderr. */
+  /** Milliseconds without output on stdout or stderr after which the process tree is killed. */
   idleMs?: number
-  /** The process tree is killed after this many milliseconds in total. */
+  /** Milliseconds of total run time after which the process tree is killed. */
   timeoutMs?: number
-  /** The process tree is killed if a stream exceeds this many characters. The default is 256 Mi. */
+  /**
+   * Maximum number of characters per stream. The process tree is killed if a stream is longer. The
+   * default is 256 Mi.
+   */
   outputLimit?: number
   /**
-   * Receives all output as it arrives, without a limit. Only the first characters are stored. The
-   * stream is not read while the promise returned by `to` is pending. The program then blocks as on
+   * Receives all output as it arrives, without a limit. Only the first characters are stored. While
+   * the promise returned by `to` is pending, the stream is not read. The program then blocks as on
    * a slow pipe.
    */
   passOn?: { to: PassOn; keep: number }
   signal?: AbortSignal
   /**
    * On cancellation or timeout, the program's descendants are killed first, except processes with
-   * this name. The program then has this many milliseconds to report.
+   * this name. The program then has this many milliseconds to report its results.
    */
   lastWords?: { name: string; ms: number }
   /** Called with the process id after the program has started. */
@@ -61,16 +64,16 @@ export interface ProcessResult {
   stdout: string
   stderr: string
   seconds: number
-  /** Whether the output is from an earlier call, as with a cached build. Set only in replays. */
+  /** Whether the output comes from an earlier call, as for a cached build. Set only in replays. */
   reused?: boolean
-  /** The recorded arguments, which may differ in older versions. Set only in replays. */
+  /** Recorded arguments. Older versions may have used different arguments. Set only in replays. */
   argv?: readonly string[]
 }
 
-/** The output limit per stream. A program that prints endlessly is killed at this limit. */
+/** Output limit per stream. A program that prints endlessly is killed at this limit. */
 export const outputLimitBytes = 256 * 1024 * 1024
 
-/** The time to keep reading the streams of a killed process tree. */
+/** Milliseconds to continue reading the streams of a killed process tree. */
 const killGraceMs = 3000
 
 /** Splits a text stream into lines and buffers incomplete lines. */
@@ -151,7 +154,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   }
   const killAll = (pid: number): void => {
     killTree(pid)
-    // An escaped descendant can keep the pipes open, so stop waiting for them.
+    // A descendant that survived can keep the pipes open, so stop waiting for the end of the
+    // streams.
     setTimeout(() => {
       child.stdout.destroy()
       child.stderr.destroy()
@@ -175,7 +179,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
   const forget = call.signal && whenAborted(call.signal, () => kill('cancelled'))
   touch()
 
-  // Catch exceptions in stream handlers, because they would end this program and every other job.
+  // Catch exceptions in stream handlers. Otherwise, they would end this program and every other
+  // job.
   let mishap: KernelLadderError | null = null
   const guarded =
     (onLine: (line: string) => void) =>
@@ -248,8 +253,8 @@ export async function runProcess(call: ProcessCall): Promise<ProcessResult> {
 }
 
 /**
- * Starts another program of this project that exchanges messages through Node's channel. The peer
- * is killed when this program exits.
+ * Starts another program of this project that exchanges messages through Node's IPC channel. The
+ * child is killed when this program exits.
  */
 export function startPeer({
   file,
@@ -270,14 +275,16 @@ export function startPeer({
 }
 
 export interface LetGo {
-  /** The outcome. `running` means that the program had not ended when the wait was over. */
+  /**
+   * Outcome of the start. `running` means that the program had not ended when the wait was over.
+   */
   outcome: 'running' | 'exited' | 'not-found'
   exitCode: number | null
 }
 
 /**
- * Starts a user's program that outlives this one, such as an editor with unsaved work. Ignores its
- * output.
+ * Starts a user's program that keeps running after this program exits, such as an editor with
+ * unsaved work. Ignores its output.
  */
 export async function letGo(
   file: string,

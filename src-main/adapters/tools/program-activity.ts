@@ -1,6 +1,6 @@
 /**
  * Times a program's launches through CUPTI. Unlike ncu, CUPTI allows kernels to run concurrently.
- * The program loads the library `cuda-kernels/activity`, which records the launches.
+ * The library `cuda-kernels/activity` is loaded into the program and records the launches.
  */
 import { functionOf } from '../../domain/programs/choose'
 import { parseActivity, type Activity } from '../../parsers/cuda/activity'
@@ -11,13 +11,16 @@ import type { Toolbox } from './toolbox'
 export interface ProgramActivity extends Activity, Pick<ProcessResult, 'outcome' | 'exitCode'> {}
 
 const fileName = 'activity.tsv'
-/** Limits per process. Lines of kernels with names of typical length fit into `mostBytes`. */
+/**
+ * Limits per process. With names of typical length, the lines of `mostLaunches` launches fit into
+ * `mostBytes`.
+ */
 const mostLaunches = 50_000
 const mostBytes = 2 ** 26
 
 /**
- * Runs the program once more, without ncu. CUPTI does not know NVTX ranges, so `filters.nvtx` must
- * be null.
+ * Runs the program again, without ncu. CUPTI does not know NVTX ranges, so `filters.nvtx` must be
+ * null.
  */
 export async function timeProgram(
   toolbox: Toolbox,

@@ -1,6 +1,6 @@
 /**
- * Checks the output file of a user's program: its existence, its hash, and whether it matches the
- * expected output.
+ * Checks the output file of a user's program. Tests whether the file exists, computes its hash, and
+ * compares it with the expected output.
  */
 import { createHash } from 'node:crypto'
 import { copyFile, open, stat } from 'node:fs/promises'
@@ -11,10 +11,10 @@ import { elementBytes, outputCheck } from '../../domain/programs/output'
 import type { ProgramRun, Verify } from '../../domain/session/session'
 import { errorCode } from '../disk/disk'
 
-/** A mark that distinguishes two versions of a file. */
+/** A value that distinguishes two versions of a file. */
 type FileMark = string
 
-/** Returns the mark of a file, or null if the file does not exist. */
+/** Returns the version mark of a file, or null if the file does not exist. */
 export const markOf = (path: string): Promise<FileMark | null> =>
   stat(path, { bigint: true }).then(
     (found) => (found.isFile() ? `${found.ino}:${found.size}:${found.mtimeNs}` : null),
@@ -26,18 +26,18 @@ export const keepExpected = (from: string, scratch: string): Promise<string> => 
   return copyFile(from, kept).then(() => kept)
 }
 
-/** The size of one read, a multiple of every element's size. */
+/** Number of bytes per read, a multiple of every element's size. */
 const pieceBytes = 4 * 2 ** 20
 
 interface CheckedOutput {
   output: NonNullable<ProgramRun['output']>
-  /** The verification result, or null if there is no expected output. */
+  /** Result of the verification, or null if there is no expected output. */
   verify: Verify | null
-  /** The reason the output is wrong, or null. */
+  /** Reason that the output is wrong, or null. */
   reason: Statement | null
 }
 
-/** Reads the whole output file once, together with the expected file. Throws disk errors. */
+/** Reads the whole output file once, together with the expected file. Disk errors are thrown. */
 export async function checkOutput(
   path: string,
   expectedPath: string | null,

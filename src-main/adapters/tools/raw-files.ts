@@ -1,8 +1,8 @@
 /**
  * Stores the raw output of a session's tools in `raw.jsonl`, one row per call.
  *
- * A row has the key, argv, outcome and both streams. A row is appended after the call has ended. A
- * stream of more than 256 KiB is gzipped, because a page of a full report has megabytes.
+ * A row contains the key, argv, the outcome and both streams. A row is appended after the call has
+ * ended. A stream of more than 256 KiB is gzipped, because a page of a full report has megabytes.
  *
  * A recording has the same rows in one compressed file (./recorded-raw.ts). Older sessions have a
  * folder instead (./raw-folder.ts).
@@ -27,7 +27,7 @@ function checkKey(key: string): void {
     throw inputError(`${JSON.stringify(key)} is not a valid name for raw output.`)
 }
 
-/** A folder on this machine and the placeholder that replaces it in stored text. */
+/** A folder on this machine, and the placeholder that replaces it in stored text. */
 export interface PathAlias {
   path: string
   alias: string
@@ -63,7 +63,8 @@ export interface LostOutput {
 
 export interface DiskRecorder extends RawRecorder {
   /**
-   * Returns the recorded calls that are missing in the session folder, or null if none are missing.
+   * Returns the calls whose raw output is missing in the session folder, or null if nothing is
+   * missing.
    */
   lostFrom(folder: string): Promise<LostOutput | null>
 }
@@ -79,8 +80,8 @@ const whyLost = (error: unknown): Statement => {
 }
 
 /**
- * Returns a recorder that appends calls to a session folder's raw output. Longer paths must come
- * first in `aliases`.
+ * Returns a recorder that appends calls to a session folder's raw output. In `aliases`, longer
+ * paths must come first.
  *
  * Raw output is optional, so disk errors are never thrown. `lostFrom` reports them.
  */
@@ -88,7 +89,7 @@ export function rawRecorder(folder: string, aliases: readonly PathAlias[]): Disk
   const path = join(folder, rawFile)
   const keys = new Set<string>()
   let why: Statement = deleted
-  // Rungs are built in parallel, but their rows are written one at a time.
+  // Rungs are built in parallel, but rows are written one at a time.
   let last: Promise<void> = Promise.resolve()
   return {
     async record(call: RawCall, stdout: string, stderr: string) {
@@ -124,10 +125,12 @@ interface RawOutput {
   stderr: string
 }
 
-/** A session's raw output by key. The file is read once, and streams are decompressed on demand. */
+/**
+ * Raw output of a session by key. The file is read once, and streams are decompressed on demand.
+ */
 export interface RawOutputs {
   readonly keys: readonly string[]
-  /** Returns the stored output of a call, or null if the session has none under that key. */
+  /** Returns the stored output of a call, or null if the session has no output with that key. */
   get(key: string): Promise<RawOutput | null>
 }
 
@@ -137,7 +140,9 @@ const rowsOfSession = async (folder: string): Promise<readonly RowText[]> =>
   (await recordedRows(folder)) ??
   (await rowsOfFolder(folder))
 
-/** Opens a session folder's raw output. If the folder has none, every key yields null. */
+/**
+ * Opens the raw output of a session folder. If the folder has no raw output, every key yields null.
+ */
 export async function openRaw(folder: string): Promise<RawOutputs> {
   // If two rows have the same key, use the later row.
   const rows = new Map(
@@ -166,7 +171,8 @@ export const readRaw = async (folder: string, key: string): Promise<RawOutput | 
   (await openRaw(folder)).get(key)
 
 /**
- * Returns a row whose long streams are compressed with this method. `change` edits a tool's output.
+ * Returns a row whose long streams are compressed with this method. `change` modifies a tool's
+ * output.
  */
 async function repacked(
   { text: row, place }: RowText,
@@ -200,8 +206,8 @@ export async function copyRaw(folder: string, target: string): Promise<void> {
 }
 
 /**
- * Returns a session's raw output, compressed for a recording. Equal output yields equal bytes.
- * `change` edits a tool's output.
+ * Returns a session's raw output, compressed for a recording. The same output always yields the
+ * same bytes. `change` modifies a tool's output.
  */
 export async function packRecordedRaw(
   folder: string,

@@ -1,5 +1,5 @@
 /**
- * Converts the old format of raw output, used before `raw.jsonl`, to current rows.
+ * Converts the old format of raw output, which was used before `raw.jsonl`, to current rows.
  *
  * A call with the key `nvcc/01_naive` has three files: `raw/nvcc/01_naive.json` (argv, outcome,
  * exit code), `.stdout.txt` and `.stderr.txt`. A long stream is gzipped, as in `.stdout.txt.gz`.
@@ -39,8 +39,8 @@ async function rowOf(path: string): Promise<RowText & { startedAt: string }> {
 }
 
 /**
- * Returns the calls in a session's `raw/` folder, in start order. Returns an empty list if the
- * folder does not exist.
+ * Returns the calls in a session's `raw/` folder, sorted by start time. Returns an empty list if
+ * the folder does not exist.
  */
 export async function rowsOfFolder(folder: string): Promise<RowText[]> {
   const root = join(folder, 'raw')

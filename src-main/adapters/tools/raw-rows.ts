@@ -1,4 +1,7 @@
-/** A row of raw output: one call with its streams, compressed or not. */
+/**
+ * Defines a row of raw output, which contains one call with its streams. The streams may be
+ * compressed.
+ */
 import { promisify } from 'node:util'
 import { brotliCompress, brotliDecompress, constants, gunzip, gzip } from 'node:zlib'
 import { z } from 'zod'
@@ -33,8 +36,8 @@ const RawRow = z.object({
 export const plainLimit = 256 * 1024
 
 /**
- * Compresses text with Brotli, for files that are packed once and shipped. Brotli is smaller but
- * slower than gzip.
+ * Compresses text with Brotli, for shipped files that are compressed only once. Brotli yields
+ * smaller files than gzip but is slower.
  */
 export const smallest = (text: string): Promise<Buffer> =>
   promisify(brotliCompress)(text, {
@@ -62,8 +65,8 @@ export const damaged = (file: string, why: Statement) =>
 const decompress = { gzip: promisify(gunzip), brotli: promisify(brotliDecompress) }
 
 /**
- * Decompresses bytes to text. Throws if the bytes are damaged or expand to more than `limit` bytes.
- * Error messages contain `what`.
+ * Decompresses bytes to text. Throws an error if the bytes are damaged or expand to more than
+ * `limit` bytes. Error messages contain `what`.
  */
 export async function unpacked(
   method: Method,
@@ -71,7 +74,7 @@ export async function unpacked(
   limit: number,
   what: string,
 ): Promise<string> {
-  // With Node's default chunks of 16 KiB, decompressing megabytes takes twice as long.
+  // With Node's default chunk size of 16 KiB, decompressing megabytes takes twice as long.
   const options = { maxOutputLength: limit, chunkSize: 256 * 1024 }
   try {
     return (await decompress[method](bytes, options)).toString('utf8')
@@ -84,7 +87,7 @@ export async function unpacked(
   }
 }
 
-/** Returns the text of a stream. The limit is the maximum output of a tool. */
+/** Returns the text of a stream. The size limit is the maximum output of a tool. */
 export async function textOf(stream: Stream, what: string): Promise<string> {
   if (typeof stream === 'string') return stream
   const [method, base64] =

@@ -1,10 +1,11 @@
 /**
- * Reads the raw output of a recording: `raw/<name>.jsonl.br`, next to the path of its session
+ * Reads the raw output of a recording from `raw/<name>.jsonl.br`, next to the path of its session
  * folder.
  *
- * The file is one Brotli stream: a line with a SHA-256 hash, followed by the rows of a raw.jsonl.
- * Brotli has no checksum, so without the hash a changed byte could alter a figure. Long streams
- * within a row are compressed separately, so that they are decompressed only on demand.
+ * The file is one Brotli stream. The stream contains a line with a SHA-256 hash, followed by the
+ * rows of a raw.jsonl. Brotli has no checksum, so without the hash, a changed byte could alter a
+ * figure. Long streams within a row are compressed separately, so that they are decompressed only
+ * on demand.
  */
 import { basename, dirname, join } from 'node:path'
 import { message } from '../../domain/messages/message'
@@ -17,13 +18,13 @@ import { damaged, unpacked } from './raw-rows'
 export const recordedRaw = (folder: string): string =>
   join(dirname(folder), 'raw', `${basename(folder)}.jsonl.br`)
 
-/** The size limit of the rows: sixty times those of the largest recording. */
+/** Size limit of the rows in bytes, sixty times the size of the largest recording. */
 const recordedLimitBytes = 64 * mebibyte
 
 export const checksumLine = (rows: string): string =>
   `${JSON.stringify({ sha256: sha256(rows) })}\n`
 
-/** Returns the rows of a recording, or null if it has no file. */
+/** Returns the rows of a recording, or null if the file does not exist. */
 export async function recordedRows(folder: string): Promise<readonly RowText[] | null> {
   const path = recordedRaw(folder)
   const bytes = await readPlainBytes(path).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The toolbox of a recording. Each call is answered with the recorded output of the real tool. */
+/** Provides the tools of a recording. Each call returns the recorded output of the real tool. */
 import type { ProcessResult } from './process'
 import type { Toolbox } from './toolbox'
 import { openRaw, type RawOutputs } from './raw-files'

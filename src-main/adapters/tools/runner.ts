@@ -1,7 +1,7 @@
 /**
  * Runs kl-runner and parses its events.
  *
- * The file cuda-kernels/runner/README.md documents the protocol.
+ * cuda-kernels/runner/README.md documents the protocol.
  */
 import { caseName } from '../../domain/task/layout'
 import { caseOf, type Case, type Problem } from '../../domain/task/problem'
@@ -20,7 +20,7 @@ import type { ProbedLaunch, ProbedMemory } from '../../parsers/cuda/launch-probe
 
 export type { Expected, RunnerEvent, RunnerStage }
 
-/** A rung's shared library with the rung's id, options and flags. */
+/** The shared library of a rung, with the rung's id, options and flags. */
 export interface BuiltRung extends Pick<LadderRung, 'options'> {
   id: string
   artifact: string
@@ -34,19 +34,19 @@ export const builtRung = ({ id, options, header }: LadderRung, artifact: string)
   flags: header.flags,
 })
 
-/** A call of the runner, with one problem for all rungs. */
+/** A runner call with one problem for all rungs. */
 interface RunnerCall {
   task: Task
   problem: Problem
   /** The source of expected results and computed inputs. */
   expected: Expected | null
-  /** The folder of the files with buffer contents. Null in a replay. */
+  /** Folder of the files with buffer contents. Null in a replay. */
   taskFolder: string | null
   seed: number
   rungs: readonly BuiltRung[]
   /**
-   * The process id of the runner's owner. The runner exits when this process ends for any reason.
-   * Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When this process ends for any reason, the runner
+   * exits. Null if the runner cannot see the process.
    */
   ownerPid: number | null
 }
@@ -58,8 +58,8 @@ const seedArgs = ({ seed, ownerPid }: RunnerCall): string[] => [
 ]
 
 /**
- * Returns the distinct cases of the rungs. The first case applies to rungs without a case of their
- * own.
+ * Returns the distinct cases of the rungs. The first case applies to rungs that have no separate
+ * case.
  */
 function caseArgs(
   { task, problem, expected, taskFolder, rungs }: RunnerCall,
@@ -85,20 +85,21 @@ function caseArgs(
 
 interface MeasureCall extends RunnerCall {
   cacheState: CacheState
-  /** The number of bursts to time per rung, in addition to single launches. */
+  /** Number of bursts to time per rung. Single launches are always timed. */
   bursts?: number
-  /** The number of seconds to launch each rung continuously, in addition to single launches. */
+  /** Seconds of continuous launches per rung. Single launches are always timed. */
   sustainedSeconds?: number
-  /** Whether to measure the GPU's ceilings first. */
+  /** Whether to measure the GPU's peak rates first. */
   ceilings: boolean
-  /** The maximum sampling time per rung. The default is the runner's. */
+  /** Maximum sampling time per rung in seconds. By default, the runner's limit. */
   maxSeconds?: number
   /** The id of the reference among `rungs`, or null. */
   reference: string | null
 }
 
 /**
- * Returns the option that keeps L2 warm. By default the runner flushes L2 before each timed launch.
+ * Returns the option that keeps the L2 cache warm. By default, the runner flushes L2 before each
+ * timed launch.
  */
 const warmArgs = ({ cacheState }: Pick<MeasureCall, 'cacheState'>): string[] =>
   cacheState === 'cold' ? [] : ['--warm']
@@ -116,8 +117,8 @@ export const measureArgs = (call: MeasureCall): string[] => [
 ]
 
 /**
- * Returns the arguments of a run without checks. Such a run needs the reference only to compute
- * inputs.
+ * Returns the arguments of a run that checks no results. Such a run needs the reference only to
+ * compute inputs.
  */
 const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
   command,
@@ -126,15 +127,15 @@ const uncheckedArgs = (command: string, call: RunnerCall): string[] => [
 ]
 
 interface CompareCall extends RunnerCall {
-  /** Triples of ids among `rungs`. */
+  /** Pairs of builds to time. `now`, `before` and `copy` are ids among `rungs`. */
   pairs: readonly { now: string; before: string; copy: string }[]
   /**
-   * The round's number, which determines the builds' memory order and launch order. Within six
-   * rounds, each build takes each position.
+   * Number of the round, which determines the builds' order in memory and in the launches. Within
+   * six rounds, each build has each position once.
    */
   round: number
   cacheState: CacheState
-  /** The maximum sampling time per pair. */
+  /** Maximum sampling time per pair in seconds. */
   maxSeconds: number
 }
 
@@ -148,10 +149,13 @@ export const compareArgs = (call: CompareCall): string[] => [
 
 export const profileArgs = (call: RunnerCall): string[] => uncheckedArgs('profile', call)
 
-/** Returns the arguments for compute-sanitizer, which launches each rung once. */
+/** Returns the arguments for a run under compute-sanitizer, in which each rung is launched once. */
 export const sanitizeArgs = (call: RunnerCall): string[] => uncheckedArgs('sanitize', call)
 
-/** Returns a line listener that parses the runner's events. Any program can forward the lines. */
+/**
+ * Returns a line listener that parses the runner's events. The lines can come directly from the
+ * runner or from a tool that runs it.
+ */
 export const eventLines =
   (onEvent: (event: RunnerEvent) => void) =>
   (line: string): void => {
@@ -160,7 +164,7 @@ export const eventLines =
   }
 
 /**
- * The output limit of the runner. The protocol needs kilobytes. More output means that a rung
+ * Output limit of the runner in bytes. The protocol needs kilobytes. More output means that a rung
  * prints endlessly.
  */
 const runnerOutputLimit = 16 * 1024 * 1024

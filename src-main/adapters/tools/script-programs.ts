@@ -1,4 +1,4 @@
-/** Adds the interpreter to commands that start a script, because ncu starts only binaries. */
+/** Adds the interpreter to commands that start a script, because ncu can start only binaries. */
 import { access, constants, open } from 'node:fs/promises'
 import { delimiter, join, resolve } from 'node:path'
 
@@ -28,8 +28,8 @@ async function isScript(path: string): Promise<boolean> {
 }
 
 /**
- * Returns a command that ncu can start. A script is started through `env`, so that the system finds
- * the interpreter.
+ * Returns a command that ncu can start. A script is started through `env`, which finds the
+ * interpreter.
  */
 export async function startable(
   command: readonly [string, ...string[]],

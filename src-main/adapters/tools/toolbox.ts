@@ -1,12 +1,12 @@
 /**
- * The common interface of external programs. Calls run live or are answered from a recording.
- * Callers see no difference, so a replay uses the same parsers and decisions.
+ * Defines the interface for calling external programs. Calls run live or return the output of a
+ * recording. Callers see no difference, so a replay uses the same parsers and decisions.
  */
 import type { GpuClaim, GpuClaimCall } from './gpu-lock'
 import type { ProcessCall, ProcessResult } from './process'
 import type { StartEmulator } from './emulator'
 
-/** The names of all tools. `runner` is part of this project, and `program` is a user's program. */
+/** Names of all tools. `runner` is part of this project, and `program` is a user's program. */
 export const toolNames = [
   'nvcc',
   'runner',
@@ -20,13 +20,13 @@ export type ToolName = (typeof toolNames)[number]
 export interface ToolCall extends ProcessCall {
   tool: ToolName
   /**
-   * The key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
-   * replayed under this key. A key has letters, digits, `_`, `-`, `.` and one `/`.
+   * Key of this call in the session, such as `nvcc/05_thread_tile_2d`. Raw output is stored and
+   * replayed under this key. A key consists of letters, digits, `_`, `-`, `.` and one `/`.
    */
   key: string
 }
 
-/** A folder for one job, on the machine that runs the tools. */
+/** A folder for one job on the machine that runs the tools. */
 export interface Scratch {
   readonly path: string
   /**
@@ -39,38 +39,38 @@ export interface Scratch {
   remove(): Promise<void>
 }
 
-/** A file that a tool writes and a session keeps. */
+/** A file that a tool writes and that the session stores. */
 interface ToolOutput {
-  /** The path to pass to the tool. No file exists there yet. */
+  /** Path to pass to the tool. No file exists at this path yet. */
   readonly path: string
-  /** Moves the file to its final location, if the tool has written it. */
+  /** Moves the file to its final location if the tool has written it. */
   take(): Promise<void>
 }
 
 export interface Toolbox {
   /**
-   * Whether answers come from a recording. In a replay nothing is built or run, and waiting is
+   * Whether results come from a recording. In a replay, nothing is built or run, and waiting is
    * unnecessary.
    */
   readonly replays: boolean
-  /** Receives the output of each call, including output that a cache kept from an earlier call. */
+  /** Receives the output of each call, including output that was cached in an earlier call. */
   readonly recorder: RawRecorder | null
   /**
-   * The process id of the runner's owner. The runner exits when this process ends for any reason.
-   * Null if the runner cannot see the process.
+   * Id of the process that owns the runner. When this process ends for any reason, the runner
+   * exits. Null if the runner cannot see the process.
    */
   readonly ownerPid: number | null
-  /** The index of the only GPU that the tools see. Absent if no GPU was chosen. */
+  /** Index of the only GPU that the tools can see. Absent if no GPU was selected. */
   readonly gpu?: number
-  /** Returns the tool's path, or null if the machine lacks the tool. */
+  /** Returns the tool's path, or null if the tool is not installed on the machine. */
   locate(tool: Exclude<ToolName, 'runner' | 'program'>): Promise<string | null>
   exec(call: ToolCall): Promise<ProcessResult>
   /**
-   * The id of a rung whose host code must not run. Only its described work is executed. Without a
-   * description, the rung fails.
+   * Id of a rung whose host code must not run. The rung's description is executed instead. Without
+   * a description, the rung fails.
    */
   readonly describedOnly?: string
-  /** Starts an emulator. Absent if emulators are threads of this program. */
+  /** Starts an emulator. Absent if emulators run as threads of this program. */
   readonly startEmulator?: StartEmulator
   scratch(): Promise<Scratch>
   /**
@@ -83,7 +83,7 @@ export interface Toolbox {
   output(keptAt: string): Promise<ToolOutput>
 }
 
-/** The stored facts of a call, in addition to its two output texts. */
+/** Facts that are stored for a call besides its two output texts. */
 export interface RawCall {
   key: string
   tool: ToolName
@@ -93,7 +93,7 @@ export interface RawCall {
   signal: string | null
   seconds: number
   startedAt: string
-  /** Whether the output is from an earlier call with the same inputs (a cached build). */
+  /** Whether the output comes from an earlier call with the same inputs, as for a cached build. */
   reused?: boolean
 }
 

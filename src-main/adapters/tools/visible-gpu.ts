@@ -1,14 +1,14 @@
-/** Restricts the programs of a toolbox to one of several GPUs. */
+/** Restricts the programs of a toolbox to a single GPU. */
 import type { Toolbox } from './toolbox'
 
-/** Tools that create a CUDA context, or start a program that creates one. */
+/** Tools that create a CUDA context or start a program that creates one. */
 const onGpu: readonly string[] = ['runner', 'ncu', 'compute-sanitizer']
 
 /**
  * Returns the value of CUDA_VISIBLE_DEVICES that makes only one GPU visible.
  * @param gpu index from 0 among the currently visible GPUs; equals nvidia-smi's index without a
  *   restriction
- * @param visible the current value, such as a scheduler's; null if unset
+ * @param visible the current value, for example set by a scheduler; null if unset
  * @returns the new value; null if fewer GPUs are visible
  */
 export function visibleGpu(gpu: number, visible: string | null): string | null {
@@ -22,7 +22,7 @@ export function visibleGpu(gpu: number, visible: string | null): string | null {
 }
 
 /**
- * Returns a toolbox whose programs see only this GPU. `visible` is the return value of
+ * Returns a toolbox whose programs can see only this GPU. `visible` is the return value of
  * `visibleGpu`.
  */
 export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): Toolbox => ({
@@ -33,7 +33,7 @@ export const withVisibleGpu = (toolbox: Toolbox, gpu: number, visible: string): 
       onGpu.includes(call.tool)
         ? {
             ...call,
-            // CUDA numbers the fastest GPU first by default, but nvidia-smi numbers by bus
+            // By default, CUDA lists the fastest GPU first, but nvidia-smi lists GPUs by bus
             // position.
             env: { ...call.env, CUDA_DEVICE_ORDER: 'PCI_BUS_ID', CUDA_VISIBLE_DEVICES: visible },
           }

@@ -1,4 +1,7 @@
-/** Explains why Electron opened no window, based on its exit code and output. */
+/**
+ * Explains why Electron opened no window. The explanation is based on Electron's exit code and
+ * output.
+ */
 
 export interface EndedWindow {
   exitCode: number | null
@@ -12,12 +15,12 @@ export interface WindowTrouble {
 }
 
 /**
- * Exit codes of a program that failed before it opened a window: it failed to load, or Chromium
- * aborted.
+ * Exit codes of a program that failed before it opened a window. Either the program did not load,
+ * or Chromium aborted.
  */
 const neverStarted = [126, 127, 132, 133, 134]
 
-/** Debian packages of libraries that servers often lack. */
+/** Debian packages for libraries that are often missing on servers. */
 const packages: Readonly<Record<string, string>> = {
   'libnss3.so': 'libnss3',
   'libnspr4.so': 'libnspr4',
@@ -31,8 +34,8 @@ const packages: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns the reason no window opened. Returns null if a window was open, so that the exit code is
- * the program's.
+ * Returns the reason that no window opened. Returns null if a window was open and the exit code
+ * comes from the program itself.
  * @param profile path of the AppArmor profile
  * @param restrictsNamespaces whether `kernel.apparmor_restrict_unprivileged_userns` is 1
  */

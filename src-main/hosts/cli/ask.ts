@@ -1,4 +1,6 @@
-/** Asks questions on the terminal: whether to continue, and whether to trust a ladder folder. */
+/**
+ * Asks questions on the terminal, such as whether to continue or whether to trust a ladder folder.
+ */
 import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
 import { shownFile } from '../../adapters/catalog/ladder-folder'
@@ -16,8 +18,8 @@ export async function confirmed(what: string): Promise<boolean> {
 }
 
 /**
- * Asks whether to trust a ladder folder. Without a terminal, only `--trust` counts as consent. The
- * core rejects an untrusted ladder.
+ * Asks whether to trust a ladder folder. Without a terminal, the user can consent only with
+ * `--trust`. The core itself rejects an untrusted ladder.
  */
 export async function askTrust(
   setup: Setup,

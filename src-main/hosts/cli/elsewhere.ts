@@ -1,6 +1,6 @@
 /**
- * Runs a command on another machine. Sends the command's words to the machine and prints the remote
- * output locally.
+ * Runs a command on a remote machine. Sends the command's arguments to the machine and prints the
+ * remote output locally.
  */
 import { readPlainBytes } from '../../adapters/disk/disk'
 import { sendFolder, sendLadder, sendTree } from '../../adapters/remote/remote-host'
@@ -14,15 +14,15 @@ import { runWords, type CommandThere } from '../../services/remote/remote-job'
 import { note } from './output'
 import { askTrust } from './ask'
 
-/** Returns the machine that a target names. Returns null for a local target. */
+/** Returns the machine that a target names, or null for a local target. */
 export function machineOf(target: string | undefined): string | null {
   const parsed = target === undefined ? null : parseTarget(target)
   return parsed && can(parsed).elsewhere ? parsed.name : null
 }
 
 /**
- * Returns the words with an option set, or without the option if `value` is null. `value` is true
- * for an option without a value.
+ * Returns the arguments with an option set, or without the option if `value` is null. For an option
+ * without a value, `value` is true.
  */
 export function withOption(
   words: readonly string[],
@@ -42,8 +42,8 @@ export function withOption(
 type Change = (words: readonly string[], job: string) => readonly string[]
 
 /**
- * The files that a ladder command needs on the other machine. The file of the `--from` option is
- * sent too.
+ * Files that a ladder command needs on the remote machine, including the file of the `--from`
+ * option.
  */
 interface LadderCommand {
   ladder: string
@@ -78,8 +78,8 @@ async function commandOn(
 }
 
 /**
- * Returns a function that prints notes up to the final error. The command's JSON document already
- * contains that error.
+ * Returns a function that prints notes up to the final error. The JSON document of the command
+ * already contains that error.
  */
 function notesBeforeError(): (text: string) => void {
   let over = false
@@ -97,8 +97,9 @@ const reporting = {
 }
 
 /**
- * Runs a ladder command on the other machine's GPU. `change` edits the command's words, given its
- * job folder. `documented` means that the command prints a JSON document even on failure.
+ * Runs a ladder command on the GPU of the remote machine. `change` edits the command's arguments,
+ * given its job folder. `documented` means that the command prints a JSON document even if it
+ * fails.
  */
 export async function ladderCommandThere(
   setup: Setup,
@@ -126,7 +127,10 @@ export async function ladderCommandThere(
   )
 }
 
-/** Runs a ladder command as a Slurm array. Each task's number replaces `{task}` in the words. */
+/**
+ * Runs a ladder command as a Slurm array job. In the arguments, each task's number replaces
+ * `{task}`.
+ */
 export async function ladderTasksThere(
   setup: Setup,
   name: string,
@@ -143,7 +147,7 @@ interface FoldersThere {
   words: readonly string[]
   /** Local folders to send in their current state. */
   folders: readonly string[]
-  /** Replaces the local folders in the words with their remote paths. */
+  /** Replaces the local folders in the arguments with their remote paths. */
   change: (words: readonly string[], places: readonly string[]) => readonly string[]
 }
 
@@ -159,7 +163,7 @@ function foldersCommand({ words, folders, change }: FoldersThere): CommandThere 
   }
 }
 
-/** Runs a command on the other machine after sending the folders it needs. */
+/** Sends the folders that a command needs, and runs the command on the remote machine. */
 export const folderCommandThere = (
   setup: Setup,
   name: string,
@@ -169,7 +173,8 @@ export const folderCommandThere = (
   runWords(setup.machine.folders, name, foldersCommand(command), { signal, ...reporting })
 
 /**
- * Runs a command on folders as a Slurm array. Each task's number replaces `{task}` in the words.
+ * Runs a command on folders as a Slurm array job. In the arguments, each task's number replaces
+ * `{task}`.
  */
 export const folderTasksThere = (
   setup: Setup,

@@ -1,9 +1,9 @@
-/** Examples for the end of each command's help. */
+/** Defines the examples at the end of each command's help. */
 import type { Command } from 'commander'
 
 /**
- * Examples by the command's full path, without the program's name. An example has a description
- * only if its words need one.
+ * Examples by full command path, without the program's name. An example has a description only if
+ * it is not self-explanatory.
  */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   doctor: ['doctor', 'doctor --json'],

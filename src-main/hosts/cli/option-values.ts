@@ -1,4 +1,4 @@
-/** Parses option values. Error messages name the invalid value. */
+/** Parses option values. Error messages contain the invalid value. */
 import { inputError } from '../../domain/errors'
 
 export function wholeNumber(word: string, name: string, max: number, min = 1): number {
@@ -22,8 +22,8 @@ export const words = (list: string): string[] =>
     .filter(Boolean)
 
 /**
- * Returns a number for text such as `4096`, or the word itself for text such as `bf16`. Callers
- * check whether the value is allowed.
+ * Returns a number for text such as `4096`, or the text itself, such as `bf16`. Callers check
+ * whether the value is allowed.
  */
 export const numberOrWord = (word: string): number | string =>
   word.trim() !== '' && Number.isFinite(Number(word)) ? Number(word) : word
@@ -39,7 +39,7 @@ export function realNumber(word: string | undefined, name: string): number | und
   return value
 }
 
-/** Parses a part such as `3/40`, the third of forty parts. */
+/** Parses a part such as `3/40`, which is the third of forty parts. */
 export function parsePart(word: string): { number: number; of: number } {
   const [, number, of] = /^(\d{1,6})\/(\d{1,6})$/.exec(word) ?? []
   const part = { number: Number(number), of: Number(of) }

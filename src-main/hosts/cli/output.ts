@@ -1,4 +1,7 @@
-/** Prints terminal output: one JSON document or text on stdout, everything else on stderr. */
+/**
+ * Prints terminal output. A JSON document or text goes to stdout, and everything else goes to
+ * stderr.
+ */
 import type { z } from 'zod'
 import type { Statement } from '../../domain/messages/message'
 import { inEnglish, withText } from '../../domain/text/english'
@@ -8,25 +11,26 @@ import type { DocumentKind, FieldsOf } from './documents/document'
 import { printable } from './printable'
 
 /**
- * Error codes for an output without a reader: `| head` exited, or the terminal was closed.
+ * Error codes for an output that nobody reads, because `| head` exited or the terminal was closed.
  */
 const readerGone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED']
 
 let refused: Error | null = null
 
 /**
- * Continues without a reader of the output, so that a run is still saved and returns its own exit
- * code. `checkOutput` reports a stdout that rejects the text, such as on a full disk.
+ * Keeps the program running if nobody reads its output. A run is then still saved and returns its
+ * own exit code. If stdout rejects the text, for example on a full disk, `checkOutput` reports
+ * this.
  */
 export function outliveReaders(): void {
-  // If stderr fails, the failure cannot be reported.
+  // If stderr fails, there is no way to report the failure.
   process.stderr.on('error', () => undefined)
   process.stdout.on('error', (error) => {
     if (!readerGone.includes(errorCode(error) ?? '')) refused ??= error
   })
 }
 
-/** Throws if stdout rejected the output. */
+/** Throws an error if stdout rejected the output. */
 export async function checkOutput(): Promise<void> {
   await new Promise<void>((flushed) => {
     process.stdout.write('', () => {
@@ -44,8 +48,8 @@ export async function checkOutput(): Promise<void> {
 }
 
 /**
- * Prints the single JSON document of a command. Each statement also gets its English text, for
- * scripts.
+ * Prints the single JSON document of a command. For scripts, each statement also contains its
+ * English text.
  */
 export function printJson<Fields extends z.ZodRawShape>(
   { version }: DocumentKind<Fields>,
@@ -60,12 +64,12 @@ export const printText = (text: string): void => {
 }
 
 /**
- * Forwards a program's output unchanged. The promise is pending until the reader has consumed the
+ * Forwards a program's output unchanged. The promise resolves when the reader has consumed the
  * output.
  */
 export function passOn(stream: 'stdout' | 'stderr', text: string): Promise<void> | void {
   let taken: () => void = () => undefined
-  // The callback also runs after the reader has gone.
+  // This callback also runs if the reader has exited.
   const hasRoom = process[stream].write(text, () => {
     taken()
   })
@@ -89,14 +93,14 @@ const placed = /^(\S[^\n]*?:\d+(?::\d+)?): ([\s\S]*)$/
 
 /**
  * Formats a problem like a compiler error, so that editors find the location: `ladder.yaml:21:5:
- * error: …`. Without a location, the text is `error: …`.
+ * error: …`. Without a location, the text begins with `error: …`.
  */
 export function problemText(text: string, word = 'error'): string {
   const [, place, rest] = placed.exec(text) ?? []
   return place === undefined ? `${word}: ${text}` : `${place}: ${word}: ${rest}`
 }
 
-/** Returns a remedy as lines, one per alternative. */
+/** Returns the lines of a remedy, one per alternative. */
 export function remedyLines(remedy: Statement | undefined): string[] {
   const ways = typeof remedy === 'object' && 'sentences' in remedy ? remedy.sentences : [remedy]
   return ways.flatMap((way) => (way ? [inEnglish(way)] : []))
@@ -104,6 +108,6 @@ export function remedyLines(remedy: Statement | undefined): string[] {
 
 export function printError({ kind, message, remedy }: ErrorShape): void {
   note(problemText(inEnglish(message), kind === 'internal' ? 'internal error' : 'error'))
-  // A remedy with a location is a separate fault, so print it like a fault.
+  // A remedy that has a location is another fault, so print it like a fault.
   for (const then of remedyLines(remedy)) note(placed.test(then) ? problemText(then) : `  ${then}`)
 }

@@ -9,7 +9,7 @@ import type { At, Choice } from '../../domain/task/problem-request'
 import { type NamedOption } from './task-options'
 import { wholeNumber, gpuNumber, words, numberOrWord, realNumber } from './option-values'
 
-/** The options that select a problem. A task adds one option per size, scalar and task option. */
+/** Options that select a problem. A task adds one option per size, scalar and task option. */
 export interface ProblemOptions {
   size?: string
   at?: string[]
@@ -18,12 +18,12 @@ export interface ProblemOptions {
 export interface RunOptions extends ProblemOptions {
   ladder: string
   rungs?: string
-  /** The rung to run at each commit of `commits`. */
+  /** Rung to run at each commit in `commits`. */
   rung?: string
   commits?: string
   param?: string[]
   target: string
-  /** The profiling level. The default is `card`, or `none` with --watch. */
+  /** Profile level. The default is `card`, or `none` with --watch. */
   profile?: string
   profileSkip?: string
   profileLimit?: string
@@ -58,8 +58,8 @@ function valueOf({ name, kind, max }: NamedOption, word: string): number | strin
 }
 
 /**
- * Returns the problem that the options select. Later code checks whether the ladder's task has
- * these names.
+ * Returns the problem that the options select. A later check compares these names with the ladder's
+ * task.
  */
 export function parseChoice(options: ProblemOptions, named: readonly NamedOption[]): Choice {
   const words = options as Readonly<Record<string, unknown>>

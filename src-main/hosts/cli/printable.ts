@@ -2,7 +2,7 @@
 import { stripVTControlCharacters } from 'node:util'
 
 /**
- * Returns the text without control sequences. Text of files and tools could otherwise control the
+ * Returns the text without control sequences. Text from files and tools could otherwise control the
  * terminal.
  */
 export const printable = (text: string): string =>

@@ -1,4 +1,4 @@
-/** Defines the command line: commands, their options and their exit codes. */
+/** Defines the command line, with its commands, their options and their exit codes. */
 import { Command, CommanderError } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import {
@@ -252,7 +252,7 @@ function program(
   return cli
 }
 
-/** Returns the command that the words name, including subcommands such as `lab check`. */
+/** Returns the command that the arguments select, including subcommands such as `lab check`. */
 function commandOf(cli: Command, words: readonly string[]): Command {
   return words.reduce((command, word) => {
     const found = command.commands.find((candidate) => candidate.name() === word)
@@ -273,16 +273,14 @@ function commandOf(cli: Command, words: readonly string[]): Command {
   }, cli)
 }
 
-/** Returns the value of `--ladder` in the words. */
+/** Returns the value of `--ladder` in the arguments. */
 function namedLadder(words: readonly string[]): string | undefined {
   const at = words.indexOf('--ladder')
   const joined = words.find((word) => word.startsWith('--ladder='))
   return at < 0 ? joined?.slice('--ladder='.length) : words[at + 1]
 }
 
-/**
- * Returns the tasks whose names become options of the current command. Most commands need no tasks.
- */
+/** Returns the tasks that define options of the current command. Most commands need no tasks. */
 async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<TaskChoice> {
   if (
     !['run', 'tune', 'sanitize', 'regress', 'history', '__man'].some((command) =>
@@ -296,7 +294,7 @@ async function namingTasks(setUp: SetUp, words: readonly string[]): Promise<Task
   const name = namedLadder(words)
   if (name === undefined) return { tasks, ladder: null }
   const { chosenLadder } = await import('../../services/folders/open')
-  // Ignore an invalid ladder here. The command reports the problem later.
+  // Ignore an invalid ladder here, because the command reports the problem later.
   return { tasks, ladder: await chosenLadder(setup, name).catch(() => null) }
 }
 
@@ -306,7 +304,10 @@ async function namedTemplates(setUp: SetUp, words: readonly string[]): Promise<s
   return templateNames(await setUp())
 }
 
-/** Prints an error unless commander has already printed it. Returns the error's shape. */
+/**
+ * Prints an error unless commander has already printed it. Returns the error in the form used in
+ * JSON documents.
+ */
 function sayError(error: unknown): ErrorShape {
   if (error instanceof CommanderError)
     return { kind: 'usage', message: error.message.replace(/^error: /, '') }
@@ -333,7 +334,7 @@ export async function runProgram(words: readonly string[], setUp: SetUp): Promis
     // `--help` and `--version` are not errors.
     if (error instanceof CommanderError && error.exitCode === 0) return 0
     const shape = sayError(error)
-    // A failed command has not printed a JSON document yet.
+    // A command that failed has not printed its JSON document yet.
     if (words.includes('--json')) {
       const { errorDocument } = await import('./documents/error')
       printJson(errorDocument, { error: shape })

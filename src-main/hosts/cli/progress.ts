@@ -1,4 +1,4 @@
-/** Prints a run's events to stderr: the stage, the rung and the progress. */
+/** Prints the events of a run to stderr: the stage, the rung and the progress. */
 import { leadText, type LeadContext } from '../../domain/analysis/lead-figure'
 import { inEnglish } from '../../domain/text/english'
 import type { RunEvent } from '../../contract'
@@ -48,15 +48,15 @@ function describeCost({ level, seconds: total, rungs }: ProfileCost): string {
   ].join('\n')
 }
 
-/** Returns a target's capabilities. A replay neither builds nor measures. */
+/** Returns what a target is capable of. A replay neither builds nor measures. */
 function abilities(text: string): Pick<Capabilities, 'times' | 'replays'> {
   const target = parseTarget(text)
   return target ? can(target) : { times: true, replays: false }
 }
 
 /**
- * Returns a function that prints run events. `note` prints a line. For simultaneous runs, `note`
- * adds the run's name.
+ * Returns a function that prints run events. `note` prints a line. If several runs are active,
+ * `note` adds the run's name.
  */
 export function progressPrinter(note = printNote): (event: RunEvent) => void {
   let stage: string | null = null
@@ -81,7 +81,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
         else running.delete(event.rung)
         if (event.state === 'running' && event.stage !== 'time' && !able.replays) {
           const { done, total } = progress
-          // The rung's number, counted from 1.
+          // Number of the rung, counted from 1.
           const at = total > 0 ? ` ${done + running.size}/${total}` : ''
           note(`  ${event.stage}${at} ${event.rung}`)
         }
@@ -119,7 +119,7 @@ export function progressPrinter(note = printNote): (event: RunEvent) => void {
           ...(event.ceilings && { ceilings: event.ceilings }),
         }
         break
-      // Ignored here, because a lost connection also sends a log event.
+      // Ignore this event, because a lost connection also sends a log event.
       case 'link':
       case 'finished':
         break

@@ -1,23 +1,23 @@
-/** Options that several commands share. */
+/** Defines options that several commands share. */
 import type { Command } from 'commander'
 import type { SetUp } from '../../adapters/machine/machine'
 import type { CacheState } from '../../domain/session/session'
 import { ladderHelpText, namedOptions, type NamedOption, type TaskChoice } from './task-options'
 
-/** The parser that commands are added to, and the callback that receives a command's exit code. */
+/** The parser that commands are added to, and the callback for a command's exit code. */
 export interface CommandLine {
   cli: Command
   setUp: SetUp
   finish: (code: number) => void
-  /** The tasks whose names become options of the command. */
+  /** Tasks that define options of the command. */
   tasks: TaskChoice
-  /** The command-line words, for commands that forward them. */
+  /** All arguments of the command line, for commands that forward them. */
   given: readonly string[]
 }
 
 export const json = ['--json', 'print exactly one JSON document to stdout'] as const
 
-/** Collects the values of an option that can be repeated. */
+/** Collects the values of an option that may occur several times. */
 export const repeated = (word: string, words: string[] = []): string[] => [...words, word]
 
 export const ladderHelp = 'the id of a ladder, or a folder that contains ladder.yaml'
@@ -42,7 +42,7 @@ export const warm = [
   'leave L2 as the launch before left it; by default it is emptied before each timed launch',
 ] as const
 
-/** Returns the L2 cache state in which launches are timed. */
+/** Returns the state of the L2 cache for timed launches. */
 export const cacheStateOf = ({ warm: isWarm }: { warm?: boolean | undefined }): CacheState =>
   isWarm ? 'warm' : 'cold'
 
@@ -52,8 +52,8 @@ export const rungTimeout = [
 ] as const
 
 /**
- * Adds the options that select a problem. Returns the options that tasks name. The help shows only
- * those of the chosen ladder.
+ * Adds the options that select a problem. Returns the options that tasks define. The help shows
+ * only the options of the chosen ladder's task.
  */
 export function addProblemOptions(
   command: Command,

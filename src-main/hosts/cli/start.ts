@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The entry point of the npm package's command. The entry point caches compiled code if Node.js
- * supports a compile cache. The one-file program is compiled before its code could enable the
- * cache.
+ * The entry point of the command in the npm package. The entry point enables Node.js's compile
+ * cache if this Node.js version has one. The one-file program cannot use the cache, because Node.js
+ * compiles it before its code runs.
  */
 import * as nodeModule from 'node:module'
 import { join } from 'node:path'
@@ -14,6 +14,6 @@ try {
   }
   enableCompileCache?.(join(cacheDir(), 'compiled'))
 } catch {
-  // Without a cache folder, continue. Commands that need the folder report the error.
+  // Continue without a cache folder. Commands that need the folder report the error.
 }
 await import('./main')

@@ -1,8 +1,8 @@
 /**
- * Handles stop signals of the terminal.
+ * Handles stop signals from the terminal.
  *
- * npm forwards a ^C after the terminal has already sent it. The program can therefore receive one
- * ^C twice.
+ * npm forwards a ^C that the terminal has already sent to the program. The program can therefore
+ * receive the same ^C twice.
  */
 import { note } from './output'
 import { exitCodes } from '../../domain/errors'
@@ -11,7 +11,7 @@ const sameKeystrokeMs = 1000
 
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
-/** Calls `first` on the first stop signal, and `again` on each later one. */
+/** Calls `first` on the first stop signal and `again` on each later stop signal. */
 export function onStop(first: (signal: NodeJS.Signals) => void, again: () => void): void {
   let stoppedAt: number | null = null
   for (const signal of signals)
@@ -24,8 +24,8 @@ export function onStop(first: (signal: NodeJS.Signals) => void, again: () => voi
 }
 
 /**
- * Returns a signal that aborts on the first ^C or termination signal, and prints `now`. A second
- * signal exits immediately.
+ * Returns a signal that aborts on the first ^C or termination signal, when the function also prints
+ * `now`. On a second ^C or termination signal, the program exits immediately.
  */
 export function abortOnStop(now: string): AbortSignal {
   const controller = new AbortController()

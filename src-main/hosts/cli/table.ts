@@ -1,4 +1,4 @@
-/** Formats text tables for a terminal. */
+/** Formats text tables for the terminal. */
 import stringWidth from 'string-width'
 import { printable } from './printable'
 
@@ -10,12 +10,12 @@ export interface Column<T> {
 
 const gap = '  '
 
-/** Returns the width of the terminal in columns. Returns Infinity if the output is a pipe. */
+/** Returns the width of the terminal in columns, or Infinity if the output is a pipe. */
 const terminalWidth = (): number => process.stdout.columns || Infinity
 
 /**
- * Returns a table as text. Omits the header row if all headers are empty. A table wider than the
- * terminal is split into parts that repeat the first column.
+ * Returns a table as text. Omits the header row if all headers are empty. If the table is wider
+ * than the terminal, splits it into parts that all begin with the first column.
  */
 export function table<T>(
   rows: readonly T[],
@@ -23,7 +23,8 @@ export function table<T>(
   most: number = terminalWidth(),
 ): string {
   const cells = columns.map(({ header, cell }) =>
-    // Replace control characters before measuring, because the replacement changes the width.
+    // Replace control characters before measuring the text, because the replacement changes the
+    // width.
     [header, ...rows.map(cell)].map(printable),
   )
   const widths = cells.map((column) => Math.max(...column.map((text) => stringWidth(text))))
@@ -48,8 +49,8 @@ export function table<T>(
 }
 
 /**
- * Splits column indexes into parts of at most `most` characters. A single wider column gets its own
- * part.
+ * Splits column indexes into parts with a width of at most `most` characters. A single column that
+ * is wider gets its own part.
  */
 function split([first = 0, ...others]: readonly number[], most: number): number[][] {
   const parts: number[][] = [[0]]

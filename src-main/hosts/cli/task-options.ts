@@ -1,22 +1,22 @@
 /**
- * Options that tasks define: sizes, scalars and task options, by name.
+ * Defines options for the sizes, scalars and options of tasks, by name.
  *
- * Values are parsed in another module, because parsing needs the whole contract.
+ * Another module parses their values, because parsing needs the whole contract.
  */
 import { sizesLabel, type Sizes } from '../../domain/task/problem'
 import { namesOf } from '../../domain/task/problem-request'
 import type { Task } from '../../domain/task/task'
 
-/** An option of the form `--NAME <value>`. */
+/** An option with the syntax `--NAME <value>`. */
 export interface NamedOption {
   name: string
   kind: 'size' | 'scalar' | 'option'
-  /** The largest maximum of this size among all tasks. */
+  /** Maximum value of this size over all tasks. */
   max: number
   help: string
 }
 
-/** The tasks whose names are options, and the ladder that the command line selects, if any. */
+/** The tasks that define options, and the ladder that the command line selects, if any. */
 export interface TaskChoice {
   tasks: readonly Task[]
   ladder: { id: string; task: Task; sizes: readonly Sizes[] } | null
@@ -28,7 +28,7 @@ export const ladderHelpText = ({ ladder }: TaskChoice): string =>
     ? '\nA ladder’s own sizes, scalars and options are options too: add --ladder ID to see them.'
     : `\n${ladder.id} takes ${namesOf(ladder.task).join(', ')}; sizes: ${ladder.sizes.map(sizesLabel).join(', ')} (the first by default).`
 
-/** Returns one option per name of any task. Omits names that the command already uses. */
+/** Returns one option per name that a task defines. Omits names that the command already uses. */
 export function namedOptions(tasks: Iterable<Task>, taken: ReadonlySet<string>): NamedOption[] {
   const found = new Map<string, NamedOption>()
   const add = (option: NamedOption): void => {

@@ -1,4 +1,7 @@
-/** The origin of the UI in Electron. Pages from file:// could read every file of the user. */
+/**
+ * Defines the origin of the UI in Electron. Pages loaded from file:// could read all of the user's
+ * files.
+ */
 import { readFile } from 'node:fs/promises'
 import { protocol } from 'electron'
 import { pathSegments, type RendererFiles } from '../shared/renderer-files'
@@ -9,18 +12,18 @@ const host = 'kernel-ladder'
 export const appUrl = `${scheme}://${host}/`
 
 /**
- * Whether a URL has the app's scheme and host. URL.origin is "null" for schemes that Node does not
- * know.
+ * Whether a URL has the scheme and host of the app. URL.origin is "null" for schemes that Node does
+ * not know.
  */
 export function isAppUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
   return url?.protocol === `${scheme}:` && url.host === host
 }
 
-/** The scheme of documents to print. Each print job uses a separate session. */
+/** Scheme for documents to print. Each print job uses a separate Electron session. */
 export const printScheme = 'print'
 
-/** Registers the schemes. Call this once, before the app is ready. */
+/** Registers the schemes. Must be called once, before the app is ready. */
 export function registerSchemes(): void {
   protocol.registerSchemesAsPrivileged([
     { scheme, privileges: { standard: true, secure: true, supportFetchAPI: true } },
@@ -50,5 +53,5 @@ export function serveAppScheme(files: RendererFiles): void {
 const refuse = (status: number): Response =>
   new Response(null, { status, headers: securityHeaders })
 
-/** Returns the path as sent. URL parsing would resolve the dots that must be rejected. */
+/** Returns the path exactly as sent. URL parsing would resolve the dots that must be rejected. */
 const rawPath = (url: string): string => url.slice(appUrl.length - 1).split(/[?#]/, 1)[0] || '/'

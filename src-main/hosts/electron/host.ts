@@ -1,4 +1,6 @@
-/** The lifecycle of the desktop program: one instance, one window, one core. */
+/**
+ * Manages the lifecycle of the desktop program, which has one instance, one window and one core.
+ */
 import { basename } from 'node:path'
 import { app, type BrowserWindow, dialog, session } from 'electron'
 import type { Setup } from '../../adapters/machine/machine'
@@ -14,22 +16,22 @@ import { confine, denyPermissions } from './window-security'
 
 interface ElectronHostOptions {
   /**
-   * Sets up the machine. Only the first instance calls this, because a second instance must not
-   * touch the sessions.
+   * Sets up the machine. Called only by the first instance, because a second instance must not
+   * access the sessions.
    */
   setUp: () => Promise<Setup>
   createCore: (setup: Setup) => Core
   preloadPath: string
   /**
-   * The maximum time to wait for the core on quit. A stuck process tree must not keep the program
-   * open.
+   * Maximum time in milliseconds to wait for the core when quitting. A stuck process tree must not
+   * keep the program open.
    */
   quitDeadlineMs?: number
 }
 
 /**
- * Starts the host. Call it synchronously from the entry point, because the sandbox and the scheme
- * must be set before `ready`.
+ * Starts the host. The entry point must call this function synchronously, because the sandbox and
+ * the scheme must be set before `ready`.
  */
 export function startElectronHost(options: ElectronHostOptions): void {
   if (!app.requestSingleInstanceLock()) {
@@ -38,12 +40,12 @@ export function startElectronHost(options: ElectronHostOptions): void {
   }
   app.enableSandbox()
   registerSchemes()
-  // Restrict every page, including pages that other code opens.
+  // Restrict all pages, including pages that other code opens.
   app.on('web-contents-created', (_event, contents) => confine(contents))
 
   let window: BrowserWindow | undefined
   let core: Core | undefined
-  // Files to import once the window and the core exist.
+  // Files to import when the window and the core exist.
   const waiting = filesOf(process.argv, process.cwd())
   const openWaiting = async (): Promise<void> => {
     if (!core || window === undefined) return
@@ -90,7 +92,7 @@ export function startElectronHost(options: ElectronHostOptions): void {
     })
 }
 
-/** Imports a file as a session and shows the session. Reports an unreadable file in a dialog. */
+/** Imports a file as a session and opens the session. Shows a dialog if the file is unreadable. */
 async function openFile(core: Core, window: BrowserWindow, file: string): Promise<void> {
   try {
     const { ref } = await core.importFile(file)
@@ -104,7 +106,10 @@ async function openFile(core: Core, window: BrowserWindow, file: string): Promis
   }
 }
 
-/** Quits after the work ends. GPU work must not outlive the window that started it. */
+/**
+ * Quits after `work` has ended. Work on the GPU must not continue after the window that started it
+ * is closed.
+ */
 function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
   let state: 'open' | 'closing' | 'closed' = 'open'
   app.on('before-quit', (event) => {
@@ -113,7 +118,7 @@ function quitAfter(work: () => Promise<unknown>, deadlineMs: number): void {
     if (state === 'closing') return
     state = 'closing'
     const deadline = new Promise<void>((resolve) => setTimeout(resolve, deadlineMs))
-    // Quit even if the core fails to close.
+    // Quit even if closing the core fails.
     void Promise.race([work().catch(() => undefined), deadline]).then(() => {
       state = 'closed'
       app.quit()

@@ -1,5 +1,6 @@
 /**
- * The main process's side of the bridge: channels for calls, events, files and folder selection.
+ * Implements the main process's side of the bridge, with channels for calls, events, files and
+ * folder selection.
  */
 import { stat } from 'node:fs/promises'
 import { basename, isAbsolute, normalize } from 'node:path'
@@ -9,8 +10,8 @@ import { inputError, toErrorShape } from '../../domain/errors'
 import { isAppUrl } from './app-scheme'
 
 /**
- * The preload repeats these channel names because it cannot import modules. A test compares both
- * sides.
+ * The preload script repeats these channel names because it cannot import modules. A test compares
+ * both.
  */
 export const callChannel = 'kernel-ladder:call'
 
@@ -20,7 +21,7 @@ export const importChannel = 'kernel-ladder:import'
 
 export const folderChannel = 'kernel-ladder:choose-folder'
 
-/** Connects the bridge. Returns a function that disconnects it. */
+/** Connects the bridge. Returns a function that disconnects the bridge. */
 export function connectIpc(core: Core, window: BrowserWindow): () => void {
   const { webContents } = window
   ipcMain.handle(callChannel, async (event, message: unknown): Promise<Reply<unknown>> => {
@@ -57,28 +58,28 @@ export function connectIpc(core: Core, window: BrowserWindow): () => void {
   }
 }
 
-/** Whether an event was sent by the main frame of the program's own page. */
+/** Whether the main frame of the program's own page sent an event. */
 function isFromOurPage(event: IpcMainInvokeEvent, window: BrowserWindow): boolean {
   if (window.isDestroyed() || event.sender !== window.webContents) return false
   try {
     const frame = event.senderFrame
-    // The frame is null after navigation or removal, so the sender is unknown.
+    // The frame is null after a navigation or removal. The sender is then unknown.
     return frame !== null && frame.parent === null && isAppUrl(frame.origin)
   } catch {
-    // The check throws if the frame disappears meanwhile.
+    // Checking the frame throws an error if the frame disappears meanwhile.
     return false
   }
 }
 
 /**
- * Returns the reason a file is unusable. The page passes only dropped or chosen files, so the path
- * must look like a path to such a file.
+ * Returns the reason that a file is unusable, or null. Paths of dropped or chosen files are
+ * absolute and normalized, so other paths are rejected.
  */
 async function whyNoFile(path: string): Promise<string | null> {
   if (!isAbsolute(path) || path.includes('\0') || path !== normalize(path))
     return 'The file is not on disk.'
   const found = await stat(path).catch(() => null)
-  // A pipe would never end, and a device returns arbitrary data.
+  // Reading a pipe would never end, and a device returns arbitrary data.
   return found?.isFile() ? null : `${basename(path)} is no file that can be read.`
 }
 

@@ -1,6 +1,6 @@
 /**
- * The functions of the desktop program that the page can call. The main process validates all
- * input, so the preload does not.
+ * Defines the functions of the desktop program that the page can call. The main process validates
+ * all input, so this script does not.
  */
 import { contextBridge, ipcRenderer, type IpcRendererEvent, webUtils } from 'electron'
 import type { Reply, RunMessage } from '../../contract'
@@ -9,16 +9,16 @@ const bridge = {
   call: (name: string, input: unknown): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:call', { name: String(name), input }),
 
-  /** Imports a file that the user dropped or chose. The page cannot pass a path. */
+  /** Imports a file that the user dropped or chose. The page cannot pass a path instead. */
   importFile: (file: File): Promise<Reply<unknown>> =>
     ipcRenderer.invoke('kernel-ladder:import', webUtils.getPathForFile(file)),
 
-  /** Returns the folder that the user chose in the system dialog, or null if the user cancelled. */
+  /** Returns the folder that the user chose in the system dialog, or null if the user canceled. */
   chooseFolder: (): Promise<string | null> => ipcRenderer.invoke('kernel-ladder:choose-folder'),
 
   /** Subscribes to run messages. Returns a function that unsubscribes. */
   subscribe: (listener: (message: RunMessage) => void): (() => void) => {
-    // Don't pass the event object: its sender would give the page access to every channel.
+    // Don't pass on the event object. Its sender would give the page access to every channel.
     const deliver = (_event: IpcRendererEvent, message: RunMessage): void => listener(message)
     ipcRenderer.on('kernel-ladder:event', deliver)
     return () => {
@@ -27,7 +27,7 @@ const bridge = {
   },
 }
 
-/** The type of `window.kernelLadder` in the page. */
+/** Type of `window.kernelLadder` in the page. */
 export type KernelLadderBridge = typeof bridge
 
 contextBridge.exposeInMainWorld('kernelLadder', bridge)

@@ -1,4 +1,4 @@
-/** Prints a document in a hidden window without scripts, using the bundled Chromium. */
+/** Prints a document with the bundled Chromium, in a hidden window without scripts. */
 import { randomUUID } from 'node:crypto'
 import { BrowserWindow, session } from 'electron'
 import { printScheme } from './app-scheme'
@@ -6,8 +6,8 @@ import type { PrintOptions } from '../../adapters/print/chromium'
 import { securePreferences, denyPermissions } from './window-security'
 
 /**
- * Response headers of the printed document, which is self-contained. A page from file:// could read
- * every file of the user.
+ * Response headers for the printed document, which is self-contained. A page loaded from file://
+ * could read all of the user's files.
  */
 const headers = {
   'Content-Type': 'text/html; charset=utf-8',
@@ -19,7 +19,7 @@ export async function printPdf(
   html: string,
   { draft = false }: PrintOptions = {},
 ): Promise<Uint8Array> {
-  // An in-memory session, destroyed with the window.
+  // An in-memory Electron session that is destroyed with the window.
   const own = session.fromPartition(`print-${randomUUID()}`)
   denyPermissions(own)
   own.protocol.handle(printScheme, () => new Response(html, { headers }))

@@ -1,7 +1,10 @@
-/** Security restrictions for every page that the desktop program shows. */
+/** Restricts every page that the desktop program shows. */
 import type { Session, WebContents, WebPreferences } from 'electron'
 
-/** Security preferences of a window. Most equal the defaults, but defaults can change. */
+/**
+ * Security preferences of a window. Most of them equal the current defaults, but defaults can
+ * change.
+ */
 export const securePreferences = {
   sandbox: true,
   contextIsolation: true,
@@ -12,19 +15,19 @@ export const securePreferences = {
   webSecurity: true,
   allowRunningInsecureContent: false,
   navigateOnDragDrop: false,
-  // The spell checker would download dictionaries.
+  // The spell checker would download dictionaries from the internet.
   spellcheck: false,
 } as const satisfies WebPreferences
 
 /**
- * Whether the UI needs a permission. The UI needs only clipboard writes, for the copy button next
- * to a remedy.
+ * Whether the UI needs a permission. The UI needs only permission to write to the clipboard, for
+ * the copy button next to a remedy.
  */
 const isNeeded = (permission: string): boolean => permission === 'clipboard-sanitized-write'
 
 /**
- * Denies all other permissions, such as camera or location. Electron grants every permission by
- * default.
+ * Denies all other permissions, such as camera or location. By default, Electron grants every
+ * permission.
  */
 export function denyPermissions(session: Session): void {
   session.setPermissionRequestHandler((_contents, permission, callback) =>
@@ -34,7 +37,7 @@ export function denyPermissions(session: Session): void {
   session.setDevicePermissionHandler(() => false)
 }
 
-/** Blocks navigation to other pages and new windows. The page's own router still works. */
+/** Blocks navigation to other pages, and new windows. The router of the UI still works. */
 export function confine(contents: WebContents): void {
   contents.on('will-navigate', (event) => event.preventDefault())
   contents.on('will-frame-navigate', (event) => event.preventDefault())

@@ -1,4 +1,4 @@
-/** The single window of the desktop program. */
+/** Manages the single window of the desktop program. */
 import { app, BrowserWindow, dialog, Menu, nativeTheme } from 'electron'
 import { appUrl } from './app-scheme'
 import { securePreferences } from './window-security'
@@ -11,8 +11,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
     height: 900,
     minWidth: 1000,
     minHeight: 640,
-    // The window stays hidden until it is loaded. The background shows while resizing, so its color
-    // is close to the UI's.
+    // The window stays hidden until its page is loaded. The background is visible while the window
+    // is resized, so its color is close to the UI's.
     show: false,
     backgroundColor: nativeTheme.shouldUseDarkColors ? '#16181d' : '#ffffff',
     webPreferences: { ...securePreferences, preload: preloadPath, devTools: !app.isPackaged },
@@ -25,8 +25,8 @@ export function createWindow(preloadPath: string): BrowserWindow {
 }
 
 /**
- * Sets the menu. Electron's default menu has developer tools and reload commands. Only macOS needs
- * a menu for copy and paste.
+ * Sets the menu. Electron's default menu contains developer tools and reload commands. Only macOS
+ * needs a menu for copy and paste.
  */
 export function setMenu(): void {
   const roles = ['appMenu', 'editMenu', 'windowMenu'] as const
@@ -36,21 +36,21 @@ export function setMenu(): void {
 }
 
 /**
- * Loads the UI. `place` is a route of the UI, such as `#/session/…`. The default is the first
- * route.
+ * Loads the UI. `place` is a route of the UI, such as `#/session/…`. By default, the first route is
+ * loaded.
  */
 export async function loadUi(window: BrowserWindow, place = ''): Promise<void> {
   try {
     await window.loadURL(appUrl + place)
   } catch (error) {
-    // A window that was closed before it finished loading is not an error.
+    // It is not an error if the window was closed before its page finished loading.
     if (!window.isDestroyed()) throw error
   }
 }
 
 /**
- * Offers to reload the window. The core runs in this process, so a run continues without the
- * window.
+ * Offers to reload the window. The core runs in this process, so a run continues even if the window
+ * crashed.
  */
 async function offerReload(window: BrowserWindow, reason: string): Promise<void> {
   const { response } = await dialog.showMessageBox(window, {

@@ -1,6 +1,6 @@
 /**
- * Builds the answers of tools: one JSON object with the summary first, paged lists, and errors with
- * a remedy.
+ * Builds the results of tools. A result is a JSON object that begins with the summary. Lists are
+ * paged, and errors have a remedy.
  */
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { z } from 'zod'
@@ -28,7 +28,7 @@ export function refused(error: unknown): CallToolResult {
   }
 }
 
-/** The paging input of tools that return lists. */
+/** Input fields for paging, used by tools that return lists. */
 export const pageInput = {
   from: z.number().int().min(0).default(0).describe('index of the first entry'),
   limit: z.number().int().min(1).max(200).default(20).describe('most entries to return'),
@@ -40,7 +40,8 @@ interface PageRequest {
 }
 
 /**
- * Returns a page of entries. `next` is the `from` value of the next page, or null on the last page.
+ * Returns a page of entries. `next` is the value of `from` for the next page, or null on the last
+ * page.
  */
 export function page<T>(
   all: readonly T[],
@@ -55,6 +56,9 @@ export function page<T>(
 export const counted = (count: number, word: string): string =>
   `${count} ${word}${count === 1 ? '' : 's'}`
 
-/** Rounds to six significant digits, enough for any counter. Returns null for a missing value. */
+/**
+ * Rounds to six significant digits, which is enough for any counter. Returns null for a missing
+ * value.
+ */
 export const rounded = (value: number | null | undefined): number | null =>
   value == null ? null : Number(value.toPrecision(6))

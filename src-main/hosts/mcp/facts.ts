@@ -1,4 +1,7 @@
-/** Facts about sessions, rungs and machine code for tool answers: plain figures with units. */
+/**
+ * Extracts facts about sessions, rungs and machine code for tool results, as plain figures with
+ * units.
+ */
 import { stepTo } from '../../domain/analysis/climb'
 import { libraryClaim } from '../../domain/analysis/library-claim'
 import { timeNotes } from '../../domain/analysis/time-notes'
@@ -38,7 +41,7 @@ const metricFacts = (id: string, value: number | null | undefined) => ({
   unit: metricDefinition(id)?.unit ?? null,
 })
 
-/** Returns the time in milliseconds, measured by CUDA events, or by ncu for imported kernels. */
+/** Returns the time in milliseconds. CUDA events measured it or, for imported kernels, ncu did. */
 const timeOf = ({ timing, profiledTime }: RungResult): number | null =>
   timing?.medianMs ?? profiledTime?.medianMs ?? null
 
@@ -61,7 +64,7 @@ export function limitFacts(session: Session, rung: RungResult) {
       }
 }
 
-/** Returns details of a rung's timing. Returns no details for a kernel timed by ncu. */
+/** Returns details of a rung's timing. Returns no details for a kernel that ncu timed. */
 function timingFacts(session: Session, rung: RungResult) {
   const { timing } = rung
   if (!timing) return {}
@@ -92,7 +95,7 @@ function timingFacts(session: Session, rung: RungResult) {
 }
 
 /**
- * Returns the predicted time with its range. Returns no fields for a session without a prediction.
+ * Returns the predicted time with its range. Returns no fields if the session has no prediction.
  */
 const predictedFacts = ({ predicted }: RungResult) =>
   predicted
@@ -106,7 +109,7 @@ const predictedFacts = ({ predicted }: RungResult) =>
       }
     : {}
 
-/** Returns the kernel's registers, shared memory in bytes, and register spills. */
+/** Returns the kernel's registers, its shared memory in bytes, and its register spills. */
 const resourceFacts = ({ build }: RungResult) =>
   build
     ? {
@@ -159,7 +162,7 @@ const causeFacts = ({ id, statement, factor, metrics, lines }: Cause) => ({
 })
 
 /**
- * Returns the causes of a speedup. The product of all factors, including the unexplained one,
+ * Returns the causes of a speedup. The product of all factors, including the unexplained factor,
  * equals the speedup.
  */
 export const whyFacts = (why: Why) => ({
@@ -179,7 +182,7 @@ export function causeSummary({ causes, reason }: Why): string {
     : inEnglish(reason ?? 'Nothing explains the step.')
 }
 
-/** Returns only the values that were counted. */
+/** Returns only the values that were actually counted. */
 const workFacts = (work: Work): Record<string, number | Record<string, number>> =>
   Object.fromEntries(
     (
@@ -196,13 +199,13 @@ const workFacts = (work: Work): Record<string, number | Record<string, number>> 
   )
 
 /**
- * Returns a line of the rung's own file, for profiles without text. Sources of emulated code are
- * stored in the session.
+ * Returns a line of the rung's own file. Needed for profiles that contain no source text. For
+ * emulated code, the session stores the sources.
  */
 const textIn = (source: string | undefined, line: number): string =>
   source?.split('\n')[line - 1] ?? ''
 
-/** Returns lines ranked by a counter, each with all of its counters. */
+/** Returns lines ranked by a counter. Each line has all of its counters. */
 export function lineFacts(
   profile: DeepProfile,
   by: HeatKind,

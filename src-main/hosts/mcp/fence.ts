@@ -1,17 +1,17 @@
 /**
- * Limits which files an agent may access: folders that the user named, and this program's sessions
- * and recordings.
+ * Restricts the files that an agent may access. Allowed are folders that the user named, and this
+ * program's sessions and recordings.
  */
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { inputError } from '../../domain/errors'
 
 export interface Fence {
-  /** The allowed folders as real paths, with links resolved. */
+  /** Real paths of the allowed folders, with links resolved. */
   readonly folders: readonly string[]
   /**
-   * Returns the real path. Throws an error if the path does not exist or is outside every allowed
-   * folder.
+   * Returns the real path. Throws an error if the path does not exist or is outside all allowed
+   * folders.
    */
   within(path: string): Promise<string>
 }
@@ -48,12 +48,12 @@ export async function fenceOf(given: readonly string[]): Promise<Fence> {
       // Relative paths start at the first allowed folder, because an agent does not know the
       // server's working directory.
       const requested = resolve(folders[0] ?? process.cwd(), path)
-      // Check before any file access, so that the answer does not reveal which files exist
+      // Check the path before any file access, so that the error does not reveal which files exist
       // elsewhere.
       if (!folders.some((folder) => contains(folder, requested))) throw outside(path)
       const real = await realpath(requested).catch(() => null)
       if (real === null) throw inputError(`${path} cannot be opened.`, named(folders))
-      // A link may point outside the allowed folders.
+      // Check the real path too, because a link may point outside the allowed folders.
       if (!folders.some((folder) => contains(folder, real))) throw outside(path)
       return real
     },

@@ -1,4 +1,4 @@
-/** Read-only tools that answer from sessions, recordings and ladders. */
+/** Defines the read-only tools, which return data from sessions, recordings and ladders. */
 import { climbOf } from '../../domain/analysis/climb'
 import { claimWords } from '../../domain/analysis/library-claim'
 import { z } from 'zod'
@@ -49,7 +49,7 @@ const sessionInput = z
 
 const rungInput = z.string().min(1).max(200).describe('the id of a rung, as listed by `session`')
 
-/** Opens a session by name, or a session folder inside an allowed folder. */
+/** Opens a session by name, or a session folder within an allowed folder. */
 export async function opened({ setup, fence }: Workplace, name: string): Promise<OpenedSession> {
   const target = parseTarget(name)
   if (target && can(target).replays && target.name === null)
@@ -71,7 +71,7 @@ export async function opened({ setup, fence }: Workplace, name: string): Promise
   }
 }
 
-/** Opens a ladder by id or path. A ladder folder must be inside an allowed folder. */
+/** Opens a ladder by id or path. A ladder folder must be within an allowed folder. */
 export async function openedLadder({ setup, fence }: Workplace, name: string) {
   const shipped = await readCatalog(setup.assets.kernelsDir)
   const ids = shipped.ladders.map(({ id }) => id)
@@ -91,7 +91,7 @@ async function deepOf(session: OpenedSession, rung: string): Promise<DeepProfile
   )
 }
 
-/** The maximum number of fusions to list, largest first. A loop can have any number. */
+/** Maximum number of fusions to list, largest first. A loop can have any number of fusions. */
 const mostFused = 20
 
 export function addReadTools(add: AddTool, place: Workplace): void {
@@ -195,7 +195,7 @@ export function addReadTools(add: AddTool, place: Workplace): void {
       const why = before && before.id !== rung.id ? await whyBetween(found, before, rung) : null
       const profile = await found.deep(id)
       const [own, cause] = [`${rungSummary(session, rung)}.`, why && causeSummary(why)]
-      // Without a time, the changed counters come first.
+      // If there is no time, mention the changed counters first.
       const sentences = isTimed(rung) ? [own, cause] : [cause, own]
       return {
         summary: sentences.filter((sentence) => sentence !== null).join(' '),

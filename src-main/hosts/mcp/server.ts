@@ -1,5 +1,6 @@
 /**
- * Serves the Model Context Protocol over stdio, which gives coding agents figures about kernels.
+ * Serves the Model Context Protocol over stdio. Coding agents use it to query measurements of
+ * kernels.
  *
  * The user who starts the server decides which folders are accessible, and whether code may run on
  * the GPU.
@@ -25,7 +26,8 @@ const instructions =
 const scheme = 'kernel-ladder://sessions/'
 
 /**
- * Adds sessions and recordings as resources. Each resource is JSON with the figures of its rungs.
+ * Adds sessions and recordings as resources. Each resource is a JSON document with the figures of
+ * its rungs.
  */
 function addResources(server: McpServer, place: Workplace): void {
   const template = new ResourceTemplate(`${scheme}{session}`, {
@@ -71,7 +73,7 @@ interface McpOptions {
   log: (line: string) => void
 }
 
-/** Serves until the client closes stdin or `stop` is aborted. Work in progress ends then. */
+/** Serves until the client closes stdin or `stop` is aborted. Work in progress is then canceled. */
 export async function serveMcp(
   setup: Setup,
   { folders, allowRun, log }: McpOptions,

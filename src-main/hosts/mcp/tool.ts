@@ -1,5 +1,6 @@
 /**
- * Registers tools. Validates their input, runs one job at a time, and returns errors as answers.
+ * Registers tools. Validates their input, runs one job at a time, and returns errors as tool
+ * results.
  */
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server'
 import { z } from 'zod'
@@ -12,34 +13,35 @@ import { answered, refused, type Answer } from './answers'
 export interface Workplace {
   setup: Setup
   fence: Fence
-  /** Whether the user allowed use of the GPU. */
+  /** Whether the user allowed the use of the GPU. */
   allowRun: boolean
-  /** Aborted when the client disconnects. */
+  /** Signal that aborts when the client disconnects. */
   gone: AbortSignal
 }
 
 export interface Call {
   signal: AbortSignal
-  /** Reports progress to clients that request it. */
+  /** Reports progress to clients that asked for it. */
   progress(message: string): void
 }
 
 interface ToolFacts<Shape extends z.ZodRawShape> {
   title: string
   /**
-   * The description begins with the effect on the machine, because clients show it before a call.
+   * The description begins with the tool's effect on the machine, because clients show it before a
+   * call.
    */
   description: string
   input: Shape
   /**
-   * The tool's effect. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
-   * code and saves a session; such calls run one at a time.
+   * Effect of the tool. `reads` changes nothing. `keeps` saves a session. `works` builds or runs
+   * code and saves a session. Calls of `works` tools run one at a time.
    */
   effect: 'reads' | 'keeps' | 'works'
   answer: (input: z.output<z.ZodObject<Shape>>, call: Call) => Promise<Answer>
 }
 
-/** The maximum number of waiting calls. Further calls are rejected. */
+/** Maximum number of waiting calls. Further calls are rejected. */
 const mostWaiting = 32
 
 /** Returns a function that runs jobs one at a time, in order. */
@@ -72,8 +74,8 @@ function progressOf({ mcpReq }: ServerContext): (message: string) => void {
 }
 
 export function addTools(server: McpServer, { gone }: Workplace) {
-  // Reads are quick but also sequential, so that many calls cannot open a thousand sessions at
-  // once.
+  // Reads are quick but also run one at a time. Otherwise, many calls could open a thousand
+  // sessions at once.
   const reading = turns()
   const working = turns()
   return <Shape extends z.ZodRawShape>(name: string, tool: ToolFacts<Shape>): void => {

@@ -1,6 +1,6 @@
 /**
- * Tools that import, build or run code. The tools access only allowed folders, and use a GPU only
- * with the user's permission.
+ * Defines the tools that import, build or run code. The tools access only allowed folders, and use
+ * a GPU only with the user's permission.
  */
 import { basename } from 'node:path'
 import { z } from 'zod'
@@ -32,7 +32,7 @@ import { counted, page, type Answer } from './answers'
 
 const mostRungs = 50
 
-/** The input that selects a ladder, its rungs, and the problem. */
+/** Input fields that select a ladder, its rungs and the problem. */
 const problemInput = {
   ladder: z.string().min(1).max(4096).describe('an id as listed by `ladders`, or a ladder folder'),
   rungs: z.array(z.string().max(200)).max(200).optional().describe('only these rungs'),
@@ -58,7 +58,9 @@ const progressOf =
     else if (event.type === 'log') progress(inEnglish(event.message))
   }
 
-/** Returns the compiler's first five errors and warnings. Omits the key of an empty list. */
+/**
+ * Returns the first five errors and warnings of the compiler. Omits the key if the list is empty.
+ */
 const compilerMessages = (diagnostics: readonly Diagnostic[]): object =>
   Object.fromEntries(
     (['error', 'warning'] as const).flatMap((severity) => {
@@ -93,13 +95,16 @@ function finished({ session, folder, missing, unsaved }: FinishedRun, call: Call
   return sessionAnswer(session, can(target).replays ? recordedRef(target.name) : ref)
 }
 
-/** Returns the requested target. Throws before any build if the user has not allowed the target. */
+/**
+ * Returns the requested target. If the user has not allowed the target, throws an error before
+ * anything is built.
+ */
 function allowedTarget(word: string, { allowRun }: Workplace) {
   const target = parseTarget(word)
   if (!target)
     throw inputError(`${JSON.stringify(word)} is not a target.`, `Targets: ${targetUsage}.`)
   const { needsGpu, times, replays } = can(target)
-  // The GPU of another machine also needs permission.
+  // Using the GPU of a remote machine also needs permission.
   if ((needsGpu || (times && !replays)) && !allowRun)
     throw new KernelLadderError(
       'usage',
@@ -127,8 +132,8 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   ): Promise<Answer> => {
     const target = allowedTarget(word, place)
     const { own } = await openedLadder(place, ladder)
-    // The user allowed a folder that contains the ladder. This permission includes building the
-    // ladder.
+    // The user allowed a folder that contains the ladder, which includes permission to build the
+    // ladder's code.
     if (own && !can(target).replays) await trustFolder(folders, own.folder)
     return finished(
       await startRun(
@@ -145,8 +150,8 @@ export function addWorkTools(add: AddTool, place: Workplace): void {
   }
 
   /**
-   * Returns a submission in an allowed folder and its lab. The lab is either shipped, or trusted
-   * and in an allowed folder.
+   * Returns a submission in an allowed folder, and its lab. The lab must be shipped, or trusted and
+   * within an allowed folder.
    */
   const submitted = async (name: string, file: string) => {
     const path = await fence.within(file)

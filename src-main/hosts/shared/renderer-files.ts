@@ -1,4 +1,4 @@
-/** Maps a request path to a file of the built UI, for both hosts. No other file can be reached. */
+/** Maps a request path to a file of the built UI, for both hosts. Other files cannot be reached. */
 import { realpath, stat } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { KernelLadderError } from '../../domain/errors'
@@ -46,11 +46,11 @@ export interface RendererFile extends FileType {
 }
 
 /**
- * Returns the decoded segments of a raw request path.
+ * Returns the decoded segments of a request path.
  *
  * Returns null for invalid escapes, encoded separators, control characters, backslashes, `.`, `..`
- * and empty segments. Regular clients never send such paths. Rejecting them is safer than repairing
- * them, because implementations repair differently.
+ * and empty segments. Normal clients never send such paths. Rejecting them is safer than correcting
+ * them, because implementations correct them differently.
  */
 export function pathSegments(rawPath: string): string[] | null {
   if (!rawPath.startsWith('/') || /%(?:2f|5c)/i.test(rawPath)) return null
@@ -68,7 +68,7 @@ export function pathSegments(rawPath: string): string[] | null {
     : segments
 }
 
-/** Whether a name has Vite's form: `assets/<name>-<8 characters of hash>.<extension>`. */
+/** Whether a name matches Vite's pattern `assets/<name>-<8 characters of hash>.<extension>`. */
 const isHashed = (segments: string[]): boolean =>
   segments[0] === 'assets' && /-[\w-]{8}\.\w+$/.test(segments.at(-1) ?? '')
 
@@ -80,8 +80,8 @@ export class RendererFiles {
   }
 
   /**
-   * Opens the built UI. Throws if the UI was not built, so that the host fails at startup instead
-   * of showing a blank page.
+   * Opens the built UI. Throws an error if the UI was not built, so that the host fails at startup
+   * instead of showing a blank page.
    */
   static async open(rendererDir: string): Promise<RendererFiles> {
     try {
@@ -99,9 +99,9 @@ export class RendererFiles {
   }
 
   /**
-   * Returns the file for these segments. A path that names no asset is a route of the UI and gets
-   * index.html. Only a known file extension marks an asset, because session names may contain a
-   * dot.
+   * Returns the file for these segments. If the path names no asset, it is a route of the UI, and
+   * the file is index.html. Only a known file extension identifies an asset, because session names
+   * may contain a dot.
    */
   async find(segments: string[]): Promise<RendererFile | null> {
     const last = segments.at(-1)
@@ -116,10 +116,11 @@ export class RendererFiles {
   }
 
   async #file(segments: string[]): Promise<RendererFile | null> {
-    // A build has no hidden files. On Windows, a colon opens an alternate data stream.
+    // Reject these names. A build contains no hidden files, and on Windows, a colon opens an
+    // alternate data stream.
     if (segments.some((segment) => segment.startsWith('.') || segment.includes(':'))) return null
     try {
-      // Resolve links before the comparison, so that no link leads out of the folder.
+      // Resolve links before the comparison, so that links cannot lead out of the folder.
       const path = await realpath(join(this.#root, ...segments))
       if (!path.startsWith(this.#root + sep)) return null
       const status = await stat(path)

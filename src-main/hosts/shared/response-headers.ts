@@ -1,8 +1,8 @@
-/** The headers of every response of the web and Electron hosts. */
+/** Defines the headers of every response in the web and Electron hosts. */
 
 /**
  * Allows only the UI's own origin. Chart exports need `data:` and `blob:` images. Scripts must be
- * files. Inline scripts and eval are blocked.
+ * files, and inline scripts and eval are blocked.
  */
 export const contentSecurityPolicy = [
   "default-src 'none'",
@@ -24,7 +24,7 @@ export const securityHeaders = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 } as const
 
-/** The cache header for files whose names contain a content hash. */
+/** Cache header for files whose names contain a content hash. */
 export const cacheForever = 'public, max-age=31536000, immutable'
 
 export const cacheNever = 'no-store'

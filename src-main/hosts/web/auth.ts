@@ -1,15 +1,15 @@
 /**
  * Authenticates users of the loopback server. A one-time token is exchanged for a cookie.
  *
- * Every user of a shared machine can reach 127.0.0.1, so access requires the one-time link.
+ * On a shared machine, every user can reach 127.0.0.1, so access requires the one-time link.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 
 const secret = (): string => randomBytes(32).toString('base64url')
 
 /**
- * Returns the secret's digest, which is stored and compared instead of the secret. All digests have
- * the same length.
+ * Returns the digest of a secret. Only digests are stored and compared. All digests have the same
+ * length.
  */
 const digest = (value: string): Buffer => createHash('sha256').update(value).digest()
 
@@ -32,26 +32,27 @@ export class Auth {
 
   /** Consumes a valid token and returns the Set-Cookie value. Returns null for an invalid token. */
   exchange(token: string): string | null {
-    // A wrong guess must not invalidate the token. Otherwise any local user could invalidate the
-    // link.
+    // A wrong guess must not invalidate the token. Otherwise, any local user could make the link
+    // unusable.
     if (this.#token === null || !timingSafeEqual(digest(token), this.#token)) return null
     this.#token = null
     const session = secret()
     this.#sessions.push(digest(session))
-    // Loopback uses plain HTTP, so the cookie is not `Secure`. The cookie ends with the browser
-    // session or this process.
+    // The cookie is not `Secure`, because loopback uses plain HTTP. The cookie becomes invalid when
+    // the browser session or this process ends.
     return `${this.#cookieName}=${session}; Path=/; HttpOnly; SameSite=Strict`
   }
 
   admits(cookieHeader: string | undefined): boolean {
     const prefix = `${this.#cookieName}=`
     let admitted = false
-    // Check every cookie of this name, because a page on another port can add one.
+    // Check every cookie with this name, because a page on another port can add one.
     for (const cookie of (cookieHeader ?? '').split(';')) {
       const pair = cookie.trim()
       if (!pair.startsWith(prefix)) continue
       const offered = digest(pair.slice(prefix.length))
-      // Compare with all sessions, so that the timing does not reveal which session matched.
+      // Compare the cookie with all sessions, so that the response time does not reveal which
+      // session matched.
       for (const session of this.#sessions) admitted = timingSafeEqual(offered, session) || admitted
     }
     return admitted

@@ -1,4 +1,6 @@
-/** Handles POST /rpc/<call>: takes one JSON message and returns one Reply. */
+/**
+ * Handles POST /rpc/<call>. The request body is one JSON message, and the response is one Reply.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Core, dispatch } from '../../contract/index'
 import { HttpFault } from './request-guard'
@@ -6,7 +8,7 @@ import { sendReply } from './respond'
 
 interface CallLimits {
   maxBodyBytes: number
-  /** The time limit for receiving the whole call. */
+  /** Maximum time in milliseconds for receiving the whole call. */
   requestTimeoutMs: number
 }
 
@@ -18,14 +20,14 @@ export async function answerCall(
   limits: CallLimits,
 ): Promise<void> {
   const input = await readJson(request, limits)
-  // Send 200 for a typed error too: the transport worked, and the client reads the error from the
-  // Reply.
+  // Respond with 200 even if the Reply is an error. The transport worked, and the client reads the
+  // error from the Reply.
   sendReply(response, 200, await dispatch(core, name, input))
 }
 
 async function readJson(request: IncomingMessage, limits: CallLimits): Promise<unknown> {
-  // The content type check also blocks forms on other sites. Browsers send this type only after a
-  // CORS preflight.
+  // The content type check also blocks forms on other sites. Browsers send this type to another
+  // site only after a CORS preflight.
   if (
     !/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(
       request.headers['content-type'] ?? '',

@@ -1,8 +1,9 @@
 /**
- * Limits the number of connections. A new connection replaces the oldest unauthenticated one.
+ * Limits the number of connections. At the limit, a new connection replaces the oldest
+ * unauthenticated connection.
  *
- * Every user of a shared machine can connect to the server. With a fixed limit, other users could
- * lock out the owner.
+ * Every user of a shared machine can connect to the server. If new connections were rejected at the
+ * limit, other users could lock out the owner.
  */
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
@@ -13,7 +14,7 @@ export interface Connections {
 }
 
 export function limitConnections(server: Server, mostStrangers: number): Connections {
-  /** Unauthenticated connections, in order of arrival. */
+  /** Unauthenticated connections in order of arrival. */
   const strangers = new Set<Socket>()
   server.on('connection', (socket: Socket) => {
     strangers.add(socket)

@@ -1,4 +1,4 @@
-/** Handles GET /events: sends the core's messages as server-sent events. */
+/** Handles GET /events, which sends the core's messages as server-sent events. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Core } from '../../contract/index'
 
@@ -17,8 +17,8 @@ export function createEventStreams(
       response.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
         'Cache-Control': 'no-store',
-        // Close the socket with the stream, so that closing the server does not wait for the
-        // socket.
+        // Close the socket together with the stream, so that closing the server does not wait for
+        // the socket.
         Connection: 'close',
       })
       if (request.method === 'HEAD') {
@@ -27,14 +27,14 @@ export function createEventStreams(
       }
       const write = (chunk: string): void => {
         response.write(chunk)
-        // A stalled reader must not fill the server's memory. After a disconnect, the reader
-        // reconnects and calls `run.current`.
+        // Disconnect a client that stops reading, because it would fill the server's memory. The
+        // client then reconnects and calls `run.current`.
         if (response.writableLength > maxBacklogBytes) response.destroy()
       }
-      // Send a comment immediately, so that the client knows the stream is open before the first
-      // event.
+      // Send a comment immediately, so that the client knows before the first event that the stream
+      // is open.
       write(': open\n\n')
-      // JSON never contains a raw line break, so one message fits one data line.
+      // JSON never contains a raw line break, so one message fits on one data line.
       const unsubscribe = core.subscribe((message) => write(`data: ${JSON.stringify(message)}\n\n`))
       const heartbeat = setInterval(() => write(': alive\n\n'), heartbeatMs)
       open.add(response)

@@ -1,13 +1,11 @@
-/**
- * Checks that a request was sent by the UI's own page, using headers that other pages cannot forge.
- */
+/** Checks that the UI's own page sent a request. Uses headers that other pages cannot forge. */
 import type { IncomingMessage } from 'node:http'
 
-/** A rejected request, answered with `status` and a message. */
+/** An error that rejects a request. The response has `status` and a message. */
 export class HttpFault extends Error {
   readonly status: number
   readonly headers: Record<string, string>
-  /** The suggested fix for the sender, as a sentence. */
+  /** A suggested fix for the user, as a sentence. */
   readonly remedy: string | undefined
 
   constructor(
@@ -23,12 +21,12 @@ export class HttpFault extends Error {
 }
 
 /**
- * Requires an exact Host header to block DNS rebinding, in which a foreign name resolves to
- * 127.0.0.1.
+ * Requires the expected Host header, which blocks DNS rebinding. In DNS rebinding, a foreign name
+ * resolves to 127.0.0.1.
  */
 export function checkHost(request: IncomingMessage, port: number): void {
   const sent = request.headersDistinct.host ?? []
-  // The URL class normalizes the address, because browsers omit port 80 from Host.
+  // Normalize the address with the URL class, because browsers omit port 80 from Host.
   const allowed = ['127.0.0.1', 'localhost'].map((name) => new URL(`http://${name}:${port}`).host)
   if (sent.length !== 1 || !allowed.includes(sent[0]!))
     throw new HttpFault(403, 'This server responds only on its own loopback address.', {
@@ -37,8 +35,8 @@ export function checkHost(request: IncomingMessage, port: number): void {
 }
 
 /**
- * Requires that a state-changing request has an Origin that matches the Host. SameSite cookies are
- * not enough, because a page on another port counts as the same site.
+ * Requires an Origin header that matches the Host for requests that change state. SameSite cookies
+ * are not enough, because a page on another port belongs to the same site.
  */
 export function checkOrigin(request: IncomingMessage): void {
   if (request.headers.origin !== `http://${request.headers.host}`)
@@ -46,8 +44,8 @@ export function checkOrigin(request: IncomingMessage): void {
 }
 
 /**
- * Checks the fetch metadata if the browser sends it. Other sites may only link to the UI. Other
- * sites may not load its images or open its event streams.
+ * Checks the fetch metadata if the browser sends it. Other sites may link to the UI, but must not
+ * load its images or open its event streams.
  */
 export function checkFetchMetadata(request: IncomingMessage): void {
   const {
@@ -64,8 +62,8 @@ export function checkFetchMetadata(request: IncomingMessage): void {
 }
 
 /**
- * Whether the user followed a link on another site. The browser then withholds a Strict cookie,
- * even across redirects.
+ * Whether the user followed a link on another site. In this case, the browser does not send a
+ * Strict cookie, not even across redirects.
  */
 export const isForeignNavigation = (request: IncomingMessage): boolean =>
   request.headers['sec-fetch-site'] === 'cross-site'

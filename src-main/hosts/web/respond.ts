@@ -1,4 +1,4 @@
-/** Sends complete responses of the web host with their common headers. */
+/** Sends complete responses of the web host, including the common headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Reply } from '../../contract/index'
 import { HttpFault } from './request-guard'
@@ -16,7 +16,7 @@ export function send(
     ...headers,
     'Content-Length': bytes.length,
   })
-  // Node omits the body of a response to HEAD.
+  // For a HEAD request, Node omits the body.
   response.end(bytes)
 }
 
@@ -33,8 +33,8 @@ export function sendReply(
 }
 
 /**
- * Sends a page. The text is constant and contains nothing from the request, so no escaping is
- * needed.
+ * Sends a page. The text is constant and contains nothing from the request, so it needs no
+ * escaping.
  */
 function sendPage(
   response: ServerResponse,
@@ -59,13 +59,14 @@ ${body}
   send(response, status, page, { ...headers, 'Content-Type': 'text/html; charset=utf-8' })
 }
 
-/** Rejects a request. Programs get a Reply, and people get a page. */
+/** Rejects a request. The response is a Reply for programs and a page for browsers. */
 export function sendFault(
   request: IncomingMessage,
   response: ServerResponse,
   fault: HttpFault,
 ): void {
-  // Close the connection, so that the rest of a rejected message is not parsed as the next request.
+  // Close the connection, because the rest of a rejected message must not be parsed as the next
+  // request.
   const headers = request.complete ? fault.headers : { ...fault.headers, Connection: 'close' }
   if (/^\/(rpc|events|import)\b/.test(request.url ?? '')) {
     const { message, remedy } = fault
@@ -99,7 +100,7 @@ export function sendEntry(
     send(response, 303, '', { ...headers, Location: '/' })
     return
   }
-  // Redirect from a page of the UI's own origin, so that the browser sends the Strict cookie.
+  // Redirect from a page on the UI's own origin, so that the browser sends the Strict cookie.
   sendPage(
     response,
     200,

@@ -1,4 +1,4 @@
-/** Serves the UI on loopback, for machines without a display: `kernel-ladder serve`. */
+/** Serves the UI on loopback, for machines without a display. Implements `kernel-ladder serve`. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Core } from '../../contract'
@@ -25,13 +25,13 @@ import { answerUpload, type UploadLimits } from './uploads'
 export interface WebHostLimits extends UploadLimits {
   maxBodyBytes: number
   headersTimeoutMs: number
-  /** The time limit for receiving a whole call. The response time is unlimited. */
+  /** Maximum time in milliseconds for receiving a whole call. The response time is unlimited. */
   requestTimeoutMs: number
-  /** The time limit for receiving a whole file, even over a slow tunnel. */
+  /** Maximum time in milliseconds for receiving a whole file, even over a slow tunnel. */
   uploadTimeoutMs: number
   heartbeatMs: number
   maxBacklogBytes: number
-  /** The time that calls in progress get to finish when the server closes. */
+  /** Time in milliseconds for calls in progress to finish when the server closes. */
   closeGraceMs: number
 }
 
@@ -47,28 +47,28 @@ const defaultLimits: WebHostLimits = {
   closeGraceMs: 500,
 }
 
-/** The maximum number of unauthenticated connections. */
+/** Maximum number of unauthenticated connections. */
 const mostStrangers = 128
 
 interface WebHostOptions {
   core: Core
   rendererDir: string
-  /** The port. 0 or undefined selects any free port. */
+  /** Port number. 0 or undefined selects any free port. */
   port?: number
   log?: (line: string) => void
   limits?: Partial<WebHostLimits>
 }
 
 export interface WebHost {
-  /** The first one-time link. */
+  /** First one-time link. */
   url: string
   origin: string
   port: number
-  /** Returns another one-time link. An earlier unused link becomes invalid. */
+  /** Returns a new one-time link. An earlier link becomes invalid, even if it is unused. */
   newUrl(): string
   /**
-   * Ends the event streams and stops listening. The core stays open because it belongs to the
-   * caller.
+   * Ends the event streams and stops listening. Does not close the core, because the caller owns
+   * it.
    */
   close(): Promise<void>
 }
@@ -89,7 +89,8 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   const staticFiles = createStaticFiles(await RendererFiles.open(rendererDir))
   const events = createEventStreams(core, limits)
 
-  // Load on demand: a static import would load a whole HTTP client at every start of the program.
+  // Load the module on demand. A static import would load a whole HTTP client every time the
+  // program starts.
   const { createServer } = process.getBuiltinModule('node:http')
   const server = createServer({
     headersTimeout: limits.headersTimeoutMs,
@@ -125,7 +126,7 @@ export async function startWebHost(options: WebHostOptions): Promise<WebHost> {
   return { url: newUrl(), origin, port, newUrl, close }
 }
 
-/** Handles a request. Authenticate the sender before evaluating the request. */
+/** Handles a request. The sender is authenticated before the request is evaluated. */
 async function handle(
   parts: Parts,
   request: IncomingMessage,
@@ -169,8 +170,8 @@ function enter(
   request: IncomingMessage,
   response: ServerResponse,
 ): void {
-  // Link previews use HEAD, and browsers prefetch pages. In both cases the user has not opened the
-  // link.
+  // Don't use up the link. Link previews send HEAD requests and browsers prefetch pages, although
+  // the user has not opened the link.
   if (request.method === 'HEAD' || isPrefetch(request))
     throw new HttpFault(503, 'The link works only when opened by a person.')
   const cookie = auth.exchange(token)
@@ -191,8 +192,8 @@ const wrongMethod = (allow: string): HttpFault =>
   new HttpFault(405, `This address is served for ${allow} only.`, { headers: { Allow: allow } })
 
 /**
- * Converts an error to a response. Internal details go only to the log, because they may contain
- * local paths.
+ * Converts an error to a response. Internal details may contain local paths, so they are only
+ * logged.
  */
 const asFault = (error: unknown): HttpFault =>
   error instanceof HttpFault ? error : new HttpFault(500, 'The server failed to answer.')

@@ -7,7 +7,10 @@ import type { RendererFile, RendererFiles } from '../shared/renderer-files'
 import { HttpFault } from './request-guard'
 import { send } from './respond'
 
-/** Compression does not help smaller files, because the compression header adds bytes. */
+/**
+ * Minimum size for compression in bytes. Smaller files do not shrink, because the compression
+ * format adds a header.
+ */
 const minCompressedBytes = 1000
 
 export type StaticFiles = (
@@ -19,7 +22,7 @@ export type StaticFiles = (
 export function createStaticFiles(files: RendererFiles): StaticFiles {
   const compressed = new Map<string, { modifiedMs: number; size: number; bytes: Promise<Buffer> }>()
 
-  // Cache the promise, so that two simultaneous requests compress the file once.
+  // Cache the promise, so that two simultaneous requests for a file compress it only once.
   const compressedBytes = (file: RendererFile): Promise<Buffer> => {
     const { path, modifiedMs, size } = file
     const kept = compressed.get(path)

@@ -1,9 +1,9 @@
 /**
- * Handles POST /import: passes a file from the user's browser to the core through a private
- * temporary file.
+ * Handles POST /import. Stores a file from the user's browser in a private temporary file and
+ * passes it to the core.
  *
- * The address is POST /import?name=…&modified=…. The body is the raw bytes, and the response is a
- * Reply.
+ * The address is POST /import?name=…&modified=…. The body contains the raw bytes, and the response
+ * is a Reply.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { mkdtemp, open, rm, utimes, type FileHandle } from 'node:fs/promises'
@@ -18,7 +18,7 @@ import { message } from '../../domain/messages/message'
 
 export interface UploadLimits {
   maxUploadBytes: number
-  /** An upload that sends nothing for this long is aborted. */
+  /** Milliseconds without data after which an upload is aborted. */
   uploadIdleMs: number
 }
 
@@ -39,17 +39,17 @@ async function importUpload(
   limits: UploadLimits,
 ): Promise<Reply<ImportAnswer>> {
   const name = fileName(query.get('name'))
-  // The content type check also blocks forms on other sites. Browsers send this type only after a
-  // CORS preflight.
+  // The content type check also blocks forms on other sites. Browsers send this type to another
+  // site only after a CORS preflight.
   if (request.headers['content-type'] !== 'application/octet-stream')
     throw new HttpFault(415, 'A file must be sent as application/octet-stream.')
-  // Only this user can read the folder. The folder is removed after the response.
+  // Only this user can read the folder, which is removed after the response.
   const folder = await mkdtemp(join(tmpdir(), 'kernel-ladder-upload-'))
   try {
     const path = join(folder, name)
     await receive(request, path, limits)
     const modified = new Date(Number(query.get('modified') ?? Number.NaN))
-    // A CSV does not contain its creation date, so keep the date of the uploaded file.
+    // Keep the date of the uploaded file, because a CSV file does not contain its creation date.
     if (!Number.isNaN(modified.getTime())) await utimes(path, modified, modified)
     return { ok: true, value: await core.importFile(path) }
   } catch (error) {
@@ -60,14 +60,15 @@ async function importUpload(
   }
 }
 
-/** Returns a file name without path separators, so that it cannot point to another folder. */
+/** Returns a file name without path separators, so that it cannot refer to another folder. */
 function fileName(sent: string | null): string {
   const name = (sent ?? '')
     .replaceAll(/[\p{Cc}/\\:]/gu, '-')
     .replace(/^\.+/, '')
     .trim()
   if (!name) throw new HttpFault(400, 'The file has no name.')
-  // File systems limit names to 255 bytes. Keep the extension, because it determines the file type.
+  // File systems limit names to 255 bytes. Keep the extension, because it determines how the file
+  // is parsed.
   const bytes = Buffer.from(name)
   return bytes.length <= 200 ? name : `${bytes.subarray(0, 150).toString()}…${name.slice(-12)}`
 }
@@ -87,7 +88,7 @@ async function receive(
   }, uploadIdleMs)
   try {
     let size = 0
-    // Don't destroy the request, because a rejection uses the same socket.
+    // Don't destroy the request, because a rejection is sent over the same socket.
     for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       idle.refresh()
       size += (chunk as Buffer).length

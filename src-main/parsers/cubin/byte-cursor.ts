@@ -1,8 +1,8 @@
-/** A byte cursor that checks every position, and errors that name the damaged part. */
+/** Reads bytes and checks every position. Errors name the damaged part of the file. */
 import { inputError, type KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
 
-/** The parts of a cubin that can be damaged, by message name. */
+/** Names of the parts of a cubin that can be damaged, as used in messages. */
 type Part =
   | 'container'
   | 'elfHeader'
@@ -20,8 +20,8 @@ export const damaged = (part: Part): KernelLadderError =>
   )
 
 /**
- * A little-endian reader of one cubin part. Reading past the end throws an error that the part is
- * damaged.
+ * Reads little-endian values from one part of a cubin. Reading past the end throws an error that
+ * names the damaged part.
  */
 export class Cursor {
   readonly #view: DataView
@@ -57,8 +57,8 @@ export class Cursor {
   }
 
   /**
-   * Returns a 64-bit integer. Throws an input error above 53 bits, because no file position or size
-   * is that large.
+   * Returns a 64-bit integer. Throws an input error if the value needs more than 53 bits, because
+   * no file position or size is that large.
    */
   u64(): number {
     const value = Number(this.#view.getBigUint64(this.#skip(8), true))
@@ -95,7 +95,7 @@ export class Cursor {
     return this.bytes.subarray(start, this.at)
   }
 
-  /** Returns the text up to the next zero byte, and skips that byte. */
+  /** Returns the text before the next zero byte, and skips that byte. */
   text(): string {
     const length = this.bytes.subarray(this.at, this.at + maxText).indexOf(0)
     if (length < 0) throw damaged(this.part)
@@ -107,8 +107,8 @@ export class Cursor {
 }
 
 /**
- * The maximum name length: longer than any mangled name, but fast to read for every symbol of a
- * damaged table.
+ * Maximum length of a name. Mangled names are shorter than this limit. In a damaged table, reading
+ * a name of this length for every symbol is still fast.
  */
 const maxText = 2 ** 14
 

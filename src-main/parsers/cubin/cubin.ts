@@ -1,5 +1,5 @@
 /**
- * Parses a cubin as `MachineCode`. A cubin is NVIDIA's ELF file of a GPU's machine code.
+ * Parses a cubin as `MachineCode`. A cubin is NVIDIA's ELF file with the machine code for a GPU.
  *
  * Errors name the damaged part.
  */
@@ -24,7 +24,7 @@ import { Cursor, damaged } from './byte-cursor'
 const cuda = 190
 const functionType = 2
 const objectType = 1
-/** The architectures whose instruction encodings this program can decode. */
+/** Architectures whose instruction encodings this program can decode. */
 const architectures = [75, 80, 86, 89, 90]
 const maxFileBytes = 256 * 2 ** 20
 
@@ -149,8 +149,8 @@ function readFunction(
 function parameterLayout(attributes: readonly Attribute[]): ParameterLayout | null {
   const bank = attributes.find((each) => each.number === attribute.parameterBank)
   if (!bank) return null
-  // The word after the bank's symbol packs two values: the parameters' offset within the bank and
-  // their total bytes.
+  // The word after the bank's symbol contains two values: the offset of the parameters within the
+  // bank, and their total number of bytes.
   const place = wordsOf(bank, 2)[1]!
   const [base, size] = [place & 0xffff, place >>> 16]
   const list = attributes
@@ -191,7 +191,8 @@ function readGlobals({ sections, symbols }: Elf): GlobalVariable[] {
     if (!section) return []
     const own = symbols.filter(({ type, section: of }) => type === objectType && of === index)
     const end = Math.max(0, ...own.map(({ value, size }) => value + size))
-    // For a section of 4 GiB or more without bytes, nvcc stores only the low 32 bits of the size.
+    // If a section has 4 GiB or more and no bytes in the file, nvcc stores only the low 32 bits of
+    // its size.
     const wraps = section.bytes.length === 0 && end % 2 ** 32 === section.size
     if (end > section.size && !wraps) throw damaged('symbols')
     const start = base
@@ -216,8 +217,8 @@ function readConstantVariables({ sections, symbols }: Elf): MachineCode['constan
 }
 
 /**
- * Returns caller and callee names. Skips callee values of -4 and above, which mean code outside the
- * file.
+ * Returns the names of callers and callees. Skips callee values of -4 and above, which refer to
+ * code outside the file.
  */
 function readCalls({ sections, symbols }: Elf): { caller: string; callee: string }[] {
   const section = sections.find(({ name }) => name === '.nv.callgraph')

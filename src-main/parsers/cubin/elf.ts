@@ -9,10 +9,10 @@ export interface Section {
   readonly name: string
   readonly type: number
   readonly flags: number
-  /** The address in the loaded file. */
+  /** Address in the loaded file. */
   readonly address: number
   /**
-   * The section's bytes. Empty for `.nv.shared` and `.nv.global`, which have no bytes in the file.
+   * Bytes of the section. Empty for `.nv.shared` and `.nv.global`, which have no bytes in the file.
    */
   readonly bytes: Uint8Array
   readonly size: number
@@ -22,7 +22,7 @@ export interface Section {
 
 interface Symbol {
   readonly name: string
-  /** The symbol type: 1 for a variable, 2 for a function, 3 for a section. */
+  /** Symbol type: 1 for a variable, 2 for a function, 3 for a section. */
   readonly type: number
   readonly section: number
   readonly value: number
@@ -43,7 +43,7 @@ export interface Elf {
   readonly flags: number
   readonly sections: readonly Section[]
   readonly symbols: readonly Symbol[]
-  /** Relocations, keyed by the index of the section they apply to. */
+  /** Relocations, keyed by the index of the section that they apply to. */
   readonly relocations: ReadonlyMap<number, readonly RawRelocation[]>
 }
 
@@ -73,7 +73,7 @@ export function readElf(bytes: Uint8Array): Elf {
   if (entryBytes !== sectionBytes || count === 0) throw damaged('elfHeader')
 
   const sections = readSections(bytes, sectionsAt, count, namesIndex)
-  // A stripped library has no symbol table. A cubin has exactly one.
+  // A library without symbols has no symbol table. A cubin has exactly one symbol table.
   const [table, ...others] = sections.filter(({ type }) => type === symbolTable)
   if (others.length > 0) throw damaged('symbols')
   const symbols = table ? readSymbols(table, sections) : []

@@ -1,8 +1,8 @@
 /**
  * Finds the cubins in a library or program built by nvcc, or in a cubin file.
  *
- * A fat binary is a header and a list of entries, one per architecture. Each entry is a cubin or
- * PTX, either uncompressed or compressed.
+ * A fat binary is a header followed by a list of entries, one per architecture. Each entry is a
+ * cubin or PTX, compressed or uncompressed.
  */
 import { readElf, isElf } from './elf'
 import { inputError } from '../../domain/errors'
@@ -21,14 +21,14 @@ const compressed = 0x2000 | 0x8000
 const cudaMachine = 190
 
 /**
- * Returns each cubin as bytes for `readCubin`, in file order. Returns an empty list for other
+ * Returns the bytes of each cubin for `readCubin`, in file order. Returns an empty list for other
  * files.
  */
 export function cubinsOf(file: Uint8Array): Uint8Array[] {
   if (!isElf(file)) return isContainer(file) ? readContainer(file) : []
   const { machine, sections } = readElf(file)
   if (machine === cudaMachine) return [file]
-  // Relocatable device code runs from the linked section, so prefer it.
+  // Prefer the linked section. In relocatable device code, this is the section that runs.
   const named = (wanted: string) => sections.filter(({ name }) => name === wanted)
   const linked = named('.nv_fatbin')
   return (linked.length > 0 ? linked : named('__nv_relfatbin')).flatMap(({ bytes }) =>
@@ -48,7 +48,7 @@ function readContainer(bytes: Uint8Array): Uint8Array[] {
     cursor.u16()
     const header = cursor.u16()
     const size = cursor.u64()
-    // A header of zero length would loop forever.
+    // A header of zero length would cause an endless loop.
     if (header < headerBytes) throw damaged('container')
     cursor.at = start
     cursor.take(header)

@@ -2,15 +2,15 @@
  * Parses `.debug_line`: DWARF 2 line programs with one extension by NVIDIA.
  *
  * Extended opcode 0x90 marks the rows after it as inlined. Its first argument is the row of the
- * call, counted from 1 within the sequence. Its second argument is the function name's position in
- * `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that its first
- * address is relocated to.
+ * call, counted from 1 within the sequence. Its second argument is the position of the function
+ * name in `.debug_str`. Row 0 ends the inlined code. A sequence belongs to the function that the
+ * relocation of its first address names.
  */
 import { type RawRelocation } from './elf'
 import type { LineRow } from '../../domain/sass/line-table'
 import { Cursor, textAt, damaged } from './byte-cursor'
 
-/** The maximum number of rows. A kernel of 100,000 instructions has about 100,000 rows. */
+/** Maximum number of rows. A kernel with 100,000 instructions has about 100,000 rows. */
 const maxRows = 4_000_000
 
 const copy = 1

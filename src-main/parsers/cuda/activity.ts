@@ -1,25 +1,28 @@
-/** Parses a program's kernel launches, one per line, as written by `cuda-kernels/activity`. */
+/**
+ * Parses the kernel launches of a program, one per line. `cuda-kernels/activity` writes these
+ * lines.
+ */
 import type { PreviewLaunch } from '../../domain/programs/choose'
 
 export interface ActivityLaunch extends PreviewLaunch {
   device: number
-  /** The start time in nanoseconds of CUPTI's clock. */
+  /** Start time in nanoseconds of CUPTI's clock. */
   startNs: bigint
 }
 
 export interface Activity {
-  /** Launches in start order. */
+  /** Launches, sorted by start time. */
   launches: ActivityLaunch[]
-  /**
-   * Whether every launch was written. False if the program made too many launches or CUPTI lost
-   * some.
-   */
+  /** Whether every launch was written. False if there were too many launches or CUPTI lost some. */
   whole: boolean
-  /** Whether CUPTI failed to open in the program. */
+  /** Whether CUPTI could not be opened in the program. */
   noCupti: boolean
 }
 
-/** Parses complete lines. Skips a truncated last line, for example from a killed program. */
+/**
+ * Parses complete lines. Skips a last line that was truncated, for example because the program was
+ * killed.
+ */
 export function parseActivity(text: string): Activity {
   const lines = text.slice(0, text.lastIndexOf('\n') + 1).split('\n')
   const launches = lines.flatMap((line): ActivityLaunch[] => {

@@ -1,5 +1,5 @@
 /**
- * Parses compile_commands.json and converts a file's compile command to the `build:` settings of a
+ * Parses compile_commands.json. Converts a file's compile command to the `build:` settings of a
  * ladder.
  */
 import { z } from 'zod'
@@ -28,8 +28,8 @@ export function parseCompileCommands(text: string): CompileCommand[] | null {
 }
 
 /**
- * Splits a POSIX shell command into words, without substitutions. Quotes group characters, and a
- * backslash escapes the next character.
+ * Splits a POSIX shell command into words, without substitutions. Supports quotes, and backslashes
+ * that escape the next character.
  */
 export function shellWords(command: string): string[] {
   const words: string[] = []
@@ -50,18 +50,18 @@ export function shellWords(command: string): string[] {
 const wordsOf = ({ command = '', arguments: words }: CompileCommand): string[] =>
   words ?? shellWords(command)
 
-/** Options whose value follows directly or is the next word. */
+/** Options whose value is in the same word or in the next word. */
 const valued = [
   { option: /^(?:-I|-isystem|--include-path|--system-include)=?/, key: 'include' },
   { option: /^(?:-D|--define-macro)=?/, key: 'defines' },
   { option: /^--?std=?/, key: 'std' },
 ] as const
 
-/** Options to omit: they do not affect the kernels, or this program sets them. */
+/** Options to omit, because they do not affect the kernels or because this program sets them. */
 const left = /^-(O\d|g|G|w|lineinfo|L.*|-debug|-device-debug)$/
 
 /**
- * Returns the build settings of a command, with include directories as written. Omits options that
+ * Returns the build settings in a command. Include directories stay as written. Omits options that
  * `build:` does not support.
  */
 export function settingsOf(command: CompileCommand): BuildSettings {

@@ -1,12 +1,12 @@
 /**
- * Parses the output of compute-sanitizer: the saved XML (`--xml --save`) and the summary on stdout.
- * The summary validates the XML.
+ * Parses the output of compute-sanitizer: the saved XML report (`--xml --save`) and the summary on
+ * stdout. The error count in the summary is used to check that the XML is complete.
  *
- * A clean run has an empty root element. An aborted run lacks the closing tag, but its complete
- * records are still read.
+ * A run without findings has an empty root element. After an aborted run, the closing tag is
+ * missing, but complete records are still read.
  *
  * Entities declared in a DOCTYPE are not expanded. Only XML's five built-in entities and numeric
- * references are.
+ * references are expanded.
  */
 import { XMLParser } from 'fast-xml-parser'
 import { inputError } from '../../domain/errors'
@@ -15,15 +15,13 @@ import type { SanitizerRecord, SourcePlace } from '../../domain/session/sanitize
 
 export interface SanitizerXml {
   records: SanitizerRecord[]
-  /** Whether the XML document has its closing tag. */
+  /** Whether the XML document has a closing tag. */
   complete: boolean
 }
 
 type Node = { [tag: string]: Node | Node[] | string | undefined }
 
-/**
- * Nesting limit for records. A more deeply nested document was not written by compute-sanitizer.
- */
+/** Maximum nesting of records. compute-sanitizer does not write documents with deeper nesting. */
 const deepest = 16
 
 const parser = new XMLParser({
@@ -36,7 +34,7 @@ const parser = new XMLParser({
 
 const named: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
 
-/** Decodes XML entities. Unknown entities stay as written. */
+/** Decodes XML entities. Unknown entities stay unchanged. */
 const decode = (text: string): string =>
   text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
     if (name !== undefined) return named[name as string] ?? whole
@@ -111,8 +109,8 @@ function toRecord(node: Node): SanitizerRecord {
 const rootTag = 'ComputeSanitizerOutput'
 
 /**
- * Parses a compute-sanitizer report. Throws an error if the text is not a report. An empty text
- * means that compute-sanitizer never started.
+ * Parses a compute-sanitizer report. Throws an error if the text is not a report. If the text is
+ * empty, compute-sanitizer never started.
  */
 export function parseSanitizerXml(xml: string): SanitizerXml {
   if (xml.trim() === '') return { records: [], complete: false }
@@ -120,7 +118,7 @@ export function parseSanitizerXml(xml: string): SanitizerXml {
   if (root < 0) throw notAReport(xml)
   const complete = /<\/ComputeSanitizerOutput>\s*$|<ComputeSanitizerOutput\s*\/>\s*$/.test(xml)
   const end = xml.lastIndexOf('</record>')
-  // A truncated document is read only up to its last complete record.
+  // If the document is truncated, read it up to its last complete record.
   const whole = complete
     ? xml.slice(root)
     : end < root
@@ -146,9 +144,9 @@ const notAReport = (text: string): Error =>
   )
 
 export interface SanitizerSummary {
-  /** The number of errors and warnings, or of hazards, that compute-sanitizer counted. */
+  /** Number of errors and warnings, or of hazards, that compute-sanitizer counted. */
   total: number
-  /** The number of counted errors that compute-sanitizer neither printed nor saved. */
+  /** Number of errors that compute-sanitizer counted but neither printed nor saved. */
   notPrinted: number
 }
 
@@ -160,7 +158,8 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
   let total: number | null = null
   let notPrinted = 0
   for (const line of stdout.split('\n')) {
-    // The pattern has no start anchor, because the program's last line may lack a line ending.
+    // The pattern is not anchored at the start, because the program's last line may have no line
+    // break.
     const [, text] = /========= (.*SUMMARY: .*)$/.exec(line.trimEnd()) ?? []
     if (text === undefined) continue
     const left = /(?<!\d)(\d{1,15}) (?:error|hazard|warning)s? (?:was|were) not printed/.exec(text)
@@ -172,8 +171,8 @@ export function parseSanitizerSummary(stdout: string): SanitizerSummary | null {
 }
 
 /**
- * Returns the last compute-sanitizer message that is not a summary or separator. The message
- * explains a missing verdict.
+ * Returns the last message of compute-sanitizer that is neither a summary nor a separator. The
+ * message explains a missing verdict.
  */
 export const lastSanitizerWord = (stdout: string): string | null =>
   stdout

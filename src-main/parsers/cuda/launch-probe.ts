@@ -1,6 +1,6 @@
 /**
- * Parses the single line that kl-launches prints: a rung's launches, or the reason a reference is
- * unusable.
+ * Parses the single line that kl-launches prints. The line contains a rung's launches, or the
+ * reason that a reference is unusable.
  */
 import { z } from 'zod'
 
@@ -14,11 +14,11 @@ const blockExtent = z
   .tuple([extentOf(1024), extentOf(1024), extentOf(64)])
   .refine(([x, y, z]) => x * y * z <= 1024)
 
-/** Avoid a repeated group: it would overflow the stack on megabytes of text. */
+/** Don't use a repeated group here, because it would overflow the stack on megabytes of text. */
 const hexadecimal = z.string().refine((text) => text.length % 2 === 0 && !/[^0-9a-f]/.test(text))
 
 /**
- * A mangled name. Compilers never put spaces in mangled names, so a space can separate names in a
+ * A mangled name. Compilers never put spaces in mangled names, so spaces can separate names in a
  * list.
  */
 const mangledName = z.string().regex(/^[\w$.]{1,4096}$/)
@@ -37,7 +37,7 @@ const byteCount = z
 
 const ProbedLaunch = z.strictObject({
   name: shownText,
-  /** The kernel name used by ptxas. */
+  /** Kernel name as used by ptxas. */
   mangled: mangledName,
   grid: gridExtent,
   block: blockExtent,
@@ -47,7 +47,7 @@ const ProbedLaunch = z.strictObject({
     .min(0)
     .max(2 ** 20),
   clusterBlocks: z.number().int().min(0).max(64),
-  /** The arguments in hexadecimal, if the parameter layout was passed to the probe. */
+  /** Arguments in hexadecimal. Present if the probe received the parameter layout. */
   arguments: hexadecimal.refine((text) => text.length <= 2 ** 16).optional(),
 })
 
@@ -56,15 +56,15 @@ export type ProbedLaunch = z.infer<typeof ProbedLaunch>
 const address = z.string().regex(/^\d{1,20}$/)
 
 /**
- * A fill or copy on the device, with the number of launches before it. Addresses are the probe's
- * placeholders.
+ * A fill or copy on the device, with the number of launches before it. Addresses are placeholders
+ * of the probe.
  */
 const ProbedMemory = z
   .strictObject({
     before: z.number().int().min(0),
     to: address,
     from: address.optional(),
-    /** The data of a copy from the host, in hexadecimal. */
+    /** Data of a copy from the host, in hexadecimal. */
     data: hexadecimal.optional(),
     value: z.number().int().min(0).max(255).optional(),
     bytes: byteCount,
@@ -99,14 +99,12 @@ const Answer = z
     event: z.literal('launches'),
     kernels: launchesAndMemory.kernels,
     reason: shownText.nullable(),
-    /** The reason the rung would also fail to launch on a GPU. Null if unknown. */
+    /** Kind of failure, if the rung would also fail to launch on a GPU. Null if unknown. */
     fault: z.enum(['failed', 'unsupported']).nullable(),
     memory: launchesAndMemory.memory.optional(),
     /** Launches and memory operations of kl_prepare. Absent if kl_prepare does nothing. */
     prepared: z.strictObject(launchesAndMemory).refine(isInOrder).optional(),
-    /**
-     * The size in bytes of each allocation of the rung, in the order of the placeholder addresses.
-     */
+    /** Size of each allocation of the rung in bytes, in the order of the placeholder addresses. */
     allocations: z.array(byteCount).max(1024).optional(),
     workspaceBytes: byteCount.optional(),
     symbols: z.array(mangledName).max(128).optional(),
@@ -122,13 +120,13 @@ const Answer = z
 
 const Reference = z.object({
   event: z.literal('reference'),
-  /** The reason the reference is unusable, or null if it is usable. */
+  /** Reason that the reference is unusable, or null if it is usable. */
   reason: z.string().nullable(),
 })
 
 const Expected = z.object({ event: z.literal('expected') })
 
-/** Parses the first valid line. Returns null if the probe ended without a valid line. */
+/** Parses the first valid line. Returns null if there is no valid line. */
 function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
   for (const line of stdout.split('\n')) {
     if (!line.startsWith('{')) continue
@@ -136,7 +134,7 @@ function parseLine<T>(schema: z.ZodType<T>, stdout: string): T | null {
       const parsed = schema.safeParse(JSON.parse(line))
       if (parsed.success) return parsed.data
     } catch {
-      // Skip a line that the rung printed.
+      // Skip the line, because the rung printed it.
     }
   }
   return null
@@ -146,5 +144,5 @@ export const parseProbedLaunches = (stdout: string) => parseLine(Answer, stdout)
 
 export const parseProbedReference = (stdout: string) => parseLine(Reference, stdout)
 
-/** Whether the reference computed the expected results. */
+/** Returns whether the reference computed the expected results. */
 export const parseExpected = (stdout: string): boolean => parseLine(Expected, stdout) !== null

@@ -1,9 +1,9 @@
 /**
  * Parses `nvidia-smi -q -x`, an XML document. Entities declared in its DOCTYPE are not expanded.
  *
- * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation sentence) are null.
+ * Values that the driver does not know (`N/A`, `[N/A]`, a deprecation notice) become null.
  *
- * The document identifies the machine: serial numbers, UUIDs, other users' processes. Call
+ * The document identifies the machine by serial numbers, UUIDs and processes of other users. Call
  * redactNvidiaSmi before writing the document anywhere.
  */
 import { XMLParser } from 'fast-xml-parser'
@@ -25,7 +25,7 @@ interface NvidiaSmiGpu {
   mig: boolean | null
   ecc: boolean | null
   /**
-   * The number of compute processes that the driver lists on the GPU. The driver omits processes in
+   * Number of compute processes that the driver lists for the GPU. The driver omits processes in
    * other containers.
    */
   computing: number
@@ -38,7 +38,9 @@ export interface NvidiaSmi {
   gpus: NvidiaSmiGpu[]
 }
 
-/** Converts CUDA's `0000:3b:00.0` to the nvidia-smi format `00000000:3B:00.0`. */
+/**
+ * Converts a bus id from CUDA's format, `0000:3b:00.0`, to nvidia-smi's format, `00000000:3B:00.0`.
+ */
 export function normalizePciBusId(text: string): string {
   const [, domain = '', bus = '', device = '', fn = '0'] =
     /^(?:([0-9a-f]+):)?([0-9a-f]{1,2}):([0-9a-f]{1,2})(?:\.([0-7]))?$/i.exec(text.trim()) ?? []
@@ -66,7 +68,7 @@ function textAt(node: Node, ...path: string[]): string | null {
   return typeof here === 'string' && !/^\[?N\/A\]?$/i.test(here) ? here : null
 }
 
-/** Converts text such as `1980 MHz` to 1980. Returns null if the unit differs. */
+/** Converts text such as `1980 MHz` to 1980. Returns null if the text has another unit. */
 function quantity(text: string | null, unit: string): number | null {
   const [, value, found] = /^(-?\d{1,15}(?:\.\d+)?) (\S+)$/.exec(text ?? '') ?? []
   return found === unit ? Number(value) : null
@@ -76,8 +78,8 @@ const enabled = (text: string | null): boolean | null =>
   text === 'Enabled' ? true : text === 'Disabled' ? false : null
 
 /**
- * Counts processes with a CUDA context: types `C`, `C+G`, `M+C`. The MPS server is excluded: it
- * holds a context for its clients but computes nothing.
+ * Counts processes that have a CUDA context (types `C`, `C+G`, `M+C`). Excludes the MPS server,
+ * which has a context for its clients but computes nothing.
  */
 function computingProcesses(gpu: Node): number {
   const { processes } = gpu
@@ -143,11 +145,11 @@ export function parseNvidiaSmi(xml: string): NvidiaSmi {
   }
 }
 
-/** Tags whose text identifies a board, machine, cluster position, user or process. */
+/** Tags whose text identifies a board, a machine, a cluster position, a user or a process. */
 const identifying =
   /<(\w*(?:serial|uuid|guid|chassis)\w*|pdi|board_id|host_id|slot_number|tray_index|module_id|cliqueId|vm_id|vm_name|pid|process_name)>([^<]*)<\/\1>/gi
 
-/** Replaces every text that identifies the machine or its users. All other bytes stay unchanged. */
+/** Replaces all text that identifies the machine or its users. All other bytes stay unchanged. */
 export const redactNvidiaSmi = (xml: string): string =>
   xml.replace(identifying, (whole, tag: string, value: string) =>
     /^\s*(N\/A)?\s*$/.test(value) ? whole : `<${tag}>REDACTED</${tag}>`,

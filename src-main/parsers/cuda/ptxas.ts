@@ -1,21 +1,22 @@
 /**
- * Parses nvcc's stdout and stderr, in any order. The result has ptxas's resource usage per kernel
- * (`-Xptxas -v`). The result also has the messages of the front end, host compiler, ptxas and
- * linker, with their locations.
+ * Parses nvcc's stdout and stderr, in any order. The result contains ptxas's resource usage per
+ * kernel (`-Xptxas -v`). The result also contains the messages of the front end, host compiler,
+ * ptxas and linker, with their locations.
  *
- * Sizes are in bytes. Unknown text is skipped, and the parser never throws. Patterns match a run of
- * digits only from its start. Numbers with too many digits are ignored.
+ * Sizes are in bytes. Unknown text is skipped, and the parser never throws an error. To avoid
+ * quadratic run time, patterns match a run of digits only from its start. Numbers with too many
+ * digits are ignored.
  */
 import type { Build, Diagnostic } from '../../domain/session/session'
 
 export interface PtxasKernel {
-  /** The kernel's mangled name, as used by the linker. */
+  /** Mangled name of the kernel, as used by the linker. */
   name: string
-  /** The architecture as passed to nvcc, such as `sm_90`. */
+  /** Architecture as passed to nvcc, such as `sm_90`. */
   architecture: string
   registers: number
   staticSharedBytes: number
-  /** The total of all constant banks, or 0 if ptxas reports none (as for sm_90). */
+  /** Total size of all constant banks. 0 if ptxas reports none, as for sm_90. */
   constantBytes: number
   spillStoreBytes: number
   spillLoadBytes: number
@@ -45,8 +46,8 @@ function parseKernels(lines: readonly string[]): PtxasKernel[] {
       entry = { name: compiling[1]!, architecture: compiling[2]! }
       frame = ''
     }
-    // The properties of a device function that was not inlined appear among the properties of a
-    // kernel.
+    // ptxas lists the properties of a device function that was not inlined between the properties
+    // of a kernel.
     properties = /^ptxas info\s*: Function properties for (\S+)/.exec(line)?.[1] ?? properties
     if (entry && properties === entry.name && /bytes stack frame/.test(line)) frame = line
     const used = /^ptxas info\s*: Used (\d{1,9}) registers(.*)$/.exec(line)
@@ -122,7 +123,7 @@ const readers: readonly Reader[] = [
       message: message!,
     }),
   ),
-  // nvcc's generated PTX file is temporary, so its location is dropped.
+  // The PTX file that nvcc generates is temporary, so its location is dropped.
   reader(
     /^ptxas (\S+), line (\d{1,9}); (error|fatal|warning)\s*: (.*)$/,
     ([file, line, severity, message]) =>
@@ -139,7 +140,7 @@ const readers: readonly Reader[] = [
     ...nowhere,
     message: message!,
   })),
-  // Keep numbered advice: (C7511) Potential Performance Loss: wgmma … serialized
+  // Keep advice that has a number: (C7511) Potential Performance Loss: wgmma … serialized
   reader(/^ptxas (info)\s*: (\(C\d+\) .*)$/, ([severity, message]) => ({
     severity: severity!,
     ...nowhere,
@@ -172,8 +173,8 @@ function readDiagnostic(line: string): Diagnostic | null {
 
 const isCaret = (line: string): boolean => /^[\s|]*\^[\s~^]*$/.test(line)
 /**
- * Whether a line has the indentation of nvcc's message details. An echoed source line can have the
- * same indentation.
+ * Whether a line has the indentation of details in nvcc's messages. A quoted source line can have
+ * the same indentation.
  */
 const isDetail = (line: string): boolean => /^ {10,}\S/.test(line)
 
@@ -194,7 +195,7 @@ function parseDiagnostics(lines: readonly string[]): Diagnostic[] {
     if (diagnostic) {
       current = diagnostic
       below = []
-    } else if (isCaret(line)) below.pop() // removes the echoed source line above the caret
+    } else if (isCaret(line)) below.pop() // Removes the quoted source line above the caret.
     else below.push(line)
   }
   finish()
@@ -207,8 +208,8 @@ export function parseNvccOutput(output: string): NvccOutput {
 }
 
 /**
- * Returns the maximum of each figure over all kernels. Returns null values without kernels, as for
- * a library call.
+ * Returns the maximum of each figure over all kernels. Without kernels, as for a library call, the
+ * figures are null.
  */
 export function summarizeBuild(kernels: readonly PtxasKernel[]): Omit<Build, 'seconds' | 'cached'> {
   const highest = (pick: (kernel: PtxasKernel) => number): number | null =>

@@ -1,6 +1,6 @@
 /**
- * Parses the lines of kl-program (cuda-kernels/probe). The lines list the launches of a program
- * whose main() ran without a GPU.
+ * Parses the lines that kl-program prints (cuda-kernels/probe). The lines list the launches of a
+ * program whose main() ran without a GPU.
  */
 import { z } from 'zod'
 
@@ -10,10 +10,10 @@ const hexadecimal = z.string().regex(/^(?:[0-9a-f]{2})*$/)
 const RecordedPointer = z.strictObject({
   /** The index of the kernel parameter. */
   parameter: z.number().int().min(0),
-  /** The allocation's number, equal for all pointers into one allocation. */
+  /** Number of the allocation. Pointers into the same allocation have the same number. */
   allocation: z.number().int(),
   offset: z.number().min(0),
-  /** Bytes from the pointer to the end of the allocation. */
+  /** Number of bytes from the pointer to the end of the allocation. */
   bytes: z.number().min(0),
   /** Whether the host wrote to the allocation. */
   filled: z.boolean(),
@@ -24,7 +24,10 @@ export type RecordedPointer = z.infer<typeof RecordedPointer>
 const RecordedLaunch = z.strictObject({
   event: z.literal('launch'),
   cooperative: z.boolean(),
-  /** Variables that the host set with cudaMemcpyToSymbol. The data is null if it is too long. */
+  /**
+   * Variables that the host set with cudaMemcpyToSymbol. The data is null if it is too long to
+   * record.
+   */
   symbols: z.array(z.strictObject({ name: z.string(), data: hexadecimal.nullable() })),
   pointers: z.array(RecordedPointer),
   /** The kernel's demangled name. */
@@ -57,9 +60,9 @@ export interface RecordedProgram {
   kernels: Map<string, string>
   /** Distinct launches, in launch order. */
   launches: RecordedLaunch[]
-  /** How main() ended. Null if main() neither returned nor exited. */
+  /** How main() ended. Null if main() neither returned nor called exit(). */
   ended: { how: 'returned' | 'exit'; launches: number } | null
-  /** The reason the program could not run. */
+  /** Reason that the program could not run. */
   error: string | null
 }
 
@@ -76,7 +79,7 @@ export function parseRecordedProgram(stdout: string): RecordedProgram {
     try {
       value = JSON.parse(line)
     } catch {
-      // Skip a line that was truncated when the program was stopped.
+      // Skip a line that was truncated because the program was stopped.
       continue
     }
     const kernel = RecordedKernel.safeParse(value)

@@ -17,8 +17,8 @@ export type RunnerStage = z.infer<typeof Stage>
 const count = z.number().int()
 const figure = z.number().nullable()
 /**
- * A duration of at most eleven days. With longer durations, rates and ratios may not be finite
- * numbers that a session can store.
+ * A duration of at most eleven days. Longer durations could lead to rates and ratios that are not
+ * finite, which a session cannot store.
  */
 const milliseconds = z.number().nonnegative().max(1e9)
 
@@ -29,7 +29,7 @@ const DeviceEvent = z.object({
   computeCapability: z.string(),
   smCount: count,
   smClockMaxMHz: figure,
-  /** Older recordings lack the next two fields. */
+  /** Missing in older recordings, like `memoryBusBits`. */
   memoryClockMHz: figure.optional(),
   memoryBusBits: figure.optional(),
   memoryTotalBytes: z.number(),
@@ -47,7 +47,7 @@ const DeviceEvent = z.object({
 
 const StartEvent = z.object({
   event: z.literal('start'),
-  /** The rung's id. Null in the stage `reference`, because the shared reference is not a rung. */
+  /** Id of the rung. Null in the stage `reference`, because the reference is not a rung. */
   rung: z.string().nullable(),
   case: z.string().optional(),
   stage: z.enum([...runnerStages, 'reference']),
@@ -63,10 +63,16 @@ const ProgressEvent = z.object({
   fraction: z.number().nullish(),
 })
 
-/** A buffer element. Infinities are words and NaN is null. Older recordings have null for both. */
+/**
+ * Value of a buffer element. Infinities are strings and NaN is null. In older recordings, both are
+ * null.
+ */
 const element = z.union([figure, z.enum(['Infinity', '-Infinity'])])
 
-/** A mismatch. Older recordings have one output matrix and no buffer name. */
+/**
+ * An element that differs from the expected result. Older recordings have one output matrix and no
+ * buffer name.
+ */
 const Mismatch = z.preprocess(
   (value) => {
     if (typeof value !== 'object' || value === null || !('row' in value && 'col' in value))
@@ -87,14 +93,14 @@ const VerifyEvent = z.object({
   rung: z.string(),
   passed: z.boolean(),
   worstRelativeError: figure,
-  /** The worst error divided by the tolerance. A value of at most 1 passes. */
+  /** Worst error divided by its tolerance. A value of at most 1 passes. */
   worstToleranceRatio: figure,
   mismatches: count,
   firstMismatch: Mismatch.nullable(),
   outOfBounds: z.boolean(),
   /**
-   * Names of the buffers written out of bounds. Older recordings have neither this field nor
-   * `changedInputs`.
+   * Names of the buffers that were written out of bounds. Older recordings have neither this field
+   * nor `changedInputs`.
    */
   outOfBoundsBuffers: z.array(z.string()).default([]),
   changedInputs: z.array(z.string()).default([]),
@@ -103,44 +109,44 @@ const VerifyEvent = z.object({
 const TimingEvent = z.object({
   event: z.literal('timing'),
   rung: z.string(),
-  /** The median time of a launch. No launch takes less than a nanosecond. */
+  /** Median time of a launch. No launch takes less than a nanosecond. */
   medianMs: milliseconds.min(1e-6),
   spread: z.number().nonnegative(),
   samplesMs: z.array(milliseconds).min(1),
   settled: z.boolean(),
   referenceMedianMs: milliseconds.nullable(),
   referenceSamplesMs: z.array(milliseconds),
-  // Older recordings lack the cache state. The runners of that time timed every launch, even if the
-  // host was late.
+  // State of the L2 cache. Missing in older recordings, whose runners also timed launches that the
+  // host issued late.
   cacheState: z.enum(['cold', 'warm']).optional(),
   late: count.optional(),
   includesHost: z.boolean().optional(),
   emptyMs: figure.optional(),
-  /** The time that the GPU worked on a launch, measured by CUPTI. */
+  /** Time that the GPU worked on a launch, measured by CUPTI. */
   busyMs: figure.optional(),
   clockMHz: figure.optional(),
   referenceClockMHz: figure.optional(),
   smClockBeforeMHz: figure,
   smClockAfterMHz: figure,
-  // NVML's values during the timing. Older recordings lack the values.
+  // Values from NVML during the timing. Missing in older recordings.
   smClockLowMHz: figure.optional(),
   smClockHighMHz: figure.optional(),
   memoryClockMHz: figure.optional(),
   temperatureC: figure.optional(),
   powerW: figure.optional(),
   powerLimitW: figure.optional(),
-  /** The bit mask of nvmlClocksThrottleReasons. */
+  /** Bit mask of nvmlClocksThrottleReasons. */
   clockReasons: figure.optional(),
 })
 
 /**
- * Bursts of launches after a pause, with the time per launch of each burst. The burst event follows
- * the rung's timing.
+ * Bursts of launches after a pause, with the time per launch in each burst. The burst event follows
+ * the timing event of the rung.
  */
 const BurstEvent = z.object({
   event: z.literal('burst'),
   rung: z.string(),
-  /** The number of launches in one burst. */
+  /** Number of launches per burst. */
   launches: count.positive(),
   restSeconds: z.number().nonnegative(),
   medianMs: milliseconds.min(1e-6),
@@ -149,7 +155,10 @@ const BurstEvent = z.object({
   referenceSamplesMs: z.array(milliseconds),
 })
 
-/** Continuous launches of one rung for several seconds. The event follows the rung's timing. */
+/**
+ * Continuous launches of one rung for several seconds. The sustained event follows the timing event
+ * of the rung.
+ */
 const SustainedEvent = z.object({
   event: z.literal('sustained'),
   rung: z.string(),
@@ -170,8 +179,8 @@ const SustainedEvent = z.object({
 const cycles = z.array(z.number().nullable())
 
 /**
- * An old and a new build of a rung, and a copy of the old one, timed alternately. Elements 2i and
- * 2i + 1 of each list belong to block i.
+ * An old build of a rung, a new build, and a copy of the old build, timed alternately. Elements 2i
+ * and 2i + 1 of each list belong to block i.
  */
 const PairEvent = z.object({
   event: z.literal('pair'),
@@ -180,7 +189,7 @@ const PairEvent = z.object({
   newMs: z.array(milliseconds.min(1e-6)).min(2),
   oldMs: z.array(milliseconds.min(1e-6)).min(2),
   copyMs: z.array(milliseconds.min(1e-6)).min(2),
-  /** The cycles of the new build, or null if unknown. */
+  /** Clock cycles of the new build, or null if unknown. */
   newCycles: cycles,
   oldCycles: cycles,
   smClockBeforeMHz: figure,
@@ -190,22 +199,22 @@ const PairEvent = z.object({
 const extent = z.tuple([count, count, count])
 
 /**
- * The kernels of one launch of a rung, in order, recorded without a profiler. The list is empty if
- * `reason` is set.
+ * Kernels that one launch of a rung starts, in order, recorded without a profiler. The list is
+ * empty if `reason` is set.
  */
 const LaunchesEvent = z.object({
   event: z.literal('launches'),
   rung: z.string(),
   kernels: z.array(
     z.object({
-      /** The kernel's name, empty if the driver does not report names. */
+      /** Name of the kernel. Empty if the driver does not report names. */
       name: z.string(),
       grid: extent,
       block: extent,
       registersPerThread: count,
       staticSharedBytes: count,
       dynamicSharedBytes: count,
-      /** The number of blocks per cluster, or 0 without clusters. */
+      /** Number of blocks per cluster, or 0 without clusters. */
       clusterBlocks: count.nullable(),
     }),
   ),
@@ -218,21 +227,21 @@ const ProfiledEvent = z.object({
   event: z.literal('profiled'),
   rung: z.string(),
   /**
-   * The wall time of the marked launch, including the profiler's work. Runners before 2026-11 did
-   * not report this time.
+   * Wall time of the marked launch, including the profiler's work. Missing in the events of runners
+   * before 2026-11.
    */
   seconds: z.number().nonnegative().nullish(),
 })
 
 /**
- * A rung's own compilation step. Such a rung compiles its kernels in the runner's process before
+ * Compilation by a rung itself. Such a rung compiles its kernels in the runner's process before
  * verification.
  */
 const PreparedEvent = z.object({
   event: z.literal('prepared'),
   rung: z.string(),
   seconds: z.number().nonnegative().max(1e6),
-  /** The compiling software, such as `Python 3.12.3, torch 2.11.0`. */
+  /** Software that compiled the kernels, such as `Python 3.12.3, torch 2.11.0`. */
   with: z.string().max(400).nullable(),
 })
 
@@ -254,8 +263,8 @@ const FailedEvent = z.object({
 })
 
 /**
- * An error that affects the whole run: no device, too little memory, bad arguments. Extra fields
- * are kept.
+ * An error that affects the whole run, such as a missing device, too little memory or bad
+ * arguments. Extra fields are preserved.
  */
 const ErrorEvent = z.looseObject({
   event: z.literal('error'),

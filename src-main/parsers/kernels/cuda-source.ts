@@ -7,8 +7,8 @@
 import type { SourceFunction, SourceLaunch, SourceParameter } from '../../domain/proposal/source'
 
 /**
- * Returns the text with comments, literals and preprocessor lines blanked out. Every remaining
- * character keeps its position.
+ * Returns the text with comments, literals and preprocessor lines replaced by blanks. All other
+ * characters keep their positions.
  */
 export function codeOnly(text: string): string {
   const blank = (part: string): string => part.replace(/[^\n]/g, ' ')
@@ -23,7 +23,8 @@ export function codeOnly(text: string): string {
 const closing: Readonly<Record<string, string>> = { '(': ')', '{': '}', '[': ']' }
 
 /**
- * Returns the position of the closing bracket for the bracket at `open`, or the end of the text.
+ * Returns the position of the bracket that closes the bracket at `open`. Returns the end of the
+ * text if there is none.
  */
 function closeOf(code: string, open: number): number {
   const stack: string[] = []
@@ -38,10 +39,7 @@ function closeOf(code: string, open: number): number {
   return code.length
 }
 
-/**
- * Splits a list at commas outside brackets. A `<` counts as a bracket only if a matching `>`
- * follows.
- */
+/** Splits a list at commas outside brackets. A `<` is a bracket only if a matching `>` follows. */
 export function splitList(text: string): string[] {
   const parts: string[] = []
   let depth = 0
@@ -75,8 +73,8 @@ const attributes =
   /__launch_bounds__\s*\([^()]*(?:\([^()]*\)[^()]*)*\)|__cluster_dims__\s*\([^()]*\)|__attribute__\s*\(\([^)]*\)\)|alignas\s*\([^)]*\)/g
 
 /**
- * Returns the function name and parameters in the text before a body. Returns null if the text is
- * not a function header.
+ * Returns the function name and parameters in the text before a body, or null if that text is not a
+ * function header.
  */
 function headOf(
   head: string,
@@ -113,7 +111,7 @@ function launchesIn(body: string): SourceLaunch[] {
   })
 }
 
-/** Returns every function defined outside a class. */
+/** Returns every function that is defined outside a class. */
 export function sourceFunctions(text: string): SourceFunction[] {
   const code = codeOnly(text)
   const found: SourceFunction[] = []

@@ -1,17 +1,17 @@
 /**
- * Parses the C++ integer constant expressions that rungs write about their macros. Examples:
- * `constexpr int kThreads = BM / TM * BN;` and `static_assert(kThreads <= 1024, "…")`. The compiler
- * handles all other expressions (templates, calls, casts).
+ * Parses C++ integer constant expressions over a rung's macros. Examples: `constexpr int kThreads =
+ * BM / TM * BN;` and `static_assert(kThreads <= 1024, "…")`. Other expressions (templates, calls,
+ * casts) are left to the compiler.
  */
 
 /**
- * An evaluator of a constant. Returns NaN if C++ has no value, as for a division by zero or an
- * undefined name.
+ * Evaluates a constant. Returns NaN if the value is undefined in C++, as for a division by zero or
+ * an undefined name.
  */
 type Constant = (values: Readonly<Record<string, number>>) => number
 
 interface ConstantExpression {
-  /** Names of the macros and constants in the expression. */
+  /** Names of the macros and constants that the expression uses. */
   names: ReadonlySet<string>
   value: Constant
 }
@@ -19,7 +19,9 @@ interface ConstantExpression {
 const tokenPattern =
   /\s+|(?<number>0[xX][\da-fA-F]+|\d+)[uUlL]*(?![\w.])|(?<name>[A-Za-z_]\w*)|(?<sign>\|\||&&|==|!=|<=|>=|<<|>>|[-+*/%<>!~&|^?:()])/gy
 
-/** C++ binary operators by precedence, tightest last. */
+/**
+ * Binary operators of C++ in the order of precedence. The operators that bind tightest come last.
+ */
 const levels: readonly (readonly string[])[] = [
   ['||'],
   ['&&'],
@@ -62,7 +64,7 @@ const unary: Record<string, (a: number) => number> = {
 }
 
 /**
- * An unknown operand makes the whole result unknown, so that no decision depends on a partial
+ * If one operand is unknown, the whole result is unknown. No decision may depend on only part of an
  * expression.
  */
 const known =
@@ -70,7 +72,7 @@ const known =
   (...operands: number[]): number =>
     operands.some(Number.isNaN) ? NaN : of(...operands)
 
-/** The maximum nesting depth. Handwritten expressions are less deep. */
+/** Maximum nesting depth. Expressions written by hand are less deep. */
 const maxDepth = 50
 
 /** Parses an integer constant expression. Returns null for other text. */
@@ -141,17 +143,17 @@ export function parseConstant(text: string): ConstantExpression | null {
   return value && tokens.length === 0 ? { names, value } : null
 }
 
-/** A condition that parameter values must meet. */
+/** A condition that the parameter values must satisfy. */
 interface Rule {
-  /** The condition as written, on one line. */
+  /** The condition as in the source, on one line. */
   text: string
-  /** The message of the static_assert, or the condition if there is no message. */
+  /** Message of the static_assert, or the condition if there is no message. */
   why: string
   /** The parameters that the condition depends on. */
   names: readonly string[]
   /**
-   * Returns whether the values meet the condition. Also returns true if the answer is unknown,
-   * because the compiler decides then.
+   * Returns whether the values satisfy the condition. Returns true if that is unknown, because the
+   * compiler then decides.
    */
   holds: (values: Readonly<Record<string, number>>) => boolean
 }
@@ -163,7 +165,10 @@ const ruleOf = (text: string, why: string, names: Iterable<string>, value: Const
   holds: (values) => value(values) !== 0,
 })
 
-/** Parses a user's rule. Returns null if the text is not an expression over these parameters. */
+/**
+ * Parses a rule given by the user. Returns null if the text is not an expression over these
+ * parameters.
+ */
 export function parseRule(text: string, parameters: ReadonlySet<string>): Rule | null {
   const parsed = parseConstant(text)
   if (!parsed || ![...parsed.names].every((name) => parameters.has(name))) return null
@@ -176,8 +181,8 @@ const withoutComments = (source: string): string =>
   )
 
 /**
- * Returns the text between the bracket before `from` and its closing bracket, and the position
- * after it. Returns null if the bracket is never closed.
+ * Returns the text between the bracket before `from` and the closing bracket, and the position
+ * after the closing bracket. Returns null if there is no closing bracket.
  */
 function bracketed(source: string, from: number): { inside: string; end: number } | null {
   let depth = 1
@@ -207,12 +212,12 @@ function splitAssert(inside: string): { condition: string; message: string | nul
 }
 
 /**
- * Returns the rules that a source states at file scope about these parameters. The rules are
- * static_asserts with constants substituted. Rules that depend on other names are omitted.
+ * Returns the rules about these parameters that a source states at file scope. The rules are
+ * static_asserts whose constants have been substituted. Omits rules that depend on other names.
  */
 export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[] {
   const text = withoutComments(source)
-  /** Constants by name, each as an expression of parameters. */
+  /** Constants by name, as expressions over the parameters. */
   const constants = new Map<string, ConstantExpression>()
   const over = (parsed: ConstantExpression | null): ConstantExpression | null => {
     if (!parsed) return null
@@ -242,7 +247,7 @@ export function rulesOf(source: string, parameters: ReadonlySet<string>): Rule[]
   for (let match = pattern.exec(text); match; match = pattern.exec(text)) {
     const [, name, value] = match
     if (name !== undefined && value !== undefined) {
-      // A name with two declarations, as in two functions, has no single value.
+      // A name that is declared twice, as in two functions, has no single value.
       const constant = constants.has(name) ? null : over(parseConstant(value))
       if (constant) constants.set(name, constant)
       else constants.delete(name)

@@ -1,6 +1,6 @@
 /**
- * Parses ladder.yaml or ladder.json of a ladder folder strictly. Every fault has file, line and
- * column.
+ * Parses ladder.yaml or ladder.json in a ladder folder. The parser is strict and reports every
+ * fault with file, line and column.
  */
 import type { z } from 'zod'
 import { LadderFile } from '../../domain/ladder/ladder'
@@ -15,11 +15,11 @@ import { ladderFaults } from '../../domain/ladder/ladder-faults'
 export interface ParsedLadder {
   task: Task
   ladder: LadderFile
-  /** Adds the location of a key before a sentence: `ladder.yaml:12:5: …`. */
+  /** Adds a key's location to a message: `ladder.yaml:12:5: …`. */
   at(path: readonly (string | number)[], fault: Statement): AnyMessage
 }
 
-/** Document keys whose names differ in a ladder. */
+/** Keys in the document whose names differ from the field names of a ladder. */
 const keys: Record<string, string> = {
   sizes: 'at',
   testAt: 'test_at',
@@ -29,7 +29,7 @@ const keys: Record<string, string> = {
 const isMapWith = (value: unknown, key: string): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, key)
 
-/** Returns the value without the keys that its schema does not know. */
+/** Returns the value without keys that are unknown in its schema. */
 function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): unknown {
   const copy = structuredClone(value)
   for (const issue of issues) {
@@ -44,8 +44,8 @@ function withoutUnknown(value: unknown, issues: readonly z.core.$ZodIssue[]): un
 }
 
 /**
- * Parses a ladder of programs. Returns null if the document describes a task or is empty. The
- * `file` argument is used only in errors.
+ * Parses a ladder of programs. Returns null if the document describes a task or is empty. `file` is
+ * used only in errors.
  */
 export function parseProgramLadder(text: string, file: string): ProgramLadderDocument | null {
   const yaml = readYaml(text)
@@ -62,7 +62,7 @@ export function parseProgramLadder(text: string, file: string): ProgramLadderDoc
   return !parsed.success || faults.length > 0 ? refuse(file, faults) : parsed.data
 }
 
-/** Returns the remaining faults of a document whose shape may be partly wrong. */
+/** Returns further faults of a document that may have an invalid structure. */
 function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
   const parsed = LadderDocument.safeParse(value)
   if (parsed.success) {
@@ -78,8 +78,8 @@ function furtherFaults(value: unknown): ReturnType<typeof ladderFaults> {
 }
 
 /**
- * Parses a ladder document in YAML or JSON, which is a subset of YAML. Throws an input error that
- * lists all faults by line. The `file` argument is used only in errors.
+ * Parses a ladder document in YAML or JSON. (JSON is a subset of YAML.) Throws an input error that
+ * lists all faults by line. `file` is used only in errors.
  */
 export function parseLadderDocument(text: string, file: string): ParsedLadder {
   const yaml = readYaml(text)
@@ -88,7 +88,8 @@ export function parseLadderDocument(text: string, file: string): ParsedLadder {
     refuse(file, [yaml.at(['programs'], message('task.orPrograms'))])
   const parsed = LadderDocument.safeParse(yaml.value)
   const issues = (parsed.error?.issues ?? []).flatMap(inBranch)
-  // A misspelled key is already a fault, so don't also report the correct key as missing.
+  // A misspelled key is already reported as a fault, so don't also report the correct key as
+  // missing.
   const misspelled = issues.flatMap(({ code, path }) =>
     code === 'unrecognized_keys' ? String(path) : [],
   )

@@ -1,4 +1,4 @@
-/** Edits a ladder file and keeps its comments and layout. */
+/** Edits a ladder file without changing its comments and layout. */
 import { isMap, isSeq, parseDocument } from 'yaml'
 import { LadderEntry } from '../../domain/ladder/ladder'
 
@@ -15,7 +15,7 @@ export function addVariant(text: string, after: string, entry: LadderEntry): str
   )
   const like = rungs.items[at]
   const node = document.createNode(entry)
-  // Match the style of the neighboring entry: `{ id: … }` on one line, or a block.
+  // Use the style of the neighboring entry, which is `{ id: … }` on one line, or a block.
   if (isMap(like) && isMap(node)) node.flow = like.flow ?? false
   rungs.items.splice(at < 0 ? rungs.items.length : at + 1, 0, node)
   return document.toString({ lineWidth: 0 })

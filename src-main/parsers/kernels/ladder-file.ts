@@ -1,8 +1,8 @@
 /**
  * Parses a shipped ladder file, cuda-kernels/<task>/ladders/<id>.json.
  *
- * Parsing is strict: a misspelled key is a fault. The fault message has the file and the location
- * in the document.
+ * The parser is strict, so a misspelled key is a fault. A fault's message contains the file and the
+ * location in the document.
  */
 import { z } from 'zod'
 import { inputError } from '../../domain/errors'
@@ -33,7 +33,7 @@ function parseJson(text: string, file: string): unknown {
   }
 }
 
-/** Parses a ladder file. `tasks` maps ids to the tasks that a ladder may name. */
+/** Parses a ladder file. `tasks` contains the tasks that a ladder may name, by id. */
 export function parseLadderFile(
   text: string,
   file: string,

@@ -1,4 +1,4 @@
-/** Edits rung headers: writes the header of a copy, and adds allowed parameter values. */
+/** Edits rung headers. Writes the header of a copy, and adds allowed parameter values. */
 
 interface CopyHeader {
   rung: string
@@ -14,14 +14,14 @@ const keyOf = (line: string): string | null => /^\/\/\s*@(\S+)/.exec(line)?.[1] 
 const continues = (line: string): boolean => /^\/\/(?: {2,}|\t)/.test(line)
 
 /**
- * Whether a line is a recorded measurement. Sources of older sessions list measurements below the
+ * Whether a line is a recorded measurement. In sources of older sessions, measurements follow the
  * header keys.
  */
 const isMeasured = (line: string): boolean => line.startsWith('// Measured on ')
 
 /**
- * Returns the source with the header of a copy. The original's expectations (`@expect`) and
- * measurements are removed, because they describe another optimization step.
+ * Returns the source with the header of a copy. Removes the original's expectations (`@expect`) and
+ * measurements, because they describe a different optimization step.
  */
 export function copyHeader(source: string, header: CopyHeader): string {
   const lines = source.replace(/^\uFEFF/, '').split(/\r?\n/)
@@ -47,8 +47,8 @@ export function copyHeader(source: string, header: CopyHeader): string {
 }
 
 /**
- * Returns the line number in a header fault (`gemm/05_tile.cu:3: …`), or null if the message has
- * none.
+ * Returns the line number in the message of a header fault (`gemm/05_tile.cu:3: …`), or null if
+ * there is none.
  */
 export const faultLine = (message: string): number | null => {
   const line = /\.cu:(\d+):/.exec(message)?.[1]

@@ -1,12 +1,12 @@
 /**
- * Parses a rung's header. The header is the `// @key value` lines in the first block of `//` lines
- * (`#` lines in Python).
+ * Parses a rung's header. The header consists of the `// @key value` lines in the first block of
+ * `//` lines (`#` lines in Python).
  *
- * A line indented by two or more spaces after `//` continues the value above it. Other comment
- * lines are ignored.
+ * If a line is indented by two or more spaces after `//`, it continues the value above it. Other
+ * comment lines are ignored.
  *
- * All faults are thrown together. Each fault has the file, line and key, and says what to write
- * instead.
+ * All faults are thrown together. Each fault contains the file, line and key, and a suggested
+ * correction.
  */
 import { inputError, inputErrors, type KernelLadderError } from '../../domain/errors'
 import { metricDefinition, metricIds } from '../../domain/metrics/metrics'
@@ -24,10 +24,10 @@ import {
 import { pythonPackages, type PythonPackage } from '../../domain/task/python-rung'
 import { meant } from '../../domain/text/nearest'
 
-/** The parts of a rung's task that header parsing needs. */
+/** The parts of a rung's task that the header parser needs. */
 type HeaderTask = Pick<Task, 'options' | 'flags'>
 
-/** The keys allowed in every header. A task adds one key per option, and one key for its flags. */
+/** Keys allowed in every header. A task adds one key per option and one key for its flags. */
 const keys = ['rung', 'title', 'after', 'idea', 'expect', 'param', 'requires'] as const
 
 const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] => [
@@ -40,12 +40,12 @@ const keysFor = ({ options, flags }: HeaderTask, isPython: boolean): string[] =>
 interface Entry {
   key: string
   value: string
-  /** The line number, counted from 1. */
+  /** Line number, counted from 1. */
   line: number
 }
 
 /**
- * Records a fault and returns it as an error. The caller throws the error if it cannot continue.
+ * Records a fault and returns it as an error. If the caller cannot continue, it throws this error.
  */
 type Fail = (
   entry: Pick<Entry, 'line'>,
@@ -59,7 +59,7 @@ export const parameterFlags = (params: Parameters): string[] =>
     .sort()
     .map((name) => `-D${name}=${params[name]}`)
 
-/** Returns the comment mark that begins a header line in the file's language. */
+/** Returns the comment mark at the start of a header line, which depends on the file's language. */
 const headerMark = (file: string): '//' | '#' => (isPythonFile(file) ? '#' : '//')
 
 function readEntries(
@@ -132,7 +132,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   const [, name = '', initial, values = ''] =
     /^([A-Z][A-Z0-9_]*)\s+(-?\d+)\s+\{([^}]*)\}$/.exec(entry.value) ?? []
   const allowed = values.split(',').map((value) => value.trim())
-  // Numbers of more than 15 digits are rejected as typos.
+  // A number with more than 15 digits is treated as a typo.
   if (initial === undefined || !allowed.every((value) => /^-?\d{1,15}$/.test(value)))
     throw fail(
       entry,
@@ -151,7 +151,7 @@ function readParameter(entry: Entry, fail: Fail): RungParameter {
   return parameter
 }
 
-/** Returns the words of a key in the order of `known`. Unknown words are faults. */
+/** Returns the words in a key's value, in the order of `known`. Unknown words are faults. */
 function readWords(entry: Entry, known: readonly string[], fail: Fail): string[] {
   const words = entry.value.split(/[\s,]+/).filter(Boolean)
   for (const word of words)
@@ -188,8 +188,8 @@ function readRequires(entry: Entry, fail: Fail): string {
 }
 
 /**
- * Returns the required Python package, which is torch by default. Triton kernels also use torch
- * tensors but require triton.
+ * Returns the required Python package. The default is torch. Triton kernels require triton,
+ * although they also use torch tensors.
  */
 function readPackage(entry: Entry, fail: Fail): PythonPackage {
   const found = pythonPackages.find((name) => name === entry.value)
@@ -201,7 +201,7 @@ function readPackage(entry: Entry, fail: Fail): PythonPackage {
   )
 }
 
-/** Converts an id to a title: `03_shared_tile` to "Shared tile". */
+/** Converts an id such as `03_shared_tile` to a title such as "Shared tile". */
 export function inWords(id: string): string {
   const words = id
     .replace(/^\d+[_.-]?/, '')
@@ -210,7 +210,7 @@ export function inWords(id: string): string {
   return words === '' ? id : words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** Collects the faults of a header, in file order. */
+/** Creates a collector for the faults of a header, which keeps file order. */
 function collectFaults(file: string) {
   const faults: { line: number; error: KernelLadderError }[] = []
   const note = (line: number, error: KernelLadderError): KernelLadderError => {
@@ -222,13 +222,13 @@ function collectFaults(file: string) {
     note(line, inputError(at(`${file}:${line}`, fault), remedy))
   return {
     fail,
-    /** Reports a key that the file lacks. */
+    /** Reports a key that is missing in the file. */
     lacks: (key: string, line: string): KernelLadderError =>
       note(
         Infinity,
         inputError(at(file, message('header.lacks', { key })), message('header.addLine', { line })),
       ),
-    /** Returns the result of `read`, or null if `read` threw a recorded fault. */
+    /** Returns the result of `read`, or null if `read` threw a fault that is already recorded. */
     orNull<Value>(read: () => Value): Value | null {
       try {
         return read()
@@ -237,7 +237,7 @@ function collectFaults(file: string) {
         throw error
       }
     },
-    /** Throws all faults as one error. Does nothing without faults. */
+    /** Throws all faults as a single error. Does nothing if there are no faults. */
     finish(): void {
       const [first, ...more] = faults
         .sort((a, b) => a.line - b.line)
@@ -247,7 +247,7 @@ function collectFaults(file: string) {
   }
 }
 
-/** Parses a rung's header. The `file` argument is used only in errors. */
+/** Parses a rung's header. `file` is used only in error messages. */
 export function parseRungHeader(text: string, file: string, task: HeaderTask): RungHeader {
   const { fail, lacks, orNull, finish } = collectFaults(file)
   const mark = headerMark(file)
@@ -263,8 +263,8 @@ export function parseRungHeader(text: string, file: string, task: HeaderTask): R
     if (entry.value === '') fail(entry, message('header.noValue', { key: entry.key }))
   }
   /**
-   * Parses the value of a key. Returns null if the value is missing, and reports a fault if the key
-   * is required.
+   * Parses the value of a key. Returns null if the value is missing. If the key is required, also
+   * reports a fault.
    */
   const read = <Value>(
     key: string,

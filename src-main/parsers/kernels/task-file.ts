@@ -1,9 +1,12 @@
-/** Parses cuda-kernels/<task>/task.yaml strictly. Every fault has file, line and column. */
+/**
+ * Parses cuda-kernels/<task>/task.yaml. The parser is strict and reports every fault with file,
+ * line and column.
+ */
 import { Task } from '../../domain/task/task'
 import { taskFaults } from '../../domain/task/faults'
 import { readYaml, refuse, schemaFaults } from './yaml-places'
 
-/** Parses a task. The `file` argument is used only in errors. */
+/** Parses a task. `file` is used only in error messages. */
 export function parseTask(text: string, file: string): Task {
   const yaml = readYaml(text)
   if (yaml.faults.length > 0) refuse(file, yaml.faults)

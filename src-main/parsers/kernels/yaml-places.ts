@@ -1,4 +1,4 @@
-/** Parses a YAML document strictly. Each fault has a line and column. */
+/** Parses a YAML document. The parser is strict, and each fault has a line and a column. */
 import {
   isAlias,
   isMap,
@@ -23,14 +23,14 @@ import { place } from '../../domain/task/faults'
 import { meant } from '../../domain/text/nearest'
 
 interface PlacedFault {
-  /** The line number, counted from 1. */
+  /** Line number, counted from 1. */
   line: number
   column: number
   message: Statement
 }
 
 interface ReadYaml {
-  /** The parsed value, or undefined if the text is not in the supported YAML subset. */
+  /** Parsed value, or undefined if the text is not in the supported subset of YAML. */
   value: unknown
   faults: PlacedFault[]
   at(path: readonly PropertyKey[], message: Statement): PlacedFault
@@ -47,8 +47,8 @@ export function refuse(file: string, faults: readonly PlacedFault[]): never {
 }
 
 /**
- * Returns the position of a key if the document contains the key. Such a key is misspelled or lacks
- * a value. Otherwise returns the position of its parent.
+ * Returns the position of a key, or of its parent if the document does not contain the key. A key
+ * in the document is misspelled or has no value.
  */
 function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length -= 1) {
@@ -68,26 +68,26 @@ function nodeAt(document: Document.Parsed, path: readonly PropertyKey[]): number
 const sentence = (text: string): string => `${text.replace(/\s+/g, ' ')}.`.replace(/\.\.$/, '.')
 
 /**
- * The maximum number of reported faults. Finding the first of two equal keys scans the whole
- * document, so more faults cost time.
+ * Maximum number of reported faults. To find the first of two equal keys, the whole document is
+ * scanned, so more faults would take more time.
  */
 const mostFaults = 20
 /**
- * The maximum number of keys. Each key is compared with every other key of its map, which takes
+ * Maximum number of keys. Each key is compared with all other keys of its map, which takes
  * quadratic time.
  */
 const mostKeys = 10_000
 
-/** The maximum nesting depth. The parser is slow for deeper lists and maps on one line. */
+/** Maximum nesting depth. The parser is slow if more lists and maps are nested on one line. */
 const deepest = 64
 
 /**
- * A `?` before a complex key. The parser takes a minute for four hundred nested complex keys, and
- * no project file needs them.
+ * Matches a `?` before a complex key. Project files need no complex keys, and the parser takes a
+ * minute for four hundred nested complex keys.
  */
 const explicitKey = /(?<!\S)\?(?!\S)/g
 
-/** Returns the reason a text is too large or too deep to parse. */
+/** Returns the reason that a text is too large or too deeply nested to parse, or null. */
 export function tooMuch(text: string): Statement | null {
   if ((text.match(explicitKey)?.length ?? 0) > deepest)
     return message('written.explicitKeys', { most: deepest })
@@ -110,7 +110,8 @@ export function readYaml(source: string): ReadYaml {
   const document = parseDocument(text, {
     lineCounter: counter,
     prettyErrors: false,
-    // Stop the parser from printing to stderr. Faults are reported in this program's own sentences.
+    // Prevent the parser from printing to stderr, because this program prints its own fault
+    // messages.
     logLevel: 'error',
   })
   const placed = (offset: number, fault: Statement): PlacedFault => {
@@ -132,7 +133,7 @@ export function readYaml(source: string): ReadYaml {
         : sentence(text),
     )
   })
-  // Aliases can expand a short file to a huge document.
+  // Reject aliases, because they can expand a short file to a huge document.
   faults.push(
     ...sharedNodes(document, text).map((offset) => placed(offset, message('written.noSharing'))),
   )
@@ -140,7 +141,10 @@ export function readYaml(source: string): ReadYaml {
   return { value: document.toJS({ maxAliasCount: 0 }) as unknown, faults, at }
 }
 
-/** Returns the first of two equal keys in a map, given the position of the second key. */
+/**
+ * Returns the position of the first of two equal keys in a map, given the position of the second
+ * key.
+ */
 function firstOf(
   document: Document.Parsed,
   second: number,
@@ -167,14 +171,14 @@ function sharedNodes(document: Document.Parsed, text: string): number[] {
       const { anchor, range } = node as ParsedNode & { anchor?: string }
       if (!range) return
       if (isAlias(node)) found.push(range[0])
-      // An anchor precedes its node, which may start on the next line.
+      // An anchor precedes its node, but the node may start on the next line.
       else if (anchor !== undefined) found.push(text.lastIndexOf(`&${anchor}`, range[0]))
     },
   })
   return found
 }
 
-/** Returns the issues of the closest variant if a value can have several shapes. */
+/** Returns the issues of the best matching variant if a value can have several shapes. */
 export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue]
   const fitting = issue.errors.filter(
@@ -186,13 +190,13 @@ export function inBranch(issue: z.core.$ZodIssue): z.core.$ZodIssue[] {
 }
 
 /**
- * Returns a hint for text such as `{ bound: pow(2, -24) }`. YAML reads the text after the comma as
+ * Returns a hint for text such as `{ bound: pow(2, -24) }`. YAML parses the text after the comma as
  * a key.
  */
 const afterComma = (key: string): Statement | null =>
   /[()]/.test(key) ? message('written.comma') : null
 
-/** The part of a JSON Schema that lists an object's keys. */
+/** The part of a JSON Schema that lists the keys of an object. */
 interface KeySchema {
   properties?: Record<string, KeySchema>
   additionalProperties?: KeySchema | boolean
@@ -209,7 +213,7 @@ const branches = (schema: KeySchema): KeySchema[] => [
 const jsonSchemas = new WeakMap<z.ZodType, KeySchema>()
 
 /**
- * Returns the JSON Schema of a schema. The result is cached, because the conversion takes longer
+ * Converts a schema to a JSON Schema. The result is cached, because the conversion takes longer
  * than parsing a file.
  */
 function jsonSchemaOf(schema: z.ZodType): KeySchema {
@@ -248,7 +252,7 @@ const typeWords: Readonly<Record<string, AnyMessage>> = {
   array: message('written.list'),
 }
 
-/** Joins words as `a, b or c`. */
+/** Joins words, as in `a, b or c`. */
 function eitherOf(words: readonly Statement[]): Statement | null {
   const known = [...new Map(words.map((word) => [JSON.stringify(word), word])).values()]
   const [last] = known.splice(-1)
@@ -263,8 +267,7 @@ function eitherOf(words: readonly Statement[]): Statement | null {
 }
 
 /**
- * Returns a description of the required value for a message. Returns null if the schema has its own
- * message.
+ * Returns a text that describes the required value. Returns null if the schema has its own message.
  */
 function requirement(issue: z.core.$ZodIssue): Statement | null {
   switch (issue.code) {
@@ -301,7 +304,7 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   )
 }
 
-/** Returns the fault of the value at a path, except for extra keys. */
+/** Returns the fault of the value at a path. Does not handle extra keys. */
 function valueFault(value: unknown, issue: z.core.$ZodIssue): Statement {
   const where = place(issue.path)
   const found = valueAt(value, issue.path)

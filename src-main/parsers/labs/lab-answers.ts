@@ -1,6 +1,6 @@
 /**
- * Parses answers.yaml, which students fill in along with the code. An empty value counts as a
- * missing answer. An answer to an unknown question is a fault with its line.
+ * Parses answers.yaml, which students submit together with the code. An empty value is a missing
+ * answer. If an answer belongs to no question, the fault contains its line.
  */
 import { isNode, LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
@@ -23,12 +23,16 @@ const AnswersFile = z.strictObject({
   questions: z.record(z.string(), z.number().nullable()).nullish(),
 })
 
-/** Limits on indentation and on nesting characters, far above the needs of answers. */
+/**
+ * Limits for the indentation and the number of nesting characters. Real answers are far below these
+ * limits.
+ */
 const most = { indentation: 32, openers: 64 }
 
 /**
- * Throws an input error if the text is nested too deeply. Parsing time grows as a power of the
- * depth: a kilobyte of `?` and spaces takes half a minute. Answers are two levels deep.
+ * Throws an input error if the text is nested too deeply. The parsing time grows as a power of the
+ * depth. For example, a kilobyte of `?` and spaces takes half a minute. Real answers are nested two
+ * levels deep.
  */
 function refuseDepth(text: string, file: string): void {
   let openers = 0
@@ -41,7 +45,7 @@ function refuseDepth(text: string, file: string): void {
   }
 }
 
-/** Parses answers. Throws an input error with file and line for the first fault. */
+/** Parses answers. Throws an input error with file and line of the first fault. */
 export function parseAnswers(
   text: string,
   file: string,
@@ -101,7 +105,7 @@ const comment = (text: string): string =>
     .map((line) => `  # ${line}\n`)
     .join('')
 
-/** Returns a blank answer file, with each question above its answer. */
+/** Returns an empty answer file, with each question above the space for its answer. */
 export function answersTemplate(lab: Pick<Lab, 'predictions' | 'questions' | 'before'>): string {
   const predictions = lab.predictions.map(
     ({ id, metric, ask, against, factor }) =>

@@ -1,7 +1,7 @@
 /**
- * Parses lab.md: YAML front matter between two `---` lines, followed by Markdown.
+ * Parses lab.md, which consists of YAML front matter between two `---` lines, followed by Markdown.
  *
- * Every fault is reported with its line. A bad file never throws.
+ * Every fault is reported with its line. An invalid file never causes an exception.
  */
 import {
   isMap,
@@ -27,13 +27,13 @@ import { isQuestionName } from '../../domain/labs/question-values'
 import { problemAt } from '../../domain/task/problem-request'
 import { askMeant } from '../../domain/text/nearest'
 
-/** The ladders, tasks and rungs that a lab can refer to. */
+/** Names of the ladders, tasks and rungs that a lab may refer to. */
 export interface LabReferences {
   /** Rung ids by ladder id. */
   ladders: ReadonlyMap<string, ReadonlySet<string>>
-  /** The task of each ladder's rungs, by ladder id. */
+  /** Task of each ladder, by ladder id. */
   tasks: ReadonlyMap<string, Task>
-  /** Every rung in the catalog. */
+  /** Ids of all rungs in the catalog. */
   rungs: ReadonlySet<string>
 }
 
@@ -41,16 +41,16 @@ export interface ParsedLab {
   /** The parsed lab, or null if the file has faults. */
   lab: LabFile | null
   body: string
-  /** Pictures that the Markdown text refers to. */
+  /** Images that the Markdown text refers to. */
   pictures: { path: string; line: number }[]
   /** Files named in the front matter, each with its line. */
   files: { path: string; line: number }[]
   /**
-   * The line of `needs.labs`, or else the first line of the front matter. Faults between labs use
-   * this line.
+   * Line of `needs.labs`, or the first line of the front matter if there is no such key. Faults
+   * about other labs are reported at this line.
    */
   needsLine: number
-  /** The line of `ladder`. Faults in a ladder folder use this line. */
+  /** Line of `ladder`. Faults in a ladder folder are reported at this line. */
   ladderLine: number
   faults: LabFault[]
 }
@@ -58,7 +58,7 @@ export interface ParsedLab {
 type Path = readonly PropertyKey[]
 type Report = (path: Path, message: string) => void
 
-/** The file's line number where the front matter begins. */
+/** Line number in the file where the front matter begins. */
 const firstLine = 2
 
 interface Matter {
@@ -66,15 +66,15 @@ interface Matter {
   counter: LineCounter
 }
 
-/** The front matter and the Markdown text of lab.md. */
+/** Front matter and Markdown text of lab.md. */
 export interface LabText {
   body: string
   bodyLine: number
-  /** The front matter, or the reason it could not be parsed. */
+  /** Parsed front matter, or the reason that it could not be parsed. */
   matter: Matter | { refused: Statement }
 }
 
-/** Splits lab.md into its parts. Returns null if the file has no front matter. */
+/** Splits lab.md into front matter and Markdown. Returns null if the file has no front matter. */
 export function readLabText(text: string): LabText | null {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   if (lines[0]?.trimEnd() !== '---') return null
@@ -127,7 +127,7 @@ const list = (words: Iterable<string>): string => [...words].join(', ')
 function checkRungs(lab: LabFile, references: LabReferences, report: Report): void {
   const ofLadder = references.ladders.get(lab.ladder)
   if (!ofLadder) {
-    // The caller already reports why the ladder folder is unusable.
+    // The caller already reported why the ladder folder is unusable.
     if (isLadderPath(lab.ladder)) return
     report(
       ['ladder'],
@@ -185,7 +185,9 @@ function checkMetrics(lab: LabFile, report: Report): void {
       )
 }
 
-/** Checks that the ladder's task has every size, scalar, option and buffer that the lab uses. */
+/**
+ * Checks that the ladder's task has every size, scalar, option and buffer that the lab refers to.
+ */
 function checkTask(lab: LabFile, task: Task, report: Report): void {
   const check = (path: Path, sizes: Sizes, scalars: Record<string, number> = {}): void => {
     try {
@@ -207,8 +209,8 @@ function checkTask(lab: LabFile, task: Task, report: Report): void {
 }
 
 /**
- * Returns the value with bare names resolved. A lab may give a task option, and a check a scalar,
- * by its bare name. Labs used bare names when the matrix product was the only task.
+ * Returns the value with bare names resolved. In older labs, task options and the scalars of checks
+ * can have bare names. At that time, the matrix product was the only task.
  */
 function gathered(value: unknown, task: Task | undefined): unknown {
   const isRecord = (one: unknown): one is Record<string, unknown> =>
@@ -230,8 +232,8 @@ function gathered(value: unknown, task: Task | undefined): unknown {
 }
 
 /**
- * Checks the lab's answers. Without a task, the lab's sizes and the names in its answers are
- * unknown.
+ * Checks the answers defined in the lab. If there is no task, the lab's sizes and the names in its
+ * answers cannot be checked.
  */
 function checkAnswers(lab: LabFile, task: Task | undefined, report: Report): void {
   for (const [index, { answer }] of lab.questions.entries()) {
@@ -281,7 +283,7 @@ function zodMessage(issue: z.core.$ZodIssue): string {
 
 /**
  * Returns the ladder folder that the front matter names, relative to the lab's folder. Returns null
- * if no folder is named.
+ * if the front matter names no folder.
  */
 export function ladderPathIn(text: LabText | null): string | null {
   if (!text || 'refused' in text.matter) return null
@@ -290,7 +292,7 @@ export function ladderPathIn(text: LabText | null): string | null {
   return typeof ladder === 'string' && isLadderPath(ladder) ? ladder : null
 }
 
-/** Parses a lab. The `file` argument is used only in fault messages. */
+/** Parses a lab. `file` is used only in fault messages. */
 export function parseLab(text: LabText | null, file: string, references: LabReferences): ParsedLab {
   const faults: LabFault[] = []
   const parsed: ParsedLab = {
@@ -330,7 +332,7 @@ export function parseLab(text: LabText | null, file: string, references: LabRefe
   if (document.errors.length > 0) return parsed
   let value: unknown
   try {
-    // Aliases can expand a short file to a very large document.
+    // Reject aliases, because they can expand a short file to a huge document.
     value = document.toJS({ maxAliasCount: 0 })
   } catch {
     faults.push({

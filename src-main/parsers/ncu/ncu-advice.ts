@@ -1,5 +1,6 @@
 /**
- * Parses ncu's advice from `--page details --csv`. An advice row names a rule instead of a metric.
+ * Parses ncu's advice in the output of `--page details --csv`. A row with advice names a rule
+ * instead of a metric.
  */
 import { parse } from 'csv-parse/sync'
 import type { Rule } from '../../domain/session/deep'
@@ -26,8 +27,8 @@ const ruleColumnsOf = {
 } as const
 
 /**
- * Returns a function that parses advice from a row under this header. The function returns null for
- * a row without advice.
+ * Returns a function that parses the advice in a row, based on this header. The function returns
+ * null if a row contains no advice.
  */
 export function ruleReader(header: readonly string[]): (row: readonly string[]) => Rule | null {
   const at = Object.fromEntries(
@@ -49,7 +50,7 @@ export function ruleReader(header: readonly string[]): (row: readonly string[]) 
   }
 }
 
-/** Returns lists of advice by ncu's launch id, in file order. */
+/** Returns the advice for each launch, by ncu's launch id and in file order. */
 export function parseRules(text: string): Map<number, Rule[]> {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.startsWith('"ID",'))

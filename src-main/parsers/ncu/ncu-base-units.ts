@@ -1,13 +1,13 @@
 /**
  * Converts units to ncu's base units: ns, byte, hz and plain counts.
  *
- * Output with `--print-units auto` thus yields the same values as output with `base`. ncu's
- * prefixes are decimal: 1 Kbyte is 1000 byte.
+ * Output with `--print-units auto` therefore yields the same values as output with `base`. ncu's
+ * prefixes are decimal, so 1 Kbyte is 1000 bytes.
  */
 
 interface BaseUnit {
   unit: string
-  /** The factor from the given unit to the base unit. */
+  /** Factor for converting from the given unit to the base unit. */
   factor: number
 }
 
@@ -48,8 +48,8 @@ export function toBaseUnit(text: string): BaseUnit {
   const denominator = counted(below)
   return {
     unit: `${numerator.unit}/${denominator.unit}`,
-    // For percent per byte, ncu scales the figure as if the numerator had the prefix. For example,
-    // ncu prints 24400 %/byte as 24.4 %/Kbyte.
+    // For percent per byte, ncu scales the figure as if the prefix belonged to the numerator. For
+    // example, ncu prints 24400 %/byte as 24.4 %/Kbyte.
     factor: numerator.unit === '%' ? denominator.factor : numerator.factor / denominator.factor,
   }
 }

@@ -2,8 +2,8 @@
  * Parses ncu CSV files of any size as a stream.
  *
  * The raw page has one row per launch. The details page has one row per metric or piece of advice.
- * Each launch is passed on once complete, and is not stored. After the receiver stops, rows are
- * only counted. Log lines may occur before, between and after the rows.
+ * The receiver gets each launch as soon as it is complete, and no launch is stored. After the
+ * receiver stops, rows are only counted. Log lines may occur before, between and after the rows.
  */
 import { columnsOf, missingColumns, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -14,28 +14,28 @@ import { ncuMessages, type NcuMessage } from './ncu-failure'
 import { QuotedRow } from './quoted-row'
 import { NumberStyle } from './ncu-number-style'
 
-/** Receives a launch. Returns false to stop. */
+/** Receives a launch. Returns false to receive no more launches. */
 export type TakeLaunch = (launch: NcuLaunch) => boolean
 
 export interface NcuCsv {
   page: 'raw' | 'details'
-  /** The number of launches, including those that were only counted. */
+  /** Number of launches, including launches that were only counted. */
   total: number
-  /** ncu's messages around the table. Only the first messages are kept. */
+  /** Messages of ncu around the table. Only the first messages are stored. */
   messages: NcuMessage[]
   notes: Statement[]
 }
 
-/** The maximum line length in bytes. The widest known raw page has 0.2 MB per row. */
+/** Maximum line length in bytes. The longest row known in a raw page has 0.2 MB. */
 const maxLine = 32 * 2 ** 20
 const maxNotes = 20
 const maxLogLines = 200
 const header = /"ID"([,;\t])"Process ID"|^ID([,;\t])Process ID\b/
 
-/** Splits text into lines and buffers only the current line. */
+/** Splits text into lines. Only the current line is buffered. */
 class Lines {
   #rest = ''
-  /** `ended` is true if the line has a line ending, so it was not truncated. */
+  /** `ended` is true if the line ends with a line break. Otherwise, the line may be truncated. */
   constructor(readonly onLine: (line: string, ended: boolean) => void) {}
 
   push(text: string): void {
@@ -103,7 +103,7 @@ class Reader {
   constructor(readonly take: TakeLaunch) {}
 
   line(line: string, ended: boolean): void {
-    // A new header means that the file has two ncu runs, possibly with different columns.
+    // A new header means that the file contains a second ncu run, possibly with different columns.
     if (this.#details === null && /^"?ID"?[,;\t]/.test(line) && header.test(line)) {
       this.#header = []
       this.#columns = null
@@ -121,13 +121,13 @@ class Reader {
     if (this.#quickRow(line)) return
     const cells = this.#split(line)
     if (!this.#isWhole(cells)) {
-      // An unquoted text line that contains a comma is not a row.
+      // A line of text without quotes that contains a comma is not a row.
       if (this.#quoted)
         this.#note(message('imports.rowUnreadable', { text: JSON.stringify(line.slice(0, 40)) }))
       return
     }
     if (!this.#quoted && !ended) {
-      // An unquoted last line could be truncated within its last figure.
+      // If the last line has no quotes, it may be truncated within its last figure.
       this.#note(message('imports.lastRow'))
       return
     }
@@ -154,8 +154,8 @@ class Reader {
   }
 
   /**
-   * Parses a row quickly, once the first rows have determined the columns and the decimal
-   * separator.
+   * Parses a row with a fast method. The first rows must already have determined the columns and
+   * the decimal separator.
    */
   #quickRow(line: string): boolean {
     if (!this.#quoted || this.#delimiter !== ',' || !this.#columns || !this.#style.hasPoint)
@@ -198,11 +198,12 @@ class Reader {
   }
 
   #split(line: string): string[] {
-    // A metric row of the details page ends with a comma and lacks the advice columns.
+    // On the details page, a row with a metric ends with a comma and has no advice columns.
     const text = line.endsWith(this.#delimiter) ? line.slice(0, -1) : line
     if (this.#quoted && text.endsWith('"')) {
       const cells = text.slice(1, -1).split(`"${this.#delimiter}"`)
-      // The cell count detects a quoted delimiter that was mistaken for the end of a cell.
+      // If a delimiter inside quotes was mistaken for the end of a cell, the number of cells is
+      // wrong.
       if (this.#isWhole(cells))
         return cells.map((cell) => (cell.includes('""') ? cell.replaceAll('""', '"') : cell))
     }

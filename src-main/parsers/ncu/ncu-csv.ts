@@ -1,8 +1,8 @@
 /**
- * Parses `ncu --csv --page raw`: a header row, a units row, and one row per launch.
+ * Parses the output of `ncu --csv --page raw`: a header row, a units row, and one row per launch.
  *
- * ncu's messages (`==PROF==`, `==WARNING==`) and output of the profiled program can appear between
- * rows. ncu prints the same text for a run with or without `-o` and for `--import`.
+ * Between rows, there can be messages of ncu (`==PROF==`, `==WARNING==`) and output of the profiled
+ * program. The text is the same for a run with `-o`, for a run without it, and for `--import`.
  *
  * Values are returned in ncu's base units. A cell without a figure becomes null, never 0. A
  * truncated row is skipped and noted. A table with decimal commas is rejected, because half of its
@@ -27,11 +27,11 @@ export { ncuMessages, recognizeNcuFailure, unknownMetrics } from './ncu-failure'
 export type { NcuFailure, NcuFailureKind, NcuMessage } from './ncu-failure'
 
 export interface NcuValue {
-  /** The value, or null if ncu had no figure for this launch. */
+  /** Value, or null if ncu had no figure for this launch. */
   value: number | string | null
-  /** The NaN or infinity that ncu reported instead of a value. */
+  /** The NaN or infinity that ncu reported in place of a value. */
   reported?: string
-  /** ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
+  /** Base unit of ncu: `ns`, `byte`, `inst`, `%`, or empty. */
   unit: string
 }
 
@@ -41,31 +41,31 @@ export interface NcuLaunch {
   id: number
   processId: number | null
   kernelName: string
-  /** The innermost push/pop range of NVTX's default domain, or null outside any range. */
+  /** Innermost push/pop range in NVTX's default domain, or null outside any range. */
   rung: string | null
   /**
-   * All ranges of NVTX's default domain that contain the launch, outermost first. Includes push/pop
+   * All ranges in NVTX's default domain that contain the launch, outermost first. Includes push/pop
    * and start/end ranges.
    */
   ranges: string[]
-  /** The grid size, or null in tables of an older ncu that have a time column instead. */
+  /** Grid size. Null in tables of older ncu versions, which have a time column instead. */
   grid: Extent | null
   block: Extent | null
-  /** The number of replay passes that collected the metrics. */
+  /** Number of replay passes that collected the metrics. */
   passes: number | null
   device: number | null
   computeCapability: string | null
   /** Metric values by ncu's metric name. */
   metrics: Record<string, NcuValue>
-  /** ncu's advice, if the page has any. */
+  /** Advice from ncu, if the page contains any. */
   rules?: Rule[]
 }
 
 interface NcuReport {
   launches: NcuLaunch[]
-  /** ncu's messages, in output order. */
+  /** Messages of ncu, in output order. */
   messages: NcuMessage[]
-  /** Descriptions of unreadable parts of the table, one sentence each. */
+  /** Messages about unreadable parts of the table. */
   notes: Statement[]
 }
 
@@ -86,11 +86,13 @@ const descriptive = new Set([
 ])
 const isRange = (column: string): boolean => /Domain:(Push\/Pop|Start\/Stop)_Range:/.test(column)
 
-/** Whether a row is complete, which means that every quote is closed. */
+/** Whether a row is complete. In a complete row, every quote is closed. */
 export const isWhole = (line: string): boolean =>
   line.endsWith('"') && (line.match(/"/g)?.length ?? 0) % 2 === 0
 
-/** Returns the CSV lines from the header on, without the program's output. */
+/**
+ * Returns the lines of the CSV table, starting with the header and without the program's output.
+ */
 function tableLines(text: string, notes: Statement[]): string[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/)
   const first = lines.findIndex((line) => line.includes(headerStart))
@@ -111,11 +113,11 @@ function tableLines(text: string, notes: Statement[]): string[] {
 }
 
 /**
- * Returns the ranges in a cell, outermost first.
+ * Returns the ranges listed in a cell, outermost first.
  *
- * `466 "<default domain>:03_a:none:…"` belongs to the launching thread. `"0:<default domain>:…"`
- * has the number of a start/end range. Libraries use other domains. ncu does not escape quotes in
- * names.
+ * `466 "<default domain>:03_a:none:…"` is a range of the thread that launched the kernel.
+ * `"0:<default domain>:…"` is a start/end range with its number. Libraries use other domains. ncu
+ * does not escape quotes in names.
  */
 function rangesIn(cell: string | undefined): string[] {
   const domain = '<default domain>:'
@@ -125,7 +127,10 @@ function rangesIn(cell: string | undefined): string[] {
     .filter((name) => name !== '')
 }
 
-/** Rejects 400 digits, which would become Infinity. A session cannot store Infinity. */
+/**
+ * Whether a count is a safe integer. A number of 400 digits would become Infinity, which a session
+ * cannot store.
+ */
 const isExtent = (count: number | undefined): count is number => Number.isSafeInteger(count)
 
 function parseExtent(cell: string): Extent | null {
@@ -138,12 +143,12 @@ const asNumber = (cell: string | undefined): number | null => {
   return typeof value === 'number' ? value : null
 }
 
-/** The columns that every launch row must have. */
+/** Columns that every launch row must have. */
 const needed = ['ID', 'Kernel Name']
 
 /**
- * Returns the reason a table with this header has no launches. Returns null if no column is
- * missing.
+ * Returns the reason that a table with this header has no launches. Returns null if all needed
+ * columns are present.
  */
 export function missingColumns(header: readonly string[]): string | null {
   const missing = needed.filter((column) => !header.includes(column))
@@ -153,7 +158,8 @@ export function missingColumns(header: readonly string[]): string | null {
 }
 
 /**
- * Returns the table's columns. `units` is the row below the header, or empty if the table has none.
+ * Returns the columns of the table. `units` is the row below the header, or empty if there is no
+ * such row.
  */
 export function columnsOf(header: readonly string[], units: readonly string[]): Columns {
   const metrics = header.flatMap((name, at): MetricColumn[] => {
@@ -176,7 +182,10 @@ export function columnsOf(header: readonly string[], units: readonly string[]): 
   }
 }
 
-/** Parses a cell that ncu printed under LC_ALL=C. This program always runs ncu under LC_ALL=C. */
+/**
+ * Parses a cell that ncu printed under LC_ALL=C. When this program runs ncu, it always sets
+ * LC_ALL=C.
+ */
 const readPlain: ReadCell = (cell, { name, measured }) => {
   if (measured && hasDecimalComma(cell))
     throw inputError(
@@ -187,7 +196,7 @@ const readPlain: ReadCell = (cell, { name, measured }) => {
 }
 
 /**
- * Converts a row to a launch. Returns null and adds a note if the row is not a launch. A value in
+ * Converts a row to a launch. If the row is not a launch, returns null and adds a note. A value in
  * `numbers` takes precedence over the cell's text.
  */
 export function parseLaunch(
@@ -208,8 +217,8 @@ export function parseLaunch(
     )
     return null
   }
-  // The object has no prototype, because a column can have any name. Adding thousands of names is
-  // also faster.
+  // The object has no prototype, because a column can have any name. Adding thousands of names to
+  // such an object is also faster.
   const metrics = Object.create(null) as Record<string, NcuValue>
   for (const column of columns.metrics) {
     const known = numbers === undefined ? NaN : numbers[column.at]!
@@ -228,8 +237,8 @@ export function parseLaunch(
     processId: asNumber(cell(columns.process)),
     kernelName: cell(columns.kernel),
     rung: pushed.at(-1) ?? null,
-    // The table does not show the relative order of both range kinds. A start/end range is usually
-    // the longer one.
+    // The table does not show the relative order of the two kinds of ranges. A start/end range is
+    // usually the longer one.
     ranges: [...rangesIn(cell(columns.started)), ...pushed],
     grid,
     block,
@@ -241,8 +250,8 @@ export function parseLaunch(
 }
 
 /**
- * Returns all launches in ncu's output. Returns an empty list if the output has no table. In that
- * case, recognizeNcuFailure explains why.
+ * Returns all launches in ncu's output. If there is no table, returns an empty list, and
+ * recognizeNcuFailure explains why.
  */
 export function parseNcuRawCsv(text: string): NcuReport {
   const notes: Statement[] = []

@@ -1,4 +1,4 @@
-/** Converts the ncu pages of one report to a deep profile per rung. */
+/** Converts the pages of an ncu report to one deep profile per rung. */
 import { message, type Statement } from '../../domain/messages/message'
 import {
   deepSchemaVersion,
@@ -20,19 +20,22 @@ interface DeepPages {
    * The SASS view: every instruction of every kernel, including kernels without line information.
    */
   sass: SourcePage
-  /** The source view: lines with their instructions. Only kernels with line information appear. */
+  /**
+   * The source view, which lists lines with their instructions. The source view contains only
+   * kernels with line information.
+   */
   lines: SourcePage
-  /** Lists of advice, by ncu's launch id. */
+  /** Advice by ncu's launch id. */
   rules: ReadonlyMap<number, Rule[]>
-  /** Maps the path recorded by the compiler to the file's name in the session. */
+  /** Maps the path that the compiler recorded to the file's name in the session. */
   nameOf: (path: string) => string
 }
 
 type Launch = Pick<NcuLaunch, 'id' | 'kernelName' | 'rung'>
 
 /**
- * Normalizes a kernel name. The source page has `void tile<(int)32>(float *)` if the table has
- * `void tile<32>(float *)`. The return type of a template may be missing.
+ * Normalizes a kernel name. The source page contains `void tile<(int)32>(float *)` where the table
+ * contains `void tile<32>(float *)`. For a template, the return type may be missing.
  */
 const plainName = (name: string): string =>
   withoutCasts(name)
@@ -40,11 +43,11 @@ const plainName = (name: string): string =>
     .replaceAll(/\s+/g, '')
 
 /**
- * Assigns sections to launches, both in launch order.
+ * Assigns sections to launches. Both are in launch order.
  *
- * A launch has several consecutive sections if its instructions belong to several files. A launch
- * that the page omits has no section. Kernels of one source's variants share a name, so `isCodeOf`
- * distinguishes them.
+ * If a launch's instructions belong to several files, it has several consecutive sections. A launch
+ * that is not on the page has no section. Variants compiled from the same source have the same
+ * kernel name, so `isCodeOf` distinguishes them.
  */
 function assignSections(
   launches: readonly Launch[],
@@ -76,8 +79,8 @@ function assignSections(
 }
 
 /**
- * Whether a section and a launch share an instruction address, according to the SASS view. A kernel
- * with one launch needs no comparison.
+ * Whether a section and a launch have an instruction address in common, according to the SASS view.
+ * A kernel with a single launch needs no comparison.
  */
 function sharesAddresses(
   launches: readonly Launch[],
@@ -103,7 +106,10 @@ function sharesAddresses(
   }
 }
 
-/** Converts `@!P0  BRA 0x7f67037a2ee0` to `@!P0 BRA 0x8e0`. The load address is subtracted. */
+/**
+ * Converts an absolute branch target to a relative one, such as `@!P0 BRA 0x7f67037a2ee0` to `@!P0
+ * BRA 0x8e0`. Subtracts the load address.
+ */
 function relativeText(text: string, base: number, end: number): string {
   return text
     .trim()
@@ -143,14 +149,14 @@ function countOpcodes(instructions: readonly Instruction[]): Record<string, numb
   const opcodes: Record<string, number> = {}
   for (const { opcode, executed } of instructions) {
     if (executed === null) return null
-    // Padding instructions are never executed, so skip instructions with a zero count.
+    // Skip opcodes with a zero count, because padding instructions are never executed.
     if (executed > 0) opcodes[opcode] = (opcodes[opcode] ?? 0) + executed
   }
   return instructions.length === 0 ? null : opcodes
 }
 
 /**
- * Returns a kernel's instructions by address, from the SASS view if available, or else from the
+ * Returns a kernel's instructions by address. Uses the SASS view if available, and otherwise the
  * source view.
  */
 const codeOf = (
@@ -196,11 +202,11 @@ function notesOn({ name, instructions, lines }: DeepKernel): Statement[] {
 }
 
 export interface ReportProfiles extends DeepProfiles {
-  /** Returns the counts that are summed for a rung, without reading source locations. */
+  /** Returns the counts that are added up for a rung. Does not read source locations. */
   countedOf(rung: string): readonly Counted[]
 }
 
-/** Returns deep profiles by rung. Launches outside any NVTX range are skipped. */
+/** Returns deep profiles by rung. Skips launches outside any NVTX range. */
 export function toDeepProfiles(launches: readonly Launch[], pages: DeepPages): ReportProfiles {
   const sass = assignSections(launches, pages.sass)
   const withLines = assignSections(launches, pages.lines, sharesAddresses(launches, sass))

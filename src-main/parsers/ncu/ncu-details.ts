@@ -1,10 +1,10 @@
 /**
- * Parses `ncu --csv --page details`. The page has one row per metric and one row per piece of
- * advice, grouped by launch.
+ * Parses the output of `ncu --csv --page details`. The page has one row per metric and one row per
+ * piece of advice, grouped by launch.
  *
- * A metric row shows a label, not ncu's metric name, so the value is stored as `Section: Label`. A
- * few labels correspond to a metric of the registry, so those values are also stored under the
- * metric's name. A metric requested by name (`--metrics`) is stored under that name.
+ * A metric row shows a label and not ncu's metric name, so the value is stored as `Section: Label`.
+ * A few labels match a metric of the registry. Their values are also stored under the metric's
+ * name. A metric requested by name (`--metrics`) is stored under that name.
  */
 import { columnsOf, parseLaunch, type NcuLaunch } from './ncu-csv'
 import { type Columns } from './ncu-values'
@@ -13,7 +13,7 @@ import type { NumberStyle } from './ncu-number-style'
 import { toBaseUnit } from './ncu-base-units'
 
 /**
- * Metric names by label. The table was derived from one report printed in both forms (ncu
+ * Metric names by label. The table was derived by comparing both forms of one report (ncu
  * 2025.3.1). The details page rounds to two digits.
  */
 const metricOfLabel: Record<string, string> = {
@@ -25,7 +25,7 @@ const metricOfLabel: Record<string, string> = {
 }
 
 /**
- * Whether a label is a metric name such as `dram__bytes_read.sum`, and not text such as `Registers
+ * Whether a label is a metric name such as `dram__bytes_read.sum` and not a text such as `Registers
  * Per Thread`.
  */
 const isMetricName = (label: string): boolean => /^[a-z][a-z0-9]*__\w+(\.\w+)*$/.test(label)
@@ -36,13 +36,13 @@ export const isDetailsHeader = (header: readonly string[]): boolean =>
   metricColumns.every((column) => header.includes(column))
 
 /**
- * The maximum number of rules per launch. ncu has about forty rules. A file with more than the
+ * Maximum number of rules per launch. ncu has about forty rules. A file with more rules than the
  * maximum was not written by ncu.
  */
 const maxRules = 200
 
 export class DetailsPage {
-  /** The number of leading columns that describe the launch. */
+  /** Number of columns at the start of a row that describe the launch. */
   readonly #own: number
   readonly #launchColumns: Columns
   readonly #columns: number[]
@@ -84,12 +84,12 @@ export class DetailsPage {
     if (Object.hasOwn(metricOfLabel, label)) this.#current.metrics[metricOfLabel[label]!] = figure
   }
 
-  /** The number of cells in a metric row. Metric rows lack the advice columns. */
+  /** Number of cells in a row with a metric. Such a row has no advice columns. */
   get metricCells(): number {
     return this.header.indexOf('Metric Value') + 1
   }
 
-  /** Ends the page and returns the number of launches. */
+  /** Finishes the page and returns the number of launches. */
   end(): number {
     this.#handOut()
     return this.#total

@@ -1,6 +1,6 @@
 /**
- * Explains why ncu did not profile. The explanation uses ncu's `==ERROR==` and `==WARNING==` lines
- * and its exit code.
+ * Explains why ncu did not profile. The explanation is based on ncu's exit code and its `==ERROR==`
+ * and `==WARNING==` lines.
  *
  * The exit code alone is unreliable. The exit code is 0 if no kernel was profiled and, in ncu
  * 2025.3, if a metric is unknown.
@@ -14,7 +14,7 @@ export interface NcuMessage {
 
 const levels = { ERROR: 'error', WARNING: 'warning', PROF: 'info' } as const
 
-/** Returns the lines that ncu itself printed, such as `==ERROR==` lines. */
+/** Returns the lines that come from ncu itself, such as `==ERROR==` lines. */
 export function ncuMessages(text: string): NcuMessage[] {
   return text.split(/\r?\n/).flatMap((line) => {
     const [, level, message] = /^==(ERROR|WARNING|PROF)== ?(.*)$/.exec(line) ?? []
@@ -47,7 +47,7 @@ interface Pattern {
   remedy: Statement
 }
 
-/** Failure causes, in order of precedence. */
+/** Failure causes, highest precedence first. */
 const causes: readonly Pattern[] = [
   {
     kind: 'counter-permission',
@@ -95,8 +95,8 @@ const causes: readonly Pattern[] = [
 ]
 
 /**
- * Returns the metrics that ncu rejected as unknown, as named by ncu. The name is a full metric name
- * or, in older versions, a counter's base name (`sm__nope`).
+ * Returns the metrics that ncu rejected as unknown, by ncu's names. In older versions, the name is
+ * only a counter's base name (`sm__nope`).
  */
 export const unknownMetrics = (text: string): string[] => [
   ...new Set(
@@ -107,7 +107,7 @@ export const unknownMetrics = (text: string): string[] => [
   ),
 ]
 
-/** Messages that ncu prints after any failure. Such messages do not explain the failure. */
+/** Messages that ncu prints after any failure and that do not explain the failure. */
 const consequences: readonly Pattern[] = [
   {
     kind: 'application-failed',
@@ -130,8 +130,8 @@ const uninformative =
   /^An error (was reported by|occurred while)|^Failed to profile|^The application returned/
 
 /**
- * Returns the reason ncu did not produce every profile, or null if ncu succeeded. `text` is stdout
- * and stderr combined. `exitCode` is null if a signal terminated ncu.
+ * Returns the reason that ncu did not profile everything, or null if ncu succeeded. `text` is
+ * stdout and stderr combined. If a signal terminated ncu, `exitCode` is null.
  */
 export function recognizeNcuFailure(text: string, exitCode: number | null): NcuFailure | null {
   const problems = ncuMessages(text).filter(({ level }) => level !== 'info')

@@ -1,8 +1,8 @@
 /**
- * Converts a rung's launches, as reported by ncu, to the registry's metrics and units.
+ * Converts ncu's figures for a rung's launches to the metrics and units of the registry.
  *
- * A rung may launch several kernels. The registry's `aggregate` defines how their values combine.
- * Unknown values are `unavailable`, with the reason.
+ * A rung may launch several kernels. `aggregate` in the registry defines how to combine their
+ * values. Unknown values become `unavailable`, with the reason.
  */
 import type { NcuLaunch } from './ncu-csv'
 import { message, type Statement } from '../../domain/messages/message'
@@ -20,14 +20,14 @@ import { metricParts } from '../../domain/metrics/metric-parts'
 const durationName = 'gpu__time_duration.sum'
 
 /**
- * Factors from ncu's base units to the registry's units. A missing factor means 1. Figures in these
- * registry units are rejected if ncu reports no unit, because they could be wrong by a factor.
+ * Factors for converting ncu's base units to the registry's units. A missing factor means 1. If ncu
+ * reports no unit, figures with these units are rejected, because they could be wrong by a factor.
  */
 const conversions: Partial<Record<Unit, Record<string, number>>> = {
   ms: { ns: 1e-6 },
   s: { ns: 1e-9 },
   MHz: { hz: 1e-6 },
-  // A sector is 32 bytes in every cache of every GPU that ncu supports.
+  // A sector has 32 bytes in every cache of every GPU that ncu supports.
   bytes: { sector: 32 },
 }
 
@@ -39,8 +39,8 @@ const numberOf = (launch: NcuLaunch, name: string): number | null => {
 const durationOf = (launch: NcuLaunch): number => numberOf(launch, durationName) ?? 0
 
 /**
- * Returns a launch's time under ncu. Returns null if ncu did not collect the time or its unit is
- * unknown.
+ * Returns the duration of a launch under ncu in milliseconds. Returns null if ncu did not collect
+ * the duration or its unit is unknown.
  */
 export function launchMs({ metrics }: Pick<NcuLaunch, 'metrics'>): number | null {
   const { value, unit } = metrics[durationName] ?? {}
@@ -74,8 +74,8 @@ function aggregate(
 }
 
 /**
- * Returns the reason none of the names yielded a figure: a missing column, or a column without
- * values.
+ * Returns the reason that none of the names has a figure. Either the columns are missing, or they
+ * have no values.
  */
 function missingReason(launches: readonly NcuLaunch[], names: readonly string[]): Statement {
   const reported = names.find((name) => launches.some(({ metrics }) => metrics[name]))
@@ -98,10 +98,12 @@ function toMetric(launches: readonly NcuLaunch[], definition: MetricDefinition):
       return unavailable(unit, message('records.notPercent', { metricName: name, unit: reported }))
     const result = aggregate(launches, values, definition.aggregate)
     if ('reason' in result) return unavailable(unit, result.reason)
-    // A table without a units row may use any of ncu's prefixes, so 2.5 could mean gigabytes.
+    // In a table without a units row, any of ncu's prefixes is possible, so 2.5 could mean
+    // gigabytes.
     if (reported === '' && conversions[unit])
       return unavailable(unit, message('records.noUnit', { metricName: name }))
-    // A launch has at least one block, so 0 waves is a rounding artifact of ncu's two decimals.
+    // ncu rounds to two decimals. A launch has at least one block, so 0 waves is a rounding
+    // artifact.
     if (unit === 'waves' && result.value === 0)
       return unavailable(unit, message('records.roundedToZero', { metricName: name }))
     const factor = conversions[unit]?.[reported] ?? 1
@@ -139,10 +141,10 @@ function fromParts(
 /**
  * Returns every metric of the level, by registry id.
  *
- * `asked` lists the metrics requested from ncu, if known. A metric that an older run did not
- * request is not reported as missing on the GPU.
+ * `asked` lists the metrics requested from ncu, if known. If an older run did not request a metric,
+ * the GPU is not blamed for its absence.
  *
- * `instructions` are the launches' instructions, at the deep level.
+ * At the deep level, `instructions` contains the launches' instructions.
  */
 export function toMetrics(
   launches: readonly NcuLaunch[],

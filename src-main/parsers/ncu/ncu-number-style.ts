@@ -2,8 +2,9 @@
  * Detects the number style of an ncu table from its cells.
  *
  * ncu uses the locale of its process: `1,234.5`, `1.234,5`, `1 234,5` or `1'234.5`. A figure such
- * as `1,234` is ambiguous, so the first unambiguous figure determines the style of the table. A
- * contradicting figure aborts the import, because a partly misread table is worse than none.
+ * as `1,234` is ambiguous, so the first unambiguous figure determines the style of the table. If a
+ * later figure has another style, the import fails, because a partly misread table is worse than
+ * no table.
  */
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -26,7 +27,7 @@ const ungrouped = (cell: string): string =>
 
 export class NumberStyle {
   #decimal: '.' | ',' | null = null
-  /** Whether a row had a comma or point before the style was known. */
+  /** Whether an earlier row contained a comma or a point while the style was still unknown. */
   #unsettled = false
   #guessed = false
 
@@ -36,8 +37,8 @@ export class NumberStyle {
   }
 
   /**
-   * Searches a row for a figure that determines the style. Only cells of columns with a unit are
-   * guaranteed to be figures.
+   * Searches a row for a figure that determines the style. Only columns with a unit are guaranteed
+   * to contain figures.
    */
   look(row: readonly string[], columns: Columns): void {
     if (this.#decimal !== null) return
@@ -74,7 +75,7 @@ export class NumberStyle {
     this.#decimal = found
   }
 
-  /** Marks a row as final. The figures of a final row cannot be reinterpreted. */
+  /** Marks a row as final. Its figures can no longer be reinterpreted. */
   rowDone(): void {
     this.#guessed ||= this.#decimal === null && this.#unsettled
   }

@@ -1,6 +1,6 @@
 /**
- * Reads a launch's code data in a report: counters per instruction and source line, ncu's advice,
- * and the sources.
+ * Reads the data about a launch's code in a report: counters per instruction and per source line,
+ * ncu's advice, and the sources.
  */
 import type {
   DeepKernel,
@@ -18,7 +18,7 @@ import { listingOf, type Listing } from '../../domain/sass/listing'
 
 export interface LaunchCode {
   kernel: DeepKernel
-  /** The source files that contain the kernel's lines, if the report includes their text. */
+  /** Source files with lines of the kernel. Empty unless the report includes the sources. */
   sources: { path: string; text: string }[]
   /** Notes about unknown instructions. */
   unknown: Statement[]
@@ -85,7 +85,7 @@ const rulesOf = (results: MessageOf<'Detailed'>['rules']): Rule[] =>
     ),
   )
 
-/** Figures by instruction offset, or null if the report lacks the counter. */
+/** Figures by instruction offset. Null if the report does not contain the counter. */
 type ByOffset = ReadonlyMap<number, number> | null
 
 const figureOf = (value: MessageOf<'Value'> | undefined): number => {
@@ -98,8 +98,9 @@ interface Instances {
   stalls: readonly (readonly [reason: string, counts: ReadonlyMap<number, number>])[]
   notIssued: readonly ReadonlyMap<number, number>[]
   /**
-   * Which samples the stall reasons count. ncu before 2025.4 counts all samples. If only
-   * not-issued counters exist, the reasons count samples in which no instruction was issued.
+   * Kind of samples behind the stall reasons. Before version 2025.4, ncu counts all samples. If
+   * only the counters for not-issued samples exist, the stall reasons count samples in which no
+   * instruction was issued.
    */
   stallSamples: StallSamples | null
 }
@@ -138,7 +139,7 @@ function instancesOf(
   }
 }
 
-/** Converts NaN to null, because a missing figure must not count as 0. */
+/** Converts NaN to null, because a missing figure is different from 0. */
 const orNull = (figure: number): number | null => (Number.isNaN(figure) ? null : figure)
 
 function workAt(offset: number, { counter, stalls, notIssued, stallSamples }: Instances): Work {
@@ -191,7 +192,7 @@ function linesOf(
 ): SourceLine[] {
   const lines = new Map<string, SourceLine>()
   for (const { places, work } of instructions)
-    // A recursive function can list a line twice for one instruction.
+    // For a recursive function, an instruction can list the same line twice.
     for (const place of new Map(places.map((own) => [`${own.line}:${own.file}`, own])).values()) {
       const key = `${place.line}:${place.file}`
       const known = lines.get(key)
@@ -206,8 +207,8 @@ function linesOf(
 }
 
 /**
- * Returns the kernel's instructions in the cubin. Returns null if the kernel is missing or the
- * cubin is unreadable.
+ * Returns the kernel's instructions in the cubin. Returns null if the cubin does not contain the
+ * kernel or is unreadable.
  */
 function listingIn(
   cubin: Uint8Array,
@@ -219,8 +220,8 @@ function listingIn(
     const kernel = kernels.find((own) => own.name === name)
     return kernel ? listingOf(kernel, architecture, nameOf) : null
   } catch {
-    // Ignore machine code that is damaged or for another GPU. The launch's figures do not depend on
-    // it.
+    // Ignore machine code that is damaged or built for another GPU. The launch's figures do not
+    // depend on it.
     return null
   }
 }
@@ -228,10 +229,10 @@ function listingIn(
 interface CodeParts {
   name: string
   detailed: MessageOf<'Detailed'>
-  /** The launch's machine code, or null if the report does not contain it. */
+  /** Machine code of the launch, or null if the report does not contain it. */
   source: MessageOf<'Source'> | null
   metricName: (index: number) => string | undefined
-  /** Maps the path recorded by the compiler to the file's name in the session. */
+  /** Maps the path that the compiler recorded to the file's name in the session. */
   nameOf: (path: string) => string
 }
 
@@ -280,7 +281,10 @@ export function launchCode({ name, detailed, source, metricName, nameOf }: CodeP
   }
 }
 
-/** Returns counts by opcode: ncu's own counts if available, or else sums over the instructions. */
+/**
+ * Returns counts by opcode. Uses ncu's own counts if available, and otherwise adds up the
+ * instructions.
+ */
 function opcodesOf(
   instructions: readonly Instruction[],
   { metrics }: MessageOf<'Detailed'>,

@@ -1,10 +1,10 @@
 /**
- * A protobuf description of the parts of ncu's report that this program uses.
+ * Describes the parts of ncu's report that this program uses, as protobuf messages.
  *
  * The field numbers were determined from reports and verified against ncu's CSV output
- * (test/parsers/ncu/ncu-rep.test.ts). The field names are this project's.
+ * (test/parsers/ncu/ncu-rep.test.ts). The field names are this project's own.
  *
- * All other parts (sections, charts) are skipped while decoding and take no memory. Machine code
+ * All other parts (sections, charts) are skipped during decoding and take no memory. Machine code
  * and sampled instances are decoded for one launch at a time.
  */
 import { create, createFileRegistry, fromBinary, type Message } from '@bufbuild/protobuf'
@@ -17,12 +17,12 @@ import {
 } from '@bufbuild/protobuf/wkt'
 
 /**
- * The field number and type by field name. A type is a scalar or a message of this table. `[]`
+ * Field number and type by field name. A type is a scalar or another message in this table. `[]`
  * marks a repeated field.
  */
 const description = {
   FileHeader: { version: [1, 'uint32'] },
-  /** The header before each block, which describes the block's payload. */
+  /** Header before each block, which describes the block's payload. */
   BlockHeader: {
     sources: [1, 'uint32'],
     results: [2, 'uint32'],
@@ -30,27 +30,27 @@ const description = {
     strings: [4, 'StringTable'],
     payloadBytes: [5, 'uint32'],
     process: [6, 'Process'],
-    /** Results that cover several kernels as a whole. */
+    /** Results that apply to several kernels together. */
     ranges: [7, 'uint32'],
     commandLists: [8, 'uint32'],
     graphs: [9, 'uint32'],
   },
   Process: { id: [1, 'uint32'] },
   /**
-   * A table of names. Each block adds a table, and name indexes count from the first table of the
-   * file.
+   * A table of names. Each block adds a table, and indexes of names count from the first table of
+   * the file.
    */
   StringTable: { entries: [1, 'string[]'] },
   Session: {
-    /** The creation time in seconds since the Unix epoch. */
+    /** Creation time in seconds since the Unix epoch. */
     createdAt: [2, 'uint64'],
     versions: [8, 'Version[]'],
     commandLine: [11, 'string'],
   },
   Version: { tool: [1, 'string'], version: [2, 'string'] },
-  /** One kernel launch. */
+  /** A kernel launch. */
   Result: {
-    /** The launching thread's id. The first thread's id equals the process id. */
+    /** Id of the launching thread. For the main thread, it equals the process id. */
     threadId: [1, 'uint32'],
     mangledName: [5, 'string'],
     functionName: [6, 'string'],
@@ -60,7 +60,7 @@ const description = {
     metrics: [13, 'Metric[]'],
     nvtx: [21, 'Nvtx'],
   },
-  /** A Result with its large parts, decoded for one launch at a time. */
+  /** A Result including its large parts. Decoded for one launch at a time. */
   Detailed: {
     mangledName: [5, 'string'],
     metrics: [13, 'Instanced[]'],
@@ -69,14 +69,14 @@ const description = {
   },
   SourceRef: { id: [1, 'uint64'] },
   Instanced: { name: [1, 'uint32'], value: [2, 'Value'], instances: [3, 'Instance[]'] },
-  /** A sampled value. `of` is the address of an instruction, for counters of the source page. */
+  /** A sampled value. For counters on the source page, `of` is the address of an instruction. */
   Instance: { of: [1, 'Value'], value: [2, 'Value'] },
   RuleResult: { name: [1, 'string'], body: [3, 'RuleBody'], section: [4, 'string'] },
   RuleBody: { items: [1, 'RuleItem[]'] },
   RuleItem: { message: [1, 'RuleMessage'], speedup: [10, 'Speedup'] },
   RuleMessage: { text: [1, 'string'], kind: [2, 'uint32'] },
   Speedup: { type: [1, 'uint32'], percent: [2, 'double'] },
-  /** The machine code of one or more launches. */
+  /** Machine code that one or more launches use. */
   Source: {
     id: [1, 'uint64'],
     cubin: [4, 'bytes'],
@@ -97,8 +97,8 @@ const description = {
     uint64: [5, 'uint64'],
   },
   /**
-   * Every NVTX range that was open in the process at the launch. Push/pop ranges belong to a
-   * thread.
+   * All NVTX ranges that were open in the process when the kernel was launched. Push/pop ranges
+   * belong to a thread.
    */
   Nvtx: {
     domains: [1, 'NvtxDomain[]'],
@@ -109,12 +109,14 @@ const description = {
   NvtxThread: { id: [1, 'uint64'], stacks: [2, 'NvtxStack[]'] },
   NvtxStack: { domain: [1, 'uint64'], ranges: [3, 'NvtxRange[]'] },
   /**
-   * A push/pop range. `order` grows with each call in the process, so the innermost range has the
-   * highest value.
+   * A push/pop range. `order` increases with each call in the process, so the innermost range has
+   * the highest value.
    */
   NvtxRange: { name: [1, 'string'], order: [3, 'uint64'] },
   NvtxStartEnd: { domain: [1, 'uint64'], ranges: [3, 'NvtxStartEndRange[]'] },
-  /** A start/end range. `order` counts the calls of the starting thread, and can be 0. */
+  /**
+   * A start/end range. `order` counts the calls of the thread that started the range, and can be 0.
+   */
   NvtxStartEndRange: { name: [2, 'string'], order: [4, 'uint64'] },
 } as const satisfies Record<string, Record<string, readonly [number, string]>>
 
@@ -139,7 +141,7 @@ type Choice = {
   [F in keyof FieldsOf<'Value'>]: { case: F; value: TypeOf<FieldsOf<'Value'>[F][1]> }
 }[keyof FieldsOf<'Value'>]
 
-/** The type of a decoded message. A missing scalar decodes to 0 or ''. */
+/** Type of a decoded message. A missing scalar is decoded as 0 or ''. */
 export type MessageOf<N extends Name> = N extends 'Value'
   ? Message & { choice: Choice | { case: undefined; value?: undefined } }
   : Message & {
@@ -169,7 +171,7 @@ const fieldOf = (message: string, name: string, number: number, type: string) =>
     ...(isScalar(element)
       ? { type: scalarTypes[element] }
       : { type: FieldDescriptorProto_Type.MESSAGE, typeName: `.${packageName}.${element}` }),
-    // A metric has one value. The field that is set determines the value's type.
+    // A metric has one value, whose type depends on which field is set.
     ...(message === 'Value' ? { oneofIndex: 0 } : {}),
   }
 }
@@ -178,8 +180,8 @@ const registry = createFileRegistry(
   create(FileDescriptorProtoSchema, {
     name: 'report.proto',
     package: packageName,
-    // Unlike proto3, proto2 accepts invalid UTF-8. One malformed kernel name must not discard the
-    // launch.
+    // Use proto2, because it accepts invalid UTF-8. A single malformed kernel name must not discard
+    // the launch.
     syntax: 'proto2',
     messageType: Object.entries(description).map(([name, fields]) => ({
       name,
@@ -192,15 +194,15 @@ const registry = createFileRegistry(
   () => undefined,
 )
 
-/** Decodes a message. Throws the protobuf library's error if the bytes are invalid. */
+/** Decodes a message. Throws an error from the protobuf library if the bytes are invalid. */
 export function decode<N extends Name>(name: N, bytes: Uint8Array): MessageOf<N> {
   const schema = registry.getMessage(`${packageName}.${name}`) as GenMessage<MessageOf<N>>
   return fromBinary(schema, bytes, { readUnknownFields: false }) as MessageOf<N>
 }
 
 /**
- * Returns the number of metrics in a Result. The metrics are not decoded, because each one would
- * take memory.
+ * Returns the number of metrics in a Result without decoding them, because each decoded metric
+ * takes memory.
  */
 export function countMetrics(result: Uint8Array): number {
   const [metrics] = description.Result.metrics
@@ -214,7 +216,7 @@ export function countMetrics(result: Uint8Array): number {
   return count
 }
 
-/** Returns the number in field 1, which must be the first field of the message. */
+/** Returns the number in field 1, which must come first in the message. */
 export function firstId(start: Uint8Array): bigint {
   const reader = new BinaryReader(start)
   const [field] = reader.tag()
@@ -223,8 +225,8 @@ export function firstId(start: Uint8Array): bigint {
 }
 
 /**
- * Returns the value of one metric in a Result without decoding the other metrics. Returns null if
- * the metric has no value.
+ * Returns the value of a single metric in a Result without decoding the other metrics. Returns null
+ * if the metric has no value.
  */
 export function metricIn(result: Uint8Array, isIt: (name: number) => boolean): number | null {
   const [metrics] = description.Result.metrics

@@ -1,13 +1,13 @@
 /**
  * Determines the units of the metrics in an ncu report.
  *
- * The report stores every value in an unnamed base unit. ncu derives the unit from the metric's
- * name, and this module does the same. Most names follow the scheme
+ * The report stores every value in a base unit but does not name the unit. Like ncu, this module
+ * derives the unit from the metric's name. Most names follow the scheme
  * `<where>__<what>.<rollup>.<rate>`. A table, verified against ncu's output, lists the other names.
  * Unknown names get no unit, because units are never guessed.
  */
 
-/** The counted unit, by the part of the name that implies it. */
+/** Counted unit, by the part of the metric's name that implies it. */
 const counted: Record<string, string> = {
   bytes: 'byte',
   sectors: 'sector',
@@ -18,8 +18,8 @@ const counted: Record<string, string> = {
 }
 
 /**
- * Units of names outside the scheme. The first matching pattern applies. The units match ncu's
- * output, even if it is odd: instruction cache requests in cycles, branch stalls in branches.
+ * Units of names outside the scheme. The first matching pattern applies. Some units look wrong but
+ * match ncu's output, such as instruction cache requests in cycles and branch stalls in branches.
  */
 const others: readonly (readonly [RegExp, string])[] = [
   [/^launch__registers_per_thread(_allocated)?$/, 'register/thread'],
@@ -62,8 +62,8 @@ const others: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * The metric naming scheme. Metrics that ncu computes itself (`derived__`) and gcc metrics do not
- * follow it.
+ * Matches the naming scheme of metrics. Metrics that ncu derives itself (`derived__`) and gcc
+ * metrics do not follow the scheme.
  */
 const scheme =
   /^(?:[A-Z_]+\.\w+\.)?(?!derived|gcc)[a-z0-9]+__(\w+)\.(?:avg|sum|min|max)(?:\.(\w+))?$/
@@ -72,7 +72,7 @@ function rate(unit: string, how: string | undefined): string {
   if (how === undefined) return unit
   if (how === 'per_second') return unit === 'cycle' ? 'hz' : `${unit}/s`
   if (!/^per_cycle_|^peak_sustained/.test(how) || unit === 'cycle') return ''
-  // An average over cycles of the resident warps is still a number of warps.
+  // Averaging the resident warps over cycles still yields a number of warps.
   return unit === 'warp' ? unit : `${unit}/cycle`
 }
 

@@ -5,9 +5,9 @@
  * of length-prefixed protobuf messages. Payloads contain the launches. Metric names are in string
  * tables that grow from block to block.
  *
- * A truncated file yields the launches before the cut, and a note about the missing part. Lengths
- * are checked against the available bytes before reading, so that invalid files are rejected
- * quickly.
+ * For a truncated file, the result contains the launches before the cut and a note about the
+ * missing part. Lengths are compared with the available bytes before reading, so that invalid files
+ * are rejected quickly.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'
@@ -21,31 +21,28 @@ import { unitOf } from './ncu-rep-units'
 export interface NcuRep {
   launches: NcuLaunch[]
   /**
-   * The number of launches in the file. Greater than the length of `launches` if some were not
-   * wanted.
+   * Number of launches in the file. If some were not wanted, it exceeds the length of `launches`.
    */
   total: number
-  /**
-   * The total time under ncu of the unwanted launches, or null if any of their times is missing.
-   */
+  /** Total time under ncu of the unwanted launches. Null if any of their times is missing. */
   restMs: number | null
-  /** Descriptions of unreadable parts, one sentence each. */
+  /** Messages about unreadable parts. */
   notes: Statement[]
-  /** The ncu version, such as `2025.3.1.0`, or null if the report does not contain it. */
+  /** Version of ncu, such as `2025.3.1.0`. Null if the report does not contain it. */
   ncuVersion: string | null
-  /** The report's creation time. */
+  /** Time when the report was created. */
   createdAt: Date | null
-  /** The command line that produced the report, which contains paths of the machine. */
+  /** Command line that produced the report. The command line contains paths of the machine. */
   commandLine: string | null
   /**
-   * Returns the code of a launch, or null if it cannot be decoded. Every call decodes the code
-   * again.
+   * Returns the code of a launch, or null if it cannot be decoded. The code is decoded on every
+   * call.
    */
   codeOf: (launch: NcuLaunch, nameOf: (path: string) => string) => LaunchCode | null
 }
 
 const magic = [0x4e, 0x56, 0x52, 0]
-/** The highest file version verified against ncu's own output (2025.3.1). */
+/** Highest file version that was verified against ncu's own output (2025.3.1). */
 const knownVersion = 7
 const maxNotes = 20
 const durationName = 'gpu__time_duration.sum'
@@ -54,21 +51,24 @@ export const isNcuRep = (bytes: Uint8Array): boolean =>
   magic.every((byte, index) => bytes[index] === byte)
 
 /**
- * Limits on invalid entries and on metrics per launch.
+ * Limits for the number of invalid entries and for the number of metrics per launch.
  *
- * After the last allowed invalid entry, the rest of the file counts as foreign bytes. A gigabyte of
- * invalid entries would take minutes. A launch has a few thousand metrics. Far more would exhaust
+ * After too many invalid entries, the rest of the file is not parsed, because a gigabyte of invalid
+ * entries would take minutes. A launch has a few thousand metrics. Many more would exhaust the
  * memory.
  */
 const maxUnreadable = 10_000
 const maxMetrics = 100_000
-/** The size limit of string tables, which normally take a few hundred kilobytes. */
+/**
+ * Maximum size of a block header with its string tables, which normally take a few hundred
+ * kilobytes.
+ */
 const maxHeaderBytes = 64 * 2 ** 20
 
-/** An internal error, thrown if the bytes end before the declared length. */
+/** Thrown internally if the bytes end before the declared length. */
 class CutOff extends Error {}
 
-/** The position of a length-prefixed message in the file. */
+/** Position and length of a length-prefixed message in the file. */
 interface Place {
   at: number
   length: number
@@ -85,7 +85,7 @@ class Cursor {
     return this.end - this.at
   }
 
-  /** Returns the position of the next message without reading it. */
+  /** Returns the position and length of the next message without reading it. */
   placeSized(): Place {
     if (this.left < 4) throw new CutOff()
     const bytes = this.source.read(this.at, 4)
@@ -108,11 +108,11 @@ interface State extends Omit<NcuRep, 'codeOf'> {
   take: (launch: NcuLaunch) => boolean
   wanted: boolean
   strings: string[]
-  /** Positions of the launches by id. The launches are read again for their code. */
+  /** Positions of the launches by id. A launch is read again when its code is needed. */
   entries: Place[]
-  /** Positions of the machine code by id. */
+  /** Positions of the machine code, by id. */
   sources: Map<bigint, Place>
-  /** The process id of the current block. */
+  /** Process id in the current block. */
   processId: number | null
   ranges: number
   unnamed: number
@@ -120,8 +120,8 @@ interface State extends Omit<NcuRep, 'codeOf'> {
 }
 
 /**
- * Parses a report. `take` receives each launch and returns whether to continue. After that, only
- * the times of the remaining launches are read.
+ * Parses a report. `take` receives each launch and returns whether to continue. If it returns
+ * false, only the times of the remaining launches are read.
  */
 export function parseNcuRep(
   from: Uint8Array | ByteSource,
@@ -193,7 +193,7 @@ function codeIn(
       nameOf,
     })
   } catch {
-    // Ignore damaged code. The launch's figures were read earlier.
+    // Ignore damaged code. The launch's figures have already been read.
     return null
   }
 }
@@ -201,7 +201,10 @@ function codeIn(
 const sentence = (error: unknown): string =>
   error instanceof Error ? error.message.slice(0, 120) : String(error)
 
-/** Parses a block. Skips a block with an unreadable header, because its length is unknown. */
+/**
+ * Parses a block. If the header is unreadable, the length of the block is unknown, so the block is
+ * skipped.
+ */
 function readBlock(cursor: Cursor, state: State): void {
   const place = cursor.placeSized()
   if (place.length === 0 || place.length > maxHeaderBytes)
@@ -209,7 +212,7 @@ function readBlock(cursor: Cursor, state: State): void {
   const header = decode('BlockHeader', bytesAt(state.source, place))
   readSession(header.session, state)
   state.processId = header.process?.id || null
-  // Push one at a time, because spreading a large table would overflow the stack.
+  // Push names one at a time, because spreading a large table would overflow the stack.
   for (const text of header.strings?.entries ?? []) state.strings.push(text)
 
   const whole = header.payloadBytes <= cursor.left
@@ -234,7 +237,7 @@ function readResult(place: Place, state: State): void {
     const result = decode('Result', entry)
     if (result.metrics.length === 0 && !result.functionName && !result.mangledName)
       throw new Error('it is empty')
-    // A missing field decodes to 0, and a launch of 0 blocks is invalid.
+    // A missing field is decoded as 0, and a launch of 0 blocks is invalid.
     if (Math.min(...extentOf(result.grid), ...extentOf(result.block)) < 1)
       throw new Error('it has no grid or no block size')
     const launch = toLaunch(result, state)
@@ -252,7 +255,7 @@ function readResult(place: Place, state: State): void {
   }
 }
 
-/** Adds the time of one more launch. Returns null if any launch has no time. */
+/** Adds the duration of another launch. Returns null if any launch has no duration. */
 function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]): number | null {
   try {
     const ns = sum === null ? null : metricIn(entry, (index) => strings[index] === durationName)
@@ -263,18 +266,19 @@ function addMs(sum: number | null, entry: Uint8Array, strings: readonly string[]
 }
 
 /**
- * The maximum length of the id. The id is the first field, so reading the first few bytes is
- * enough.
+ * Maximum length of the id in bytes. The id is the first field, so reading the first few bytes is
+ * sufficient.
  */
 const idBytes = 11
 
 /**
- * Records the position of machine code and decodes only its id. The code itself is read on demand.
+ * Records the position of machine code and decodes only its id. The code itself is read when it is
+ * needed.
  */
 function readSource(place: Place, state: State): void {
   try {
     const id = firstId(state.source.read(place.at, Math.min(idBytes, place.length)))
-    // Some sources appear again without their code, so keep the longest version.
+    // Some sources are repeated without their code, so keep the longest version.
     if (place.length > (state.sources.get(id)?.length ?? 0)) state.sources.set(id, place)
   } catch {
     // Ignore unreadable machine code. The launches still have counters.
@@ -330,14 +334,15 @@ function toMetrics(
   for (const { name: index, value } of results) {
     const name = state.strings[index]
     if (name === undefined) state.unnamed += 1
-    // Breakdowns and groups are lists of metrics for ncu's page layout, not figures.
+    // Breakdowns and groups define the layout of ncu's pages. Such metrics are lists of metrics and
+    // not figures.
     else if (!/^(breakdown|group):/.test(name))
       metrics[name] = { ...toFigure(value), unit: unitOf(name) }
   }
   return metrics
 }
 
-/** Converts a value. Without a figure, the value is missing, is empty text, or is NaN. */
+/** Converts a value. Without a figure, the value is missing, NaN, or an empty text. */
 function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'> {
   const figure = value?.choice.value
   if (figure === undefined || typeof figure === 'string') return { value: figure || null }
@@ -346,9 +351,9 @@ function toFigure(value: MessageOf<'Value'> | undefined): Omit<NcuValue, 'unit'>
 }
 
 /**
- * Returns the ranges of NVTX's default domain that contain the launch, in opening order. Push/pop
- * ranges must be on the launching thread. Start/end ranges can be on any thread. Libraries use
- * other domains.
+ * Returns the open ranges in NVTX's default domain that contain the launch, in opening order.
+ * Push/pop ranges must be on the launching thread, but start/end ranges can be on any thread.
+ * Libraries use other domains.
  */
 function openRanges({
   nvtx,

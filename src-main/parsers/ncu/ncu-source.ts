@@ -1,16 +1,16 @@
 /**
- * Parses `ncu --page source --csv`, printed with `--print-source sass` or `cuda,sass`. The page has
- * counters per instruction and, with the source, per line.
+ * Parses the output of `ncu --page source --csv`, with `--print-source sass` or `cuda,sass`. The
+ * page has counters per instruction and, if it includes the source, per line.
  *
  * The SASS view has one section per kernel. A section begins with `"Kernel Name","…",` (including
  * the final comma) and a header. One row per instruction follows.
  *
  * The source view has one section per kernel and file. A section begins with `"File Path",…`,
- * `"Function Name",…` and a header. Each line's row is followed by its instructions, with `...`
- * between distant ones.
+ * `"Function Name",…` and a header. The row of each line is followed by the line's instructions,
+ * with `...` between distant ones.
  *
- * ncu 2025.3 prints a line's instructions twice in the source view. The source view often has
- * inlined code from another file in both places. An address therefore counts once per line.
+ * In the source view, ncu 2025.3 prints a line's instructions twice. Inlined code from another file
+ * often appears in the sections of both files. An address is therefore counted only once per line.
  */
 import { parse } from 'csv-parse/sync'
 import { message, type Statement } from '../../domain/messages/message'
@@ -34,29 +34,29 @@ export interface SourceSection {
   file: string | null
   kernelName: string
   /**
-   * The section's rows, parsed on first use. A page has the rows of every kernel, and often only
+   * Rows of the section, parsed on first use. A page has the rows of every kernel, but often only
    * one kernel is needed.
    */
   readonly instructions: SassRow[]
   readonly lines: LineRow[]
-  /** The number of unreadable rows. */
+  /** Number of unreadable rows. */
   readonly unreadable: number
   readonly stallSamples: StallSamples | null
 }
 
 export interface SourcePage {
   sections: SourceSection[]
-  /** The number of truncated rows. */
+  /** Number of truncated rows. */
   unreadable: number
 }
 
-/** Returns a note that the page has unreadable rows. */
+/** Returns a note that some rows of the page are unreadable. */
 export const unreadableNotes = (count: number): Statement[] =>
   count === 0 ? [] : [message('deep.rowsUnreadable', { count })]
 
 /**
- * Column names of each figure. The first name that the header contains is used. Names of ncu 2025.3
- * come before those of older versions.
+ * Column names for each figure. The first name that appears in the header is used. Names of ncu
+ * 2025.3 come before the names of older versions.
  */
 const columnsOf: Record<Exclude<keyof Work, 'stalls'>, readonly string[]> = {
   executed: ['Instructions Executed'],
@@ -81,7 +81,7 @@ interface Layout {
   width: number
   address: number
   sass: number
-  /** The line number, or -1 in the SASS view. */
+  /** Line number, or -1 in the SASS view. */
   line: number
   source: number
   figures: [keyof typeof columnsOf, number][]
@@ -96,8 +96,8 @@ function layoutOf(header: readonly string[]): Layout | null {
   const line = header.indexOf('Line No')
   const reasons = header.filter((name) => name.startsWith('stall_'))
   const isSampled = reasons.length > 0
-  // Pages of ncu 2025.4 were not available. The columns of a 2025.4 page are assumed to have the
-  // same names as the metrics.
+  // No page of ncu 2025.4 was available. Its columns are assumed to have the same names as the
+  // metrics.
   const ofNotIssued = isSampled && reasons.every((name) => name.endsWith(notIssued))
   return {
     width: header.length,
@@ -147,7 +147,7 @@ const tableRows = (text: string): string[] =>
     .map((line) => (line.endsWith('",') ? line.slice(0, -1) : line))
 
 /**
- * Replaces doubled quotes by single ones if every quote in the cell is doubled, as in CSV.
+ * Replaces doubled quotes by single quotes if every quote in the cell is doubled, as in CSV.
  * Otherwise returns the cell unchanged.
  */
 const undoubled = (cell: string): string =>
@@ -156,9 +156,9 @@ const undoubled = (cell: string): string =>
 /**
  * Splits a row into cells.
  *
- * ncu quotes every cell but does not escape quotes in a source line (`asm("…")`). CSV parsers
- * reject such a row. The row is split at its separators if the number of cells matches the table's
- * columns.
+ * ncu puts every cell in quotes but does not escape quotes in a source line (`asm("…")`). CSV
+ * parsers reject such a row. This function splits the row at its separators if that yields as many
+ * cells as the table has columns.
  */
 function cellsOf(line: string, width: number | undefined): string[] {
   const inner = line.slice(1, -1)
@@ -176,7 +176,7 @@ interface Rows {
   stallSamples: StallSamples | null
 }
 
-/** Parses the rows below a section's labels. The first row is the header. */
+/** Parses the rows below the labels of a section. The first row is the header. */
 function readRows([header, ...printed]: readonly string[]): Rows {
   const rows: Rows = { instructions: [], lines: [], unreadable: 0, stallSamples: null }
   const layout = header === undefined ? null : layoutOf(cellsOf(header, undefined))
@@ -238,8 +238,8 @@ function sectionOf(
 }
 
 /**
- * Returns the label in a row of two or three cells. The label names the file or function of the
- * rows below it.
+ * Returns the label in a row of two or three cells. The label is the name of the file or function
+ * that the following rows belong to.
  */
 function labelIn(line: string): { isFile: boolean; value: string } | null {
   if (!/^"(File Path|Function Name|Kernel Name)","/.test(line)) return null
@@ -270,7 +270,7 @@ export function parseSourcePage(text: string): SourcePage {
 export const isSourcePage = (start: string): boolean =>
   /^\uFEFF?(?:[^"].*\r?\n|\r?\n)*"(?:File Path|Kernel Name|Function Name)","/.test(start)
 
-/** Returns one launch per kernel on the page. Each launch has only a name. */
+/** Returns one launch per kernel on the page. Each launch contains only a name. */
 export function sourcePageLaunches({ sections }: SourcePage): NcuLaunch[] {
   const launches: NcuLaunch[] = []
   let files: (string | null)[] = []

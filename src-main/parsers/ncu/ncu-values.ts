@@ -1,17 +1,17 @@
-/** Parses cells of ncu's tables: columns, and numbers with thousands separators. */
+/** Parses the columns and cells of ncu's tables. Numbers can have thousands separators. */
 
-/** A column of figures. */
+/** A column that contains figures. */
 export interface MetricColumn {
   at: number
   name: string
   unit: string
-  /** The factor from the column's unit to the base unit. */
+  /** Factor for converting from the column's unit to the base unit. */
   factor: number
-  /** Whether the column has a unit, so that its cells are guaranteed to be figures. */
+  /** Whether the column has a unit. If so, all of its cells are numbers. */
   measured: boolean
 }
 
-/** Positions of a table's columns, determined once for all rows. */
+/** Positions of a table's columns, which are determined once for all rows. */
 export interface Columns {
   count: number
   id: number
@@ -26,22 +26,25 @@ export interface Columns {
   metrics: readonly MetricColumn[]
 }
 
-/** Parses a cell according to the table's locale. */
+/** Parses a cell. The number format depends on the locale of the table. */
 export type ReadCell = (cell: string, column: MetricColumn) => number | string | null
 
-/** ncu's text for a missing figure. A missing figure does not mean zero. */
+/** Matches ncu's texts for a missing figure. A missing figure is different from zero. */
 const missing = /^(\(!\)\s*)?(n\/a|[-+]?nan|[-+]?inf(inity)?|no data|[-–—]+)?$/i
 const number = /^[-+]?(\d{1,3}(,\d{3})+|\d+)(\.\d+)?([eE][-+]?\d+)?$/
 
-/** Whether a text is `nan` or `inf`. Such a figure was collected but could not be computed. */
+/**
+ * Whether a text is `nan` or `inf`. In this case, ncu collected the data but could not compute the
+ * figure.
+ */
 export const isNotFinite = (text: string): boolean => /^\s*[-+]?(nan|inf(inity)?)\s*$/i.test(text)
 
 /** Powers of ten that a double represents exactly. */
 export const tens = Array.from({ length: 16 }, (_, power) => 10 ** power)
 
 /**
- * Parses at most 15 digits with at most one point. Returns the same value as Number(), or NaN for
- * other text. Most of a table's millions of cells have this form.
+ * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
+ * NaN for other text. Most of the millions of cells in a table have this form.
  */
 export function plainNumber(cell: string): number {
   const { length } = cell
@@ -60,12 +63,15 @@ export function plainNumber(cell: string): number {
   const decimals = point < 0 ? 0 : length - point - 1
   const digits = length - first - (point < 0 ? 0 : 1)
   if (digits > 15 || digits === decimals || point === length - 1) return NaN
-  // The quotient is the nearest double, because both operands are exact.
+  // Both operands are exact, so the quotient is the nearest double.
   if (decimals > 0) value /= tens[decimals]!
   return negative ? -value : value
 }
 
-/** Parses a cell's figure. Returns null for a missing figure, or the text of a text metric. */
+/**
+ * Parses the figure in a cell. Returns null if the figure is missing. Returns the text if the
+ * metric is a text.
+ */
 export function parseNcuCell(cell: string): number | string | null {
   const plain = plainNumber(cell)
   if (!Number.isNaN(plain)) return plain
@@ -76,6 +82,6 @@ export function parseNcuCell(cell: string): number | string | null {
   return Number.isFinite(value) ? value : null
 }
 
-/** Whether a cell, such as `8,16` or `1.234,5`, has a decimal comma. */
+/** Whether the number in a cell has a decimal comma, as in `8,16` or `1.234,5`. */
 export const hasDecimalComma = (cell: string): boolean =>
   /^[-+]?\d{1,3}(\.\d{3})*,\d+$/.test(cell.trim()) && !number.test(cell.trim())

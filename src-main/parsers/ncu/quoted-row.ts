@@ -1,8 +1,8 @@
 /**
  * Parses rows in which every cell is quoted and numbers have a decimal point.
  *
- * ncu prints such rows under LC_ALL=C. A gigabyte has about a hundred million cells, so figures are
- * parsed without creating a string per cell.
+ * ncu prints such rows under LC_ALL=C. A gigabyte contains about a hundred million cells, so
+ * figures are parsed without creating a string per cell.
  */
 import { tens, type Columns } from './ncu-values'
 
@@ -17,9 +17,9 @@ const point = 46
 const zero = 48
 
 export class QuotedRow {
-  /** The text of each cell, or an empty string if the cell is a plain number. */
+  /** Text of each cell, or an empty string if the cell is a plain number. */
   readonly cells: string[]
-  /** The value of each cell, or NaN if the cell is not a plain number. */
+  /** Value of each cell, or NaN if the cell is not a plain number. */
   readonly numbers: Float64Array
   readonly #isMetric: Uint8Array
   #at = 0
@@ -31,7 +31,10 @@ export class QuotedRow {
     for (const { at } of columns.metrics) this.#isMetric[at] = 1
   }
 
-  /** Parses a line. Returns false unless the line has exactly the table's cells, all quoted. */
+  /**
+   * Parses a line. Returns false unless the line has exactly as many cells as the table has columns
+   * and all cells are quoted.
+   */
   read(line: string): boolean {
     const { count } = this.columns
     this.#at = 0
@@ -45,13 +48,13 @@ export class QuotedRow {
       if (line.charCodeAt(this.#at) !== comma) return false
       this.#at += 1
     }
-    // Rows of the raw page and the details page may end with a comma.
+    // Rows of the raw page and of the details page may end with a comma.
     return this.#at === line.length
   }
 
   /**
-   * Parses at most 15 digits with at most one point. Returns the same value as Number(), or NaN for
-   * other text.
+   * Parses at most 15 digits with at most one decimal point. Returns the same value as Number(), or
+   * NaN for other text.
    */
   #number(line: string): number {
     let at = this.#at + 1
@@ -73,7 +76,7 @@ export class QuotedRow {
     }
     if (digits === 0 || digits > 15 || decimals === 0) return NaN
     this.#at = at + 1
-    // The quotient is the nearest double, because both operands are exact.
+    // Both operands are exact, so the quotient is the nearest double.
     if (decimals > 0) value /= tens[decimals]!
     return negative ? -value : value
   }

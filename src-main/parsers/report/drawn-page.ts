@@ -1,13 +1,13 @@
 /**
- * Parses a page after the browser drew its charts. The result has the drawings and the remaining
- * text.
+ * Parses a page after the browser has drawn its charts. The result contains the drawings and the
+ * remaining text.
  */
 import { drawingElementId, drawingLabel, type Drawing } from '../../domain/report/chart-drawings'
 
 export interface DrawnPage {
-  /** One drawing per requested chart, or null if the chart was not drawn. */
+  /** One drawing per requested chart. Null for a chart that was not drawn. */
   drawings: (Drawing | null)[]
-  /** The text of the page's main part, which may be empty. */
+  /** Text in the main part of the page, which may be empty. */
   words: string
 }
 
@@ -17,7 +17,7 @@ const plain = (html: string): string =>
   html.replaceAll(/&(lt|gt|amp|quot|nbsp);/g, (_all, name: string) => entities[name]!)
 
 /**
- * Parses a drawn page. `dom` is the page as serialized by the browser, with escaped text. `count`
+ * Parses a drawn page. `dom` is the page as the browser serialized it, with escaped text. `count`
  * is the number of requested charts.
  */
 export function parseDrawnPage(dom: string, count: number): DrawnPage {
@@ -29,7 +29,8 @@ export function parseDrawnPage(dom: string, count: number): DrawnPage {
     return { label: plain(found.slice(0, start)), svg: plain(found.slice(start + 2)) }
   })
   const main = mainOf(dom)
-  // Exclude `<` inside a tag. Otherwise each unclosed `<` would scan to the end of the text.
+  // Don't match `<` inside a tag. Otherwise, the search would scan to the end of the text for every
+  // unclosed `<`.
   const words = plain(main.replaceAll('</h2>', '. ').replaceAll(/<[^<>]*>/g, ' '))
     .replaceAll(/\s+/g, ' ')
     .replaceAll(' .', '.')

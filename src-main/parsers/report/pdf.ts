@@ -1,11 +1,11 @@
 /**
- * Reads page numbers from a PDF written by Chromium, and makes the PDF's bytes reproducible.
+ * Reads page numbers from a PDF that Chromium wrote, and makes the PDF's bytes reproducible.
  *
  * Chromium writes PDF 1.4 with uncompressed objects and compressed streams. This parser reads only
  * named destinations with their pages, the creation date, and element numbers.
  */
 
-/** Returns one character per byte. */
+/** Converts each byte to one character. */
 const textOf = (pdf: Uint8Array): string => Buffer.from(pdf).toString('latin1')
 
 function objectsOf(text: string): Map<string, string> {
@@ -18,8 +18,8 @@ function objectsOf(text: string): Map<string, string> {
 }
 
 /**
- * Returns page numbers, counted from 1, by named destination. Returns an empty map for a PDF from
- * another program.
+ * Returns page numbers, counted from 1, by named destination. Returns an empty map if another
+ * program wrote the PDF.
  */
 export function placesInPdf(pdf: Uint8Array): Map<string, number> {
   const text = textOf(pdf)
@@ -47,11 +47,10 @@ export function placesInPdf(pdf: Uint8Array): Map<string, number> {
 }
 
 /**
- * Replaces the creation date and renumbers the elements from 1, so that equal documents yield equal
- * bytes. Chromium continues its numbering from earlier jobs.
+ * Replaces the creation date and renumbers the elements from 1, so that the same document always
+ * yields the same bytes. Chromium itself continues its numbering from earlier jobs.
  *
- * The cross-reference table stays valid, because lengths and the order of element numbers do not
- * change.
+ * Lengths and the order of element numbers do not change, so the cross-reference table stays valid.
  */
 export function stablePdf(pdf: Uint8Array, date: Date): Uint8Array {
   const stamp = date.toISOString().slice(0, 19).replaceAll(/[-:T]/g, '')

@@ -1,4 +1,4 @@
-/** Reads the frozen sessions in an HTML report without running the report's code. */
+/** Reads the sessions stored in an HTML report without running the report's code. */
 import { withoutRangeOccupancy } from '../../domain/analysis/derived-metrics'
 import { gunzipSync } from 'node:zlib'
 import { formats, upgraded } from '../../domain/session/upgrade/index'
@@ -20,14 +20,14 @@ export interface ReadReport {
 }
 
 /**
- * The limit for unpacked profiles. A report of hundreds of rungs is smaller. A decompression bomb
- * is much larger.
+ * Size limit of unpacked profiles in bytes. A report of hundreds of rungs is smaller. A
+ * decompression bomb is much larger.
  */
 const maxDeepBytes = 256 * 1024 * 1024
 
 /**
- * Parses a report. Throws an input error that names the file if the page contains no readable
- * report.
+ * Parses a report. If the page contains no readable report, throws an input error that contains
+ * `name`.
  */
 export function parseReportHtml(html: string, name: string): ReadReport {
   const damaged = (why: Statement) =>
@@ -58,7 +58,7 @@ export function parseReportHtml(html: string, name: string): ReadReport {
 
 type Damaged = (why: Statement) => KernelLadderError
 
-/** Returns the text of a data element, or null if no element has that id. */
+/** Returns the text of a data element, or null if there is no element with that id. */
 function elementText(html: string, type: string, id: string, damaged: Damaged): string | null {
   const opening = `<script type="${type}" id="${id}">`
   const start = html.indexOf(opening)
@@ -74,7 +74,10 @@ function parseJson(text: string, damaged: Damaged): unknown {
   return parsed.value
 }
 
-/** Upgrades each profile from its own version. Leaves invalid values for the schema to reject. */
+/**
+ * Upgrades each profile from its own version. Keeps invalid values, because the schema rejects them
+ * later.
+ */
 function upgradedProfiles(value: unknown, damaged: Damaged): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(

@@ -57,7 +57,7 @@ export interface CoreOptions {
   host: 'electron' | 'web'
   /** The session folder that the UI shows first. */
   session?: string
-  /** The host's own PDF printer. By default, the core uses a browser on this machine. */
+  /** PDF printer of the host. By default, the core uses a browser installed on this machine. */
   printPdf?: PdfPrinter
 }
 
@@ -72,8 +72,8 @@ interface ActiveRun {
 type RunEnd = Omit<Extract<RunEvent, { type: 'finished' }>, 'type'>
 
 /**
- * Number of cached sessions. A UI requests a session and its sources separately, so recent sessions
- * are cached.
+ * Maximum number of cached sessions. The UI requests a session and its sources in separate calls,
+ * so the cache avoids reading the session twice.
  */
 const keptSessions = 8
 
@@ -114,8 +114,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 
   /**
-   * Throws an error while a run or sanitizer job is active. Sharing the GPU would make times
-   * meaningless.
+   * Throws an error while a run or sanitizer job is active. Sharing the GPU would distort the
+   * measured times.
    */
   const refuseWhileBusy = (): void => {
     if (active !== null || sanitizer.active)
@@ -127,8 +127,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
   }
 
   /**
-   * Starts the only active run and sends its events to every listener. `work` returns how the run
-   * ended.
+   * Starts the work as the active run and sends its events to every listener. `work` returns how
+   * the run ended.
    */
   const begin = (
     work: (emit: (event: RunEvent) => void, signal: AbortSignal) => Promise<RunEnd>,
@@ -158,7 +158,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
     return active
   }
 
-  /** Starts a run. `onEnd` is called with the session before the run counts as ended. */
+  /** Starts a run. `onEnd` receives the session before the run is marked as ended. */
   const start = (
     request: CallInput<'run.start'> & object,
     onEnd: (session: Session | null, ref: string | null) => void = () => undefined,
@@ -214,7 +214,7 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
         hasCompiler: await has('nvcc'),
         predictedGpus: await listGpus(gpuFolders(setup)),
         hasEditor: hasEditor(machine),
-        // Errors in the machines file are reported when a machine is used.
+        // Ignore an invalid machines file here. The error is reported when a machine is used.
         machines: Object.keys(await readMachines(machine.folders.config).catch(() => ({}))),
       }
     },
@@ -339,7 +339,8 @@ export function createCore(setup: Setup, options: CoreOptions): Core {
 }
 
 /**
- * Whether the UI can show this session first. A session built without a GPU has no times to show.
+ * Whether the UI can show this session first. A session from a machine without a GPU has no times
+ * to show.
  */
 const isReadableLive = (summary: SessionSummary): boolean => {
   const { damaged, deviceName } = summary
@@ -347,8 +348,8 @@ const isReadableLive = (summary: SessionSummary): boolean => {
 }
 
 /**
- * Returns a session's ref. Returns null for a folder outside the store. A run is saved there if the
- * store fails.
+ * Returns a session's ref, or null for a folder outside the store. A run is saved outside the store
+ * if writing to the store fails.
  */
 const refOf = (target: Target, folder: string, store: string): string | null =>
   can(target).replays

@@ -1,5 +1,6 @@
 /**
- * Manages drafts: a user's edited copies of rungs, saved between visits and built without a GPU.
+ * Manages drafts, which are a user's edited copies of rungs. Drafts are stored on disk and can be
+ * built without a GPU.
  *
  * A draft runs after its original rung.
  */
@@ -30,7 +31,10 @@ import type { RungBuild } from '../../contract/rung-builds'
 import type { EditingPlace } from '../../contract/drafts'
 import { copiedSource, draftRung, faultText } from '../../adapters/catalog/draft-rung'
 
-/** Returns the path of a rung's file in its ladder folder. Session files are in a folder named after the task. */
+/**
+ * Returns the path of a rung's file in its ladder folder. A session stores its source files in a
+ * folder named after the task.
+ */
 const folderFile = (session: Session, rung: string): string =>
   (rungOf(session, rung)?.file ?? '').replace(/^[^/]*\//, '')
 
@@ -41,7 +45,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
   const store = draftStore(machine.folders.drafts)
   const counting = createCounting(setup)
 
-  /** Returns the id of the ladder's rung that a draft of this rung runs after. */
+  /** Returns the id of the ladder rung that precedes a draft of this rung. */
   function baseOf(catalog: Catalog, session: Session, rung: string): string {
     const ladder = catalog.ladders.find(({ id }) => id === session.ladder.id)
     const known = new Set(ladder?.rungs.map(idOf))
@@ -150,7 +154,7 @@ export function createDrafts(setup: Setup, open: (ref: string) => Promise<Opened
       if ('built' in planned) return planned
       const [rung] = planned.rungs
       const requires = rung!.rung.header.requires
-      // The GPU is the one that the session was measured on, because this machine may have none.
+      // Compile for the GPU that the session was measured on, because this machine may have no GPU.
       const architecture = session.device
         ? architectureFor(requires, session.device)
         : { sm: requires?.slice('sm_'.length) ?? '80' }
@@ -196,7 +200,7 @@ const refused = (error: unknown, { rung }: Pick<Draft, 'rung'>, task: Task): Run
   architecture: null,
 })
 
-/** Returns a plan for a single rung at the session's problem. */
+/** Returns a plan that runs a single rung with the session's problem sizes. */
 const planFor = (catalog: Catalog, session: Session, ladder: string, rung: string): RunPlan =>
   planRun(catalog, {
     ladder,
@@ -206,7 +210,7 @@ const planFor = (catalog: Catalog, session: Session, ladder: string, rung: strin
     profile: 'none',
   })
 
-/** Returns a plan for the draft, or the error in its header. */
+/** Returns a plan for the draft, or the error if the draft's header is invalid. */
 function planOf(
   catalog: Catalog,
   session: Session,

@@ -23,8 +23,8 @@ export const hasEditor = ({ variable }: Pick<Setup['machine'], 'variable'>): boo
   Boolean(variable(editorVariable)?.trim())
 
 /**
- * Returns the command's words for a setting such as `code -g {file}:{line}`. Supports shell quoting but no other
- * shell syntax.
+ * Returns the command and its arguments for a setting such as `code -g {file}:{line}`. Supports
+ * shell quoting but no other shell syntax.
  */
 export function editorCommand(setting: string, file: string, line: number): string[] {
   const words = [...setting.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
@@ -63,8 +63,8 @@ async function sourceFile(
 }
 
 /**
- * Time to wait for an editor to report that it cannot start. Many editors run until their window is
- * closed.
+ * Milliseconds to wait for an editor to report that it cannot start. Many editors run until their
+ * window is closed.
  */
 const patienceMs = 1500
 

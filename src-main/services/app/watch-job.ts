@@ -15,7 +15,10 @@ import { watchFolder } from '../run/watch'
 interface WatchRuns {
   /** Whether other work is using the GPU. */
   isBusy: () => boolean
-  /** Runs to completion. Returns null if nothing finished. Rejects with the run's error. */
+  /**
+   * Waits until the run ends. The session is null if no rung finished. Rejects with the run's
+   * error.
+   */
   start: (request: RunRequest) => Promise<{ session: Session | null; ref: string | null }>
 }
 
@@ -59,7 +62,7 @@ export function createWatchJob(setup: Setup, { isBusy, start }: WatchRuns) {
       run,
       signal,
       onNews: (news) => {
-        // Ignore updates from a stopped watch.
+        // Ignore updates from a watch that was stopped.
         if (!signal.aborted) state = { on: true, path, session, ...news, rungs: [...news.rungs] }
       },
     }).catch((error: unknown) => {

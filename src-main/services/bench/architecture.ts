@@ -2,7 +2,7 @@
 import { message, type Statement } from '../../domain/messages/message'
 import type { Device } from '../../domain/gpu/device'
 
-/** Converts `9.0` to `90`. */
+/** Converts a compute capability such as `9.0` to `90`. */
 export const smOf = (device: Pick<Device, 'computeCapability'>): string =>
   device.computeCapability.replace('.', '')
 
@@ -28,16 +28,16 @@ export function architectureFor(
   }
 }
 
-/** The architecture of the recordings' GPU. */
+/** Architecture of the GPU that made the shipped recordings. */
 export const recordedArchitecture = '90'
 
 const digits = (architecture: string): string => architecture.replace(/\D/g, '')
 
-/** Converts `90` to `9.0`, and `100` to `10.0`. */
+/** Converts an architecture such as `90` to `9.0`, and `100` to `10.0`. */
 export const capabilityOf = (architecture: string): string =>
   digits(architecture).replace(/^(\d+)(\d)$/, '$1.$2')
 
-/** Returns the architecture to compile for, such as `90a` if a source requires it. */
+/** Returns the architecture to compile for. A source can require an architecture such as `90a`. */
 export function builtArchitecture(requires: string | null, own: string | null): string {
   const chosen = architectureFor(requires, {
     name: 'this GPU',

@@ -1,4 +1,4 @@
-/** Prepares a machine to build and run the rungs of one catalog, for every kind of run. */
+/** Prepares a machine to build and run the rungs of a catalog. All kinds of runs use this class. */
 import { readSharedFiles, type Catalog } from '../../adapters/catalog/catalog'
 import { requireSettings } from '../../adapters/tools/build-settings'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -22,7 +22,7 @@ export interface SharedSources {
   readonly runner: Sources
 }
 
-/** The part of a catalog that a bench needs. */
+/** Parts of a catalog that are needed for builds. */
 type Library = Pick<Catalog, 'root' | 'references'>
 
 /** Returns a function that runs `work` on the first call. Later calls return the same promise. */
@@ -59,12 +59,12 @@ export class Bench implements BuildTools {
     return new Bench(tools, library, { include, runner }, signal)
   }
 
-  /** Locates nvcc. Throws `missing` if the machine has none. */
+  /** Locates nvcc. Throws `missing` if the machine has no nvcc. */
   readonly compiler = once(() => openCompiler(this, this.sources.include, this.signal))
 
   /**
    * Returns nvcc after checking that all files in the plan's `build:` settings exist. Throws
-   * `missing` if one does not.
+   * `missing` if a file or nvcc is missing.
    */
   async compilerFor({ ladder, rungs }: Pick<RunPlan, 'ladder' | 'rungs'>): Promise<Compiler> {
     if (!this.toolbox.replays)
@@ -110,15 +110,16 @@ export class Bench implements BuildTools {
   /** Queries the driver for its GPUs. Throws `missing` if there is no driver. */
   readonly driver = once(() => queryDriver(this.toolbox, this.signal))
 
-  /** Returns the GPU that CUDA offers. Throws `missing` if CUDA offers none. */
+  /** Returns the GPU that CUDA selects. Throws `missing` if CUDA finds no GPU. */
   readonly gpu = once(async () => {
     const driver = await this.driver()
     return queryDevice(this.toolbox, await this.runner(), driver, this.signal)
   })
 
-  /** Returns the architecture of the machine's GPU, or null if CUDA offers none. */
+  /** Returns the architecture of the machine's GPU, or null if CUDA finds no GPU. */
   async ownArchitecture(): Promise<string | null> {
-    // Without a driver, skip the runner: it takes a minute to build and could not run.
+    // Without a driver, skip the runner. Building the runner takes a minute, and the runner could
+    // not run.
     if ((await this.toolbox.locate('nvidia-smi')) === null) return null
     try {
       const { device } = await queryDevice(this.toolbox, await this.runner(), null, this.signal)
@@ -130,7 +131,7 @@ export class Bench implements BuildTools {
 
   /**
    * Returns the reference source for checking a task's results. Returns null in a replay, or if a
-   * rung is trusted instead.
+   * trusted rung replaces the reference.
    */
   referenceOf(plan: Pick<RunPlan, 'task' | 'trusted'>) {
     return plan.trusted ? null : (this.library?.references.get(plan.task.id) ?? null)
@@ -149,7 +150,8 @@ export class Bench implements BuildTools {
   }
 
   /**
-   * Builds the plan's reference for the launch probe. Returns null if a rung is trusted instead.
+   * Builds the plan's reference for the launch probe. Returns null if a trusted rung replaces the
+   * reference.
    */
   async probedReference(
     plan: RunPlan,

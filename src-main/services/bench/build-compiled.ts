@@ -1,5 +1,5 @@
 /**
- * Builds a rung that was compiled elsewhere. PTX or machine code is wrapped in a library. A shared
+ * Builds a rung from precompiled code. PTX or machine code is wrapped in a library. A shared
  * library is used unchanged.
  */
 import { basename } from 'node:path/posix'
@@ -45,7 +45,7 @@ export async function buildCompiled(
   const binary = await fatBinary(compiler, planned, sm)
   if (binary.artifact === null) return binary
   const modules = await readModules(compiler.toolbox, binary.artifact)
-  // A replay has no machine code.
+  // A replay has no machine code to read.
   const kernels = modules.flatMap((module) => module.kernels)
   const fault = compiler.toolbox.replays ? null : launchFault(task, file, launch, kernels)
   if (fault) return failed(fault)
@@ -67,7 +67,7 @@ export async function buildCompiled(
   })
   if (built.build === null) return built
   const { build, diagnostics } = binary
-  // ptxas reports nothing for machine code.
+  // ptxas is not involved if the rung is already machine code.
   const assembled = binary.kernels?.length ? binary.kernels : null
   const resources = assembled ?? kernelsOf(modules)
   return {
@@ -105,7 +105,7 @@ async function fatBinary(
 }
 
 /**
- * Returns a cubin's architecture in nvcc's notation, or the reason that the GPU cannot execute the
+ * Returns a cubin's architecture as nvcc writes it, or the reason that the GPU cannot execute the
  * cubin.
  */
 function usableCubin(
@@ -119,7 +119,8 @@ function usableCubin(
   if (!found.hasKernels) return { fault: message('compiled.noKernels', { file }) }
   const { architecture: built } = found
   const gpu = Number.parseInt(sm, 10)
-  // A GPU executes code for its own major version and the same or an older minor version.
+  // A GPU executes code that was built for the same major version and an equal or older minor
+  // version.
   const fits = Math.floor(built / 10) === Math.floor(gpu / 10) && built <= gpu
   return fits
     ? { sm: `${built}${built >= 90 ? 'a' : ''}` }

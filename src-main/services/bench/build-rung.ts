@@ -16,14 +16,14 @@ import { type Compiler, type BuildOutcome, compile } from './compiler'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 import { pythonRungLibrary } from '../../domain/task/python-rung'
 
-/** Inputs for building a task's sources, in addition to the shared headers. */
+/** Everything needed to build a task's sources besides the shared headers. */
 export interface TaskInputs extends Pick<RunPlan, 'task' | 'headers'> {
   ladder?: Pick<RunPlan['ladder'], 'build'>
 }
 
 /**
- * Returns include flags for a task's folder and the folders of its headers. The sources of a lab
- * are in a different folder.
+ * Returns include flags for a task's folder and the folders of its headers. A lab's sources are in
+ * a different folder than its task.
  */
 export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   [
@@ -31,8 +31,7 @@ export const taskFlags = (headers: ReadonlyMap<string, string>): string[] =>
   ].flatMap((folder) => ['-I', folder])
 
 /**
- * Resolves a file's `build:` settings for nvcc on this machine. A replay does not need these
- * settings.
+ * Resolves a file's `build:` settings for nvcc on this machine. A replay ignores these settings.
  */
 export const settingsOn = async (
   { toolbox, nvcc }: Compiler,

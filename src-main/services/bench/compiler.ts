@@ -1,4 +1,4 @@
-/** A machine's nvcc. nvcc is located once, and the same sources are never compiled twice. */
+/** Wraps a machine's nvcc. nvcc is located once, and identical sources are compiled only once. */
 import type { BuildCache } from '../../adapters/disk/build-cache'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import { readBuildOutput, type PtxasKernel } from '../../adapters/tools/nvcc'
@@ -22,9 +22,9 @@ export interface BuildTools {
 export interface Compiler extends BuildTools {
   nvcc: string
   version: string
-  /** Whether this machine has no nvcc, so that it can use only shipped builds. */
+  /** Whether this machine has no nvcc and can use only shipped builds. */
   onlyShipped?: true
-  /** The catalog's include/ folder: text by path. */
+  /** Text of the files in the catalog's include/ folder, by path. */
   includes: ReadonlyMap<string, string>
   signal: AbortSignal
 }
@@ -62,7 +62,7 @@ async function compilerVersion(
     isLocated = true
     return (await toolbox.exec({ ...call, timeoutMs: 60_000, signal })).stdout
   })
-  // Always record the version, so that the session can be replayed.
+  // Always record the version, because a replay of the session needs it.
   if (!isLocated) await recordVersion(toolbox, nvcc, version)
   return version
 }
@@ -91,9 +91,9 @@ export interface BuildOutcome {
   artifact: string | null
   build: Build | null
   diagnostics: Diagnostic[]
-  /** ptxas's report per kernel. Absent if the build failed. */
+  /** ptxas's report for each kernel. Absent if the build failed. */
   kernels?: PtxasKernel[]
-  /** Reason that there is no artifact. Absent if the run was canceled first. */
+  /** Reason that the build failed. Absent if the run was canceled first. */
   reason?: Statement
   cancelled?: true
 }

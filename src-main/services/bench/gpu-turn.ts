@@ -41,7 +41,7 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
   if (claim.state === 'unavailable')
     onNotice(message('tools.gpuNotReserved', { gpu: gpu.name, text: claim.reason }))
   try {
-    // If canceled while waiting, the work detects the cancellation and keeps the finished parts.
+    // If canceled while waiting, the work detects the cancellation and returns its finished parts.
     return await work()
   } finally {
     if (claim.state === 'held') claim.lock.release()
@@ -49,8 +49,8 @@ export async function inTurn<T>(turn: GpuTurn, work: () => Promise<T>): Promise<
 }
 
 /**
- * Whether the driver lists another program that computes on the GPU. Our own programs must have
- * ended before the call.
+ * Whether the driver lists another program that computes on the GPU. This program's own GPU
+ * processes must have ended before the call.
  */
 export async function isShared(
   { toolbox, gpu, signal }: Pick<GpuTurn, 'toolbox' | 'gpu' | 'signal'>,
@@ -61,7 +61,7 @@ export async function isShared(
     const own = driver?.answer?.gpus.find(({ pciBusId }) => pciBusId === gpu.pciBusId)
     return (own?.computing ?? 0) > 0
   } catch {
-    // A driver error in this check must not discard a timing.
+    // If this check fails with a driver error, the measured times are still valid.
     return false
   }
 }

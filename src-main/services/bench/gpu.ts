@@ -1,4 +1,4 @@
-/** Queries CUDA for its GPU through the runner. */
+/** Gets the GPU that CUDA selects, using the runner. */
 import { normalizePciBusId, type NvidiaSmi } from '../../adapters/tools/gpus'
 import { runRunner, type RunnerEvent } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
@@ -12,12 +12,13 @@ type DeviceEvent = Extract<RunnerEvent, { event: 'device' }>
 export interface OfferedGpu {
   device: Device
   pciBusId: string
-  /** nvidia-smi's index of the GPU, or null on a machine with one GPU. */
+  /** Index of the GPU in nvidia-smi, or null on a machine with one GPU. */
   number: number | null
 }
 
 /**
- * Returns the GPU that CUDA offers to the runner. The result respects CUDA_VISIBLE_DEVICES and MIG.
+ * Returns the GPU that CUDA selects for the runner. The result respects CUDA_VISIBLE_DEVICES and
+ * MIG.
  */
 export async function queryDevice(
   toolbox: Toolbox,

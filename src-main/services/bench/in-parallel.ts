@@ -2,8 +2,8 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * Starts work on the items in order, at most one per core at a time. After a failure, starts no
- * further items.
+ * Starts work on the items in order, at most one item per core at a time. After a failure, starts
+ * no more items.
  */
 export function startInParallel<T, R>(
   items: readonly T[],
@@ -30,7 +30,7 @@ export function startInParallel<T, R>(
   })
 }
 
-/** Runs work on all items and waits for all of the results. Throws the first failure. */
+/** Runs work on all items and waits for all results. Throws the error of the first failure. */
 export async function inParallel<T>(
   items: readonly T[],
   work: (item: T) => Promise<void>,

@@ -1,6 +1,6 @@
 /**
- * Builds the CUDA programs that ship with this program. They are the runner, the launch probe, the
- * rung that replays a description, and the library that times a program's launches.
+ * Builds this program's own CUDA programs: the runner, the launch probe, the rung that replays a
+ * description, and the library that times launches.
  */
 import {
   activityFlags,
@@ -32,7 +32,7 @@ export async function buildRunner(
 
 type ProbeSources = Record<'runner' | 'probe', ReadonlyMap<string, string>>
 
-/** Builds a program that replaces the CUDA runtime. */
+/** Builds a program that contains a replacement for the CUDA runtime. */
 async function buildStandIn(
   compiler: Compiler,
   { runner, probe }: ProbeSources,
@@ -53,19 +53,19 @@ async function buildStandIn(
 }
 
 /**
- * Builds the probe that replaces the CUDA runtime. Without the probe, a rung's launches are
- * unknown.
+ * Builds the probe that replaces the CUDA runtime. A rung's launches can be determined only with
+ * the probe.
  */
 export const buildLaunchProbe = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/launches.cpp', name: 'kl-launches' })
 
-/** Builds the program that runs a file's main() with the replacement of the CUDA runtime. */
+/** Builds the program that runs a file's main() with a replacement for the CUDA runtime. */
 export const buildProgramRecorder = (compiler: Compiler, sources: ProbeSources) =>
   buildStandIn(compiler, sources, { source: 'probe/program.cpp', name: 'kl-program' })
 
 /**
- * Builds the rung that replays a plan from the sources of the judge and the runner. Throws
- * `missing` if the build fails.
+ * Builds the rung that replays a description. Its sources come from the judge and the runner.
+ * Throws `missing` if the build fails.
  */
 export async function buildReplay(
   compiler: Compiler,
@@ -120,7 +120,10 @@ export async function buildCalibration(
   return built.artifact ?? ourFault(compiler, built, message('calibration.notBuilt'))
 }
 
-/** Returns the error for a failed build of our own code. Such a failure is a toolchain problem. */
+/**
+ * Returns the error for a failed build of this program's own code. The cause of such a failure is
+ * the toolchain.
+ */
 function ourFault(
   { signal }: Compiler,
   { reason }: BuildOutcome,

@@ -40,8 +40,8 @@ export async function compileReference(
 }
 
 /**
- * Returns the settings that a reference needs to compile. Flags that speed up rungs, such as
- * --use_fast_math, are omitted.
+ * Returns the build settings that the reference needs. Omits flags that only speed up rungs, such
+ * as --use_fast_math.
  */
 const forReference = ({ include, defines, libraries, std }: BuildSettings = {}): BuildSettings => ({
   ...(include ? { include } : {}),
@@ -62,7 +62,7 @@ export async function buildReference(
   if (built.artifact) return built.artifact
   if (compiler.signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
   // Sources are compiled in a folder named after their task. The author does not know that folder,
-  // so messages omit it.
+  // so error messages omit it.
   const below = `${dirname(source.file)}/`
   const shown = (file: string): string =>
     source.shown !== undefined && file.startsWith(below)
@@ -81,8 +81,8 @@ export async function buildReference(
 }
 
 /**
- * Returns the error for a reference that compiles but is unusable. `why` completes a sentence about
- * the reference.
+ * Returns the error for a reference that compiles but is unusable. `why` is the second half of the
+ * error message.
  */
 export function unusableReference(
   { file, shown = file }: TaskSource,

@@ -9,11 +9,13 @@ const needsGpu = message('doctor.useGpu')
 
 export const remedies = {
   nvcc: message('doctor.installNvcc'),
-  /** Advice for an installation without the builds that other packages include. */
+  /** Advice for an installation that has no shipped builds, unlike other packages. */
   withoutBuilds: together(message('doctor.installNvcc'), message('doctor.installPackage')),
   notShipped: together(message('doctor.installNvcc'), message('doctor.buildElsewhere')),
   gpu: needsGpu,
-  /** Advice for work that can also run on another target. Most readers without a GPU want this. */
+  /**
+   * Advice for work that can also run on another target. Most users without a GPU need this advice.
+   */
   otherTarget: together(
     message('doctor.tryEmulated'),
     message('doctor.tryPredicted'),
@@ -55,15 +57,15 @@ export async function queryDriver(toolbox: Toolbox, signal?: AbortSignal): Promi
 }
 
 /**
- * Whether the machine has nvidia-smi. The check does not run nvidia-smi, because that would take
- * half a second.
+ * Whether the machine has nvidia-smi. Running nvidia-smi would take half a second, so only the file
+ * is checked.
  */
 export const hasGpu = async (machine: Machine): Promise<boolean> =>
   (await machine.toolbox(null).locate('nvidia-smi')) !== null
 
 /**
- * Returns the same error. If the error requires a GPU, its remedy also names the targets that need
- * none.
+ * Returns the given error. If the error is about a missing GPU, its remedy also lists the targets
+ * that need none.
  */
 export function orOtherTarget(error: unknown): unknown {
   const { kind, message: why, remedy } = toErrorShape(error)

@@ -1,4 +1,4 @@
-/** Creates the toolbox of a run that selects its GPU. */
+/** Creates the toolbox for a run on a selected GPU. */
 import type { Toolbox, RawRecorder } from '../../adapters/tools/toolbox'
 import { message } from '../../domain/messages/message'
 import { inputError } from '../../domain/errors'

@@ -1,5 +1,6 @@
 /**
- * Calibrates the GPU of another machine. The program runs there and the parameters are copied back.
+ * Calibrates the GPU of a remote machine. The program runs on the remote machine, and the
+ * parameters are copied back.
  */
 import type { Folders } from '../../adapters/machine/machine'
 import { KernelLadderError } from '../../domain/errors'

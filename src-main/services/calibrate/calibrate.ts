@@ -31,8 +31,7 @@ interface CalibrationOptions {
 }
 
 /**
- * A full calibration takes about 15 s. If another program uses the GPU, it takes several times as
- * long.
+ * A full calibration takes about 15 s, or several times as long if another program uses the GPU.
  */
 const timeoutMs = 5 * 60_000
 
@@ -40,8 +39,8 @@ const timeoutMs = 5 * 60_000
 const withFeatures = (sm: string): string => (sm === '90' ? '90a' : sm)
 
 /**
- * Returns the fitted parameters. Throws `missing` without a GPU or nvcc, and an input error if the
- * measurements are implausible.
+ * Returns the fitted parameters. Throws `missing` if there is no GPU or nvcc, and an input error if
+ * the measurements are implausible.
  */
 export async function calibrate(
   machine: Machine,
@@ -85,8 +84,8 @@ function requireSuccess({ outcome, exitCode, signal, stderr }: ProcessResult): v
             exitCode: `${exitCode}`,
             text: stderr.trim().split('\n').pop() ?? '',
           })
-  // The program exits with 3 if CUDA refuses a call, for example if another program holds the
-  // memory.
+  // The program exits with code 3 if a CUDA call fails, for example because another program uses
+  // the memory.
   throw new KernelLadderError(
     exitCode === 3 ? 'missing' : 'failed',
     why,

@@ -1,6 +1,6 @@
 /**
- * Handles the compile-time parameters of a request. Parameters are checked against the rungs that
- * declare them, and applied to the rungs that allow the value.
+ * Handles the compile-time parameters of a request. Checks parameters against the rungs that
+ * declare them, and applies them to the rungs that allow the value.
  */
 import { inputError } from '../../domain/errors'
 import { findById } from '../../domain/ladder/former-ids'
@@ -12,7 +12,10 @@ import type { RunPlan } from '../../domain/run/plan'
 
 export const list = (words: Iterable<string>): string => [...words].join(', ')
 
-/** Splits `BK`, or `05_tile.BK` for a single rung. The rung's id may contain dots. */
+/**
+ * Splits a parameter name: `BK` for all rungs, or `05_tile.BK` for a single rung. The rung's id may
+ * contain dots.
+ */
 export function splitParameterName(word: string): { rung: string | null; name: string } {
   const dot = word.lastIndexOf('.')
   return { rung: dot < 0 ? null : word.slice(0, dot), name: word.slice(dot + 1) }
@@ -22,7 +25,7 @@ export function splitParameterName(word: string): { rung: string | null; name: s
 export function checkParams(
   params: Parameters,
   headers: readonly RungHeader[],
-  /** The owner of the parameters' declarations, for messages. */
+  /** Description of the rung or ladder that declares the parameters, for error messages. */
   whole: Statement,
 ): Parameters {
   for (const [name, value] of Object.entries(params)) {
@@ -56,8 +59,9 @@ const requestedNames = (requested: Parameters, id: string): string[] =>
   })
 
 /**
- * Applies requested values to the rungs that allow them. A rung's own value takes precedence.
- * Reports the rungs that keep their defaults. Throws an error if no rung allows a value.
+ * Applies the requested values to the rungs that allow them. A value requested for a single rung
+ * takes precedence. Reports the rungs that keep their defaults. Throws an error if no rung allows a
+ * value.
  */
 export function giveParams(
   rungs: readonly LadderRung[],
@@ -105,7 +109,7 @@ export function giveParams(
   return left
 }
 
-/** Returns the violated rule, which is the message of the source's static_assert. */
+/** Returns the message of the failed static_assert, which states the violated rule. */
 const brokenRule = (diagnostics: readonly Diagnostic[]): string | null =>
   diagnostics
     .map(({ message }) => /^static assertion failed with "([^"]+)"/.exec(message)?.[1])

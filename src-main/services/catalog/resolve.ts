@@ -35,7 +35,10 @@ function sourceOf(catalog: Catalog, entry: LadderEntry, ladder: string): RungSou
   throw inputError(fault ?? message('asked.noRungFile', { ladder, rung: entry.id }))
 }
 
-/** Returns a rung of the ladder with its default parameters and its entry's parameters. */
+/**
+ * Returns a rung of the ladder. Its parameters are its defaults, overridden by the parameters in
+ * the ladder file.
+ */
 export function resolveRung(
   catalog: Catalog,
   { id: ladder, build: ofLadder }: Pick<LadderFile, 'id' | 'build'>,
@@ -94,7 +97,7 @@ export const resolveLadder = (catalog: Catalog, file: LadderFile): Ladder =>
 export function selectRungs<T extends { id: string }>(
   all: readonly T[],
   wanted: readonly string[] | undefined,
-  /** The owner of the rungs, for messages. */
+  /** Description of the ladder or request that names the rungs, for error messages. */
   whole: Statement,
 ): T[] {
   if (!wanted) return [...all]

@@ -1,6 +1,6 @@
 /**
- * Explains why a rung of an opened session is faster than another rung, and names the responsible
- * source lines.
+ * Explains why a rung of an opened session is faster than another rung. Names the source lines that
+ * caused the difference.
  */
 import { rungBefore, type RungResult } from '../../domain/session/session'
 import { whyOf, type Why } from '../../domain/why/why'
@@ -23,7 +23,7 @@ export async function whyBetween(
 }
 
 /**
- * Returns the rung that a rung is compared with. Returns null for the first rung and for the
+ * Returns the rung to compare the given rung with. Returns null for the first rung and for the
  * reference.
  */
 export const comparedWith = ({ session }: Opened, { id }: RungResult): RungResult | null =>

@@ -10,8 +10,8 @@ export const Hunk = z.object({
   newStart: z.number().int(),
   newLines: z.number().int(),
   /**
-   * Lines of the hunk. Each begins with ' ', '-' or '+', or with '\\' for the note that a text has
-   * no final newline.
+   * Lines of the hunk. Each begins with ' ', '-' or '+', or with '\\' if the file does not end with
+   * a newline.
    */
   lines: z.array(z.string()),
 })
@@ -19,8 +19,8 @@ export const Hunk = z.object({
 export type Hunk = z.infer<typeof Hunk>
 
 /**
- * Maximum number of edits in a diff. The run time grows with the square of the edits. Sources with
- * more edits have little in common.
+ * Maximum number of edits in a diff. The run time grows with the square of the number of edits.
+ * Sources with more edits have little in common.
  */
 const mostEdits = 1500
 
@@ -40,7 +40,7 @@ export function diffSources(a: string, b: string, context = 3): Hunk[] {
 }
 
 /**
- * Diffs two sources without their header comments, which differ between any two rungs. Line numbers
+ * Diffs two sources without their header comments, which are different in every rung. Line numbers
  * refer to the complete files.
  */
 export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
@@ -56,7 +56,7 @@ export function diffBelowHeaders(a: string, b: string, context = 3): Hunk[] {
   }))
 }
 
-/** Returns one hunk that replaces all of `a` with all of `b`. */
+/** Returns a single hunk that replaces all of `a` with all of `b`. */
 function replaced(a: string, b: string): Hunk {
   const side = (text: string, sign: '-' | '+'): { count: number; lines: string[] } => {
     const lines = text.split('\n')
@@ -76,7 +76,7 @@ function replaced(a: string, b: string): Hunk {
   }
 }
 
-/** Returns the lines that a change removes from `a` and adds in `b`. */
+/** Returns the lines that a change removes from `a` and adds to `b`. */
 export const changedLines = (a: string, b: string): ChangedLines[] =>
   diffSources(a, b, 0).map(({ oldStart, oldLines, newStart, newLines }) => ({
     a: { from: oldStart, to: oldStart + oldLines - 1 },

@@ -1,7 +1,7 @@
 /**
- * Reads one counter of a small kernel to test whether counters can be read.
+ * Reads one counter of a small kernel to test whether counters are accessible.
  *
- * For recognized ncu errors, the result includes a remedy.
+ * For known ncu errors, the result includes a remedy.
  */
 import { Bench } from '../bench/bench'
 import type { BuildTools } from '../bench/compiler'

@@ -1,5 +1,5 @@
 /**
- * Checks whether this machine can build, run and profile, and names a remedy for each missing
+ * Checks whether this machine can build, run and profile. Returns a remedy for each missing
  * requirement.
  */
 import { delimiter, join } from 'node:path'
@@ -93,7 +93,8 @@ async function driverChecks(
 const countersRemedy = message('doctor.allowCounters')
 
 /**
- * Whether this process has CAP_SYS_ADMIN (bit 21) in its effective set. Child processes inherit it.
+ * Whether this process has CAP_SYS_ADMIN (bit 21) in its effective set. Child processes inherit
+ * this capability.
  */
 async function hasSysAdmin(machine: Machine): Promise<boolean> {
   const status = await machine.readText('/proc/self/status')
@@ -102,8 +103,8 @@ async function hasSysAdmin(machine: Machine): Promise<boolean> {
 }
 
 /**
- * Reports who may read counters according to the driver module. Only a probe gives a definite
- * answer.
+ * Reports which users may read counters according to the driver module. Only a probe can confirm
+ * the access.
  */
 async function permissionCheck(machine: Machine): Promise<DoctorCheck> {
   const label = 'Counter permission'

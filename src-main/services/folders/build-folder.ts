@@ -24,8 +24,8 @@ import { placedFaults } from './placed-faults'
 import { requireOpened } from './folders'
 
 /**
- * Returns diagnostics with paths in the folder. Build paths are relative to the library, which
- * names the folder after its task.
+ * Returns diagnostics with paths relative to the ladder folder. The compiler's paths are relative
+ * to the library, where the folder has the task's name.
  */
 const inFolder = (task: string, diagnostics: readonly Diagnostic[]): Diagnostic[] =>
   diagnostics.map(({ file, ...rest }) => ({
@@ -119,8 +119,8 @@ export async function buildFolder(
 }
 
 /**
- * Returns the emulated counters of a rung while the user types. `text` replaces the content of the
- * file.
+ * Emulates a rung while the user edits it and returns its counters. `text` replaces the content of
+ * the file.
  */
 export async function countersIn(
   setup: Setup,

@@ -1,6 +1,6 @@
 /**
- * Builds a ladder from the commits that changed one rung. Each commit becomes a rung, built with
- * its own headers.
+ * Builds a ladder from the commits that changed one rung. Each commit becomes a rung that is built
+ * with the headers of that commit.
  */
 import { resolve } from 'node:path'
 import { fileHistory, headerAt, type FileCommit } from '../../adapters/catalog/commits'
@@ -15,18 +15,21 @@ import type { OpenedLadder } from './open'
 import { findLadder, taskOf } from '../catalog/resolve'
 
 export interface CommitsRequest {
-  /** Id of a rung of the ladder, or the path of a file. */
+  /** Id of a rung in the ladder, or the path of a file. */
   rung: string
-  /** Commit range in the form A..B. */
+  /** Commit range as `A..B`. */
   range: string
 }
 
-/** A full SHA-1 or SHA-256 hash. */
+/** Matches a full SHA-1 or SHA-256 hash. */
 const wholeHash = /\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b/g
 
 const idOf = (entry: LadderEntry): string => entry.as ?? entry.id
 
-/** Returns the path of a rung's file without reading its current header. A name with a slash is a path. */
+/**
+ * Returns the path of a rung's file without parsing its current header. A name with a slash is a
+ * path.
+ */
 async function sourceFile(
   { catalog, id, own }: OpenedLadder,
   rung: string,
@@ -79,8 +82,8 @@ async function rungOf(
 }
 
 /**
- * Returns the ladder of commits and its id. The reference and the trusted rung keep their current
- * code.
+ * Returns the ladder built from the commits, and its id. The reference and the trusted rung use
+ * their current code.
  */
 export async function commitLadder(
   opened: OpenedLadder,

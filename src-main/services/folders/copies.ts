@@ -1,6 +1,6 @@
 /**
- * Returns the library for a request: the ladder's library plus the edited copies named in the
- * request.
+ * Returns the library for a request. The library is the ladder's library plus the edited copies
+ * that the request names.
  */
 import { type Catalog } from '../../adapters/catalog/catalog'
 import type { Setup } from '../../adapters/machine/machine'
@@ -45,7 +45,7 @@ export function withCopy(catalog: Catalog, copy: Copy): Catalog {
   }
 }
 
-/** Returns the parent's values for parameters that the copy still declares. */
+/** Returns the parent's parameter values that the copy still declares and allows. */
 const declared = (
   params: Parameters,
   header: readonly { name: string; allowed: readonly number[] }[],
@@ -63,7 +63,8 @@ export const copiesOf = async ({ machine }: Setup, ladder: string): Promise<Draf
 type Request = Pick<RunRequest, 'ladder' | 'draft' | 'rungs'>
 
 /**
- * Returns the copies that a request needs: its draft, and named rungs that only a draft declares.
+ * Returns the edited copies that a request needs: its draft, and named rungs that only a draft
+ * declares.
  */
 async function namedCopies(
   setup: Setup,
@@ -81,7 +82,10 @@ async function namedCopies(
   return (await copiesOf(setup, ladder)).filter(({ rung }) => others.includes(rung))
 }
 
-/** Returns the library and the request. In the request, the ladder's id replaces a folder path. */
+/**
+ * Returns the library and the request. If the request names a folder, the ladder's id replaces the
+ * folder's path.
+ */
 export async function catalogFor<R extends Request>(
   setup: Setup & { commits?: CommitsRequest; signal?: AbortSignal },
   request: R,

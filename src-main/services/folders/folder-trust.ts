@@ -1,8 +1,9 @@
 /**
- * Stores trust in a ladder folder, because its code is built and run with the user's permissions.
+ * Stores the user's trust in a ladder folder, because its code is built and run with the user's
+ * permissions.
  *
- * A folder that is not shipped is used only after the user confirms. The decision applies to the
- * folder and not to its content, because ladders are meant to be edited.
+ * A folder that is not shipped is used only after the user confirms. Trust applies to the folder
+ * and not to its content, because users edit their ladders.
  */
 import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +24,7 @@ export async function isTrustedFolder(folders: Folders, folder: string): Promise
   return (await trusted(folders).read()).some((entry) => entry.folder === real)
 }
 
-/** Records that the user has reviewed and allowed the folder, or created it here. */
+/** Marks the folder as trusted, after the user has reviewed and allowed it or created it here. */
 export async function trustFolder(folders: Folders, folder: string): Promise<void> {
   const real = await realpath(folder)
   await trusted(folders).change((known) => [

@@ -32,7 +32,7 @@ import { isTrustedFolder, trustFolder } from './folder-trust'
 import { forgetFolder, recentFolders, rememberFolder } from './recent-folders'
 import { placedFaults } from './placed-faults'
 
-/** Expands a path such as `~/kernels` like a shell. */
+/** Expands `~` in a path such as `~/kernels`, as a shell does. */
 const expanded = ({ machine }: Setup, typed: string): string =>
   /^~(?=$|[\\/])/.test(typed) ? join(machine.folders.home, typed.slice(1)) : typed
 
@@ -57,7 +57,10 @@ interface ReadFolder {
   faults: FolderFault[]
 }
 
-/** Reads the usable part of the folder and the faults of the other files. */
+/**
+ * Reads a ladder folder and collects the faults of its files. The result has no ladder if there are
+ * faults.
+ */
 async function read(setup: Setup, path: string): Promise<ReadFolder> {
   try {
     const programs = await openPrograms(setup, path)
@@ -75,7 +78,10 @@ async function read(setup: Setup, path: string): Promise<ReadFolder> {
   }
 }
 
-/** Returns the files to edit: headers, and all files named in the ladder, even missing ones. */
+/**
+ * Returns the files that the user can edit: headers and all files named in the ladder, including
+ * missing files.
+ */
 async function editedFiles(
   path: string,
   { own, programs }: Pick<ReadFolder, 'own' | 'programs'>,
@@ -95,7 +101,7 @@ async function editedFiles(
   if (!own) return found
   const reference = referenceFile(own.task)
   for (const { id } of own.ladder.rungs) {
-    // If a rung has two files, the ladder already has a fault that names both.
+    // If two files match a rung, the ladder already has a fault that names both files.
     const name = await rungFile(path, id).catch(() => `${id}.cu`)
     if (name !== reference) await add(name, 'rung')
   }
@@ -133,8 +139,8 @@ export async function listFolders(setup: Setup): Promise<RecentFolder[]> {
 }
 
 /**
- * Returns the current folder of a session's ladder. The ladder may have run there, or the user may
- * have opened it there since. Returns null if no folder contains that ladder.
+ * Returns the current folder of a session's ladder, or null if no folder contains that ladder.
+ * Tries the folder that the session ran in, and folders that the user opened later.
  */
 export async function folderOf(
   setup: Setup,
@@ -145,11 +151,11 @@ export async function folderOf(
     ...(folder === undefined ? [] : [folder]),
     ...opened.map((one) => one.folder),
   ]) {
-    // A report stores only the folder's name, not its path.
+    // A report stores only the folder's name and not its path.
     if (!isAbsolute(path) || (await ladderFileIn(path)) === null) continue
     const { own, programs } = await read(setup, path)
     const found = own ?? programs
-    // An unreadable ladder file still counts as this ladder, because the editor shows its faults.
+    // Accept an unreadable ladder file, because the editor shows its faults.
     if (found ? found.ladder.id === id : path === folder) return realpath(path)
   }
   return null
@@ -158,7 +164,7 @@ export async function folderOf(
 export const forgetOpened = ({ machine }: Setup, path: string): Promise<void> =>
   forgetFolder(machine.folders, path)
 
-/** Rejects a path that the user has not opened, because a page may have sent the path. */
+/** Rejects a path that the user has not opened, because web pages can send any path. */
 export async function requireOpened({ machine }: Setup, path: string): Promise<string> {
   if ((await recentFolders(machine.folders)).some(({ folder }) => folder === path)) return path
   throw inputError(message('folders.notOpen', { folder: path }), message('folders.openFirst'))

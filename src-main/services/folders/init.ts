@@ -18,7 +18,7 @@ import { trustFolder } from './folder-trust'
 export const templateNames = async ({ assets }: Setup): Promise<string[]> =>
   (await readdir(assets.templatesDir)).sort()
 
-/** Template file that lists shipped kernels to copy into the folder. */
+/** Template file that lists the shipped kernels to copy into the folder. */
 const shippedList = 'shipped.json'
 
 async function copyTemplate({ assets }: Setup, template: string, folder: string): Promise<void> {

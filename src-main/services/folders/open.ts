@@ -42,8 +42,8 @@ export async function openPrograms({ assets }: Setup, name: string): Promise<Pro
 }
 
 /**
- * Opens a ladder. On failure, throws an error that lists the available ladders or the folder's
- * fault.
+ * Opens a ladder. If that fails, throws an error that lists the available ladders or explains the
+ * folder's fault.
  */
 export async function openLadder({ assets }: Setup, name: string): Promise<OpenedLadder> {
   const shipped = await readCatalog(assets.kernelsDir)
@@ -54,14 +54,16 @@ export async function openLadder({ assets }: Setup, name: string): Promise<Opene
   return { catalog: shipped, id: findLadder(shipped, name).id, own: null }
 }
 
-/** Opens a ladder to build or run its code. */
+/**
+ * Opens a ladder to build or run its code. Throws an error if the user has not trusted the folder.
+ */
 export async function openTrustedLadder(setup: Setup, name: string): Promise<OpenedLadder> {
   const opened = await openLadder(setup, name)
   if (opened.own) await requireTrustedFolder(setup.machine.folders, opened.own)
   return opened
 }
 
-/** Returns a ladder with its task, without data that is needed only for builds. */
+/** Returns the id, task and sizes of a ladder, without data that only builds need. */
 export async function chosenLadder(
   setup: Setup,
   name: string,

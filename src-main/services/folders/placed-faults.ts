@@ -4,7 +4,7 @@ import type { FolderFault } from '../../contract/folders'
 import { says, together, type Statement } from '../../domain/messages/message'
 import { inEnglish } from '../../domain/text/english'
 
-/** Splits an error into faults. Advice belongs to the preceding fault. */
+/** Splits an error into faults. A remedy is part of the preceding fault. */
 function eachFault(faults: Statement): Statement[] {
   if (typeof faults === 'string') return faults.split('\n')
   if ('sentences' in faults)
@@ -43,8 +43,8 @@ function located(fault: Statement): { place: RegExpExecArray; fault: Statement }
 }
 
 /**
- * Returns the faults reported by our parsers with their locations. File paths are relative to the
- * folder.
+ * Returns the faults that this program's parsers reported, with their locations. File paths are
+ * relative to the folder.
  */
 export function placedFaults(faults: Statement, folder: string): FolderFault[] {
   const shown = shownPath(folder)

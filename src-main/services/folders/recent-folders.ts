@@ -1,4 +1,4 @@
-/** Stores recently opened ladder folders, latest first. */
+/** Stores recently opened ladder folders, most recent first. */
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Folders } from '../../adapters/machine/machine'
@@ -8,7 +8,7 @@ const RecentFile = z.array(z.object({ folder: z.string(), openedAt: z.string() }
 
 type Recent = z.infer<typeof RecentFile>[number]
 
-/** Maximum length of the list, which keeps it short enough to choose from. */
+/** Maximum number of folders in the list. A longer list would be hard to choose from. */
 const most = 20
 
 const recent = ({ ladders }: Folders): JsonFile<Recent[]> =>

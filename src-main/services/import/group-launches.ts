@@ -1,6 +1,6 @@
 /**
- * Converts the launches of a report to an ordered, named ladder. Each launch becomes a rung,
- * independently of its NVTX range.
+ * Converts the launches of a report to an ordered, named ladder. Each launch becomes a rung. NVTX
+ * ranges are ignored.
  */
 import type { ReportLaunch } from '../../adapters/sessions/report-file'
 import { inputError } from '../../domain/errors'
@@ -32,7 +32,7 @@ export function launchRungs(launches: readonly ReportLaunch[]): ImportedRung[] {
 const numberOf = (index: number, count: number): string =>
   String(index).padStart(Math.max(2, String(count - 1).length), '0')
 
-/** Returns a rung id such as `03_tile`, formed from the kernel's position and function name. */
+/** Returns a rung id such as `03_tile`, formed from the kernel's position and its function name. */
 export function kernelId(name: string, index: number, count: number, taken: Set<string>): string {
   const number = numberOf(index, count)
   return uniqueId(`${number}_${parseKernelName(name).base}`, number, taken)
@@ -58,7 +58,7 @@ export function arrange(
     if (!chosen.includes(find(id)))
       throw inputError(`--name renames ${id}, which --order omits.`, 'Add it to --order.')
 
-  // Unchanged names stay. On a collision, the new name is altered.
+  // Keep unchanged names. If a new name collides with another name, alter the new name.
   const taken = new Set(chosen.flatMap(({ id }) => (names?.has(id) ? [] : [id.toLowerCase()])))
   return chosen.map((rung, index) => {
     const title = names?.get(rung.id)
@@ -70,7 +70,7 @@ export function arrange(
 const clip = (text: string): string => (text.length > 160 ? `${text.slice(0, 159)}…` : text)
 
 /**
- * Returns a valid, unused identifier. Ids that differ only in case count as equal, because ids may
+ * Returns a valid, unused identifier. Ids that differ only in case are duplicates, because ids may
  * become file names.
  */
 function uniqueId(text: string, fallback: string, taken: Set<string>): string {

@@ -1,4 +1,4 @@
-/** Imports the session from an HTML report. The report contains it in scrubbed form. */
+/** Imports the session from an HTML report. The session in the report is already scrubbed. */
 import { basename, join, resolve } from 'node:path'
 import type { ReadReport } from '../../adapters/sessions/report-file'
 import { draftSession } from '../../adapters/sessions/session-store'
@@ -14,13 +14,12 @@ interface HtmlImportOptions {
   store: string
   /** Output folder, which must not exist. */
   out?: string
-  /** The session to import from a comparison. */
+  /** The session to import if the report compares two sessions. */
   which?: 'first' | 'second'
 }
 
 /**
- * Whether a path is valid in `sources/`. The check is needed because the author of a report may be
- * untrusted.
+ * Whether a path is valid in `sources/`. The check is needed because reports are untrusted input.
  */
 const isSourcePath = (path: string): boolean =>
   path.length <= 200 && path.split('/').every((part) => /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/.test(part))
@@ -68,8 +67,8 @@ export async function importHtml(path: string, options: HtmlImportOptions): Prom
 }
 
 /**
- * Returns a folder name that is a valid SessionRef, because the id in another user's report is
- * arbitrary text.
+ * Returns a folder name that is a valid SessionRef. The id in another user's report can be any
+ * text.
  */
 const folderName = (id: string): string =>
   id

@@ -1,4 +1,7 @@
-/** Imports an ncu report as a session. Facts missing from the file are null and never guessed. */
+/**
+ * Imports an ncu report as a session. Facts missing from the file are set to null and never
+ * guessed.
+ */
 import { cp } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { diskError } from '../../adapters/disk/disk'
@@ -48,7 +51,8 @@ export const saved = (session: Session, folder: string, out: string | undefined)
 export async function importReport(path: string, options: ImportOptions): Promise<ImportResult> {
   const file = resolve(path)
   const name = basename(file)
-  // Check the output folder first, to avoid reading gigabytes before a failed write.
+  // Check the output folder first. Otherwise, a failed write would be noticed only after reading
+  // gigabytes.
   if (options.out !== undefined) await refuseTaken(options.out)
   const claimed = options.out === undefined ? null : await draftSession(options.out)
   let unpacked: UnpackedReport | null = null
@@ -81,7 +85,7 @@ export async function importReport(path: string, options: ImportOptions): Promis
   }
 }
 
-/** Contents that an import would save. */
+/** Contents of an imported report, before they are saved. */
 export interface ReadImport {
   session: Session
   /** Source text by rung id. */
@@ -90,7 +94,7 @@ export interface ReadImport {
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Reads a report as a session. Saves nothing. */
+/** Reads a report as a session without saving it. */
 export async function readImport(
   path: string,
   options: Omit<ImportOptions, 'store' | 'out'>,
@@ -131,7 +135,7 @@ const stamp = (date: Date): string =>
 
 interface Naming {
   id: string
-  /** Name of the file without its folder, because a path reveals user and machine names. */
+  /** File name without the folder, because a path reveals user and machine names. */
   name: string
   appVersion: string
 }
@@ -191,10 +195,13 @@ function shareWords({ launches, total, restMs }: ReportFile): Statement[] {
   return [message('records.importedShare', { time: formatMs(ms), total: formatMs(all), share })]
 }
 
-/** The newest ncu version for which every parsed value was compared with ncu's own output. */
+/** Newest ncu version whose parsed values were all compared with ncu's own output. */
 const checkedNcu = [2025, 3]
 
-/** Returns a warning if this ncu version was not compared with ncu's own output. */
+/**
+ * Returns a warning if the parsed values of this ncu version were not compared with ncu's own
+ * output.
+ */
 function newerNcu({ ncuVersion, format }: ReportFile): Statement[] {
   const [year = 0, minor = 0] = (ncuVersion ?? '').split('.').map(Number)
   const isNewer = year > checkedNcu[0]! || (year === checkedNcu[0] && minor > checkedNcu[1]!)
@@ -247,10 +254,7 @@ const withOrigin = (value: MetricValue, name: string): MetricValue =>
       }
     : value
 
-/**
- * Converts the reason to one that does not blame the GPU, because a file may lack metrics that the
- * GPU supports.
- */
+/** Replaces a reason that blames the GPU, because a file may lack metrics that the GPU supports. */
 function withoutGpu(reason: Statement): Statement {
   if (says(reason, 'records.notReported')) return message('records.notReportedHere', reason.values)
   if (says(reason, 'figures.follows')) {
@@ -261,8 +265,8 @@ function withoutGpu(reason: Statement): Statement {
 }
 
 /**
- * Returns the highest level for which the report has any metric. Skips the deep level, which has
- * counters per line. Other metrics keep ncu's names.
+ * Returns the highest profile level for which the report has any metric. Skips the deep level,
+ * which has per-line counters. Metrics without a level keep ncu's names.
  */
 function levelOf(launches: readonly ReportLaunch[]): ProfileLevel {
   const isReported = metricsAtLevel('standard').some(

@@ -1,6 +1,6 @@
 /**
- * Converts the code in a report to deep profiles and sources. The profiles have advice,
- * instructions and lines with counters.
+ * Converts the code in a report to deep profiles and sources. A deep profile contains advice,
+ * instructions, and lines with counters.
  */
 import { createHash } from 'node:crypto'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -12,23 +12,23 @@ import type { ImportedRung } from './group-launches'
 
 export interface ImportedCode {
   deep: DeepProfile[]
-  /** Source texts by their names in the session. */
+  /** Source text by name in the session. */
   sources: ReadonlyMap<string, string>
-  /** The file with most of a rung's executed instructions, by rung id. */
+  /** Source file with most of a rung's executed instructions, by rung id. */
   fileOf: ReadonlyMap<string, Pick<RungResult, 'file' | 'sourceHash'>>
-  /** Whether the report has counters per instruction. */
+  /** Whether the report has per-instruction counters. */
   counted: boolean
 }
 
 /**
- * Maximum number of stored instructions. Large programs have millions, and a UI can show only a
- * few.
+ * Maximum number of stored instructions. Large programs have millions of instructions, and a UI can
+ * show only a few.
  */
 const maxInstructions = 200_000
 
 /**
- * Returns a function that names paths. A path's name is its file name, with a number if another
- * path has the same name.
+ * Returns a function that maps paths to unique names. The name is the file name, plus a number if
+ * another path has the same name.
  */
 function namer(): NameFile {
   const names = new Map<string, string>()
@@ -55,8 +55,8 @@ const duration = ({ launches }: ImportedRung): number =>
   }, 0)
 
 /**
- * Returns the file in which the most warp instructions were executed. If two files tie, returns the
- * one with more instructions.
+ * Returns the file in which the most warp instructions were executed. In a tie, returns the file
+ * with more instructions.
  */
 function mainFile(
   kernels: readonly DeepKernel[],
@@ -64,7 +64,7 @@ function mainFile(
 ): string | null {
   const weights = new Map<string, number>()
   for (const { file, inlinedFrom, executed } of kernels.flatMap((own) => own.instructions)) {
-    // Inlined code counts toward the outermost caller, which is the kernel itself.
+    // Attribute inlined code to the outermost caller, which is the kernel itself.
     const outermost = inlinedFrom?.at(-1)?.file ?? file
     if (outermost !== null && hasText(outermost))
       weights.set(outermost, (weights.get(outermost) ?? 0) + (executed ?? 0) + 1e-6)
@@ -85,7 +85,7 @@ export function importCode(
   const fileOf = new Map<string, Pick<RungResult, 'file' | 'sourceHash'>>()
   let left = maxInstructions
   let counted = false
-  // Process the hottest rungs first, so that they keep their code if the limit is reached.
+  // Process the longest-running rungs first, so that they keep their code if the limit is reached.
   for (const rung of [...rungs].sort((a, b) => duration(b) - duration(a))) {
     const notes: Statement[] = []
     const kernels = rung.launches.flatMap((launch): DeepKernel[] => {

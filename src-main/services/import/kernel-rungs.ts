@@ -1,4 +1,7 @@
-/** Converts kernels to rungs of a session. The runner did not build, verify or time them. */
+/**
+ * Converts imported kernels to rungs of a session. The runner has not built, verified or timed
+ * these rungs.
+ */
 import { profileLaunches } from '../../adapters/sessions/report-file'
 import type { RungResult } from '../../domain/session/session'
 import type { Ladder } from '../../domain/ladder/ladder'

@@ -1,6 +1,6 @@
 /**
- * Builds a submission without running it. Editors get this feedback after every change. Without a
- * GPU, a submission can only be built.
+ * Builds a submission without running it. The editor shows the result after every change. On a
+ * machine without a GPU, submissions can only be built.
  */
 import { toErrorShape } from '../../domain/errors'
 import type { Statement } from '../../domain/messages/message'
@@ -39,8 +39,8 @@ interface LabBuild {
   /** Architecture, such as `sm_90`. */
   architecture: string
   /**
-   * Whether the architecture is this machine's. Without a GPU, the code is compiled for the
-   * recordings' GPU.
+   * Whether the code was compiled for this machine's GPU. Without a GPU, the code is compiled for
+   * the recordings' GPU.
    */
   own: boolean
   outcome: BuildOutcome
@@ -65,7 +65,7 @@ export async function buildSubmission(
   }
 }
 
-/** Builds a submission. Returns the reason if the compiler is missing. */
+/** Builds a submission. If the compiler is missing, returns the reason. */
 export async function tryBuild(
   machine: Machine,
   lab: LabPlan,

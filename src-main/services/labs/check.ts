@@ -1,7 +1,7 @@
 /**
  * Checks a submission. The submission is built as a rung together with the rungs that its lab
- * names. It is measured and profiled like any run, and then judged. Checks that this machine cannot
- * perform are reported and never count as passed.
+ * names. The submission is measured and profiled like any run, and then judged. Checks that this
+ * machine cannot perform are reported and never count as passed.
  */
 import { isDeepStrictEqual } from 'node:util'
 import type { Machine, Setup } from '../../adapters/machine/machine'
@@ -59,7 +59,7 @@ interface LabCheckRequest {
 
 interface LabCheckOptions extends Setup {
   appVersion: string
-  /** Folder of the attempt, which must not exist. */
+  /** Output folder of the attempt, which must not exist. */
   out: string
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -68,13 +68,13 @@ interface LabCheckOptions extends Setup {
 
 type BuildReport = LabOutcome['build']
 
-/** Evidence collected by the tools. */
+/** Evidence for the checks, collected by the tools. */
 interface Gathered {
   evidence: LabEvidence
   build: BuildReport
   target: Target
   remedy: Statement | null
-  /** The lab as it was checked, if it differs from the author's version. */
+  /** The lab version that was checked. Absent if it equals the author's version. */
   lab?: Lab
 }
 
@@ -87,7 +87,7 @@ const notBuilt = (reason: Statement): BuildReport => ({
   occupancy: [],
 })
 
-/** Returns only the build result and the reason that the submission did not run. */
+/** Returns the build result and the reason that the submission did not run. */
 async function gatherBuild(
   machine: Machine,
   lab: LabPlan,
@@ -198,7 +198,7 @@ async function gatherLocal(
   } catch (error) {
     const why = toErrorShape(error)
     if (why.kind !== 'missing') throw error
-    // Advice about targets without a GPU applies to ladders and not to labs.
+    // Advice about targets without a GPU applies to ladders but not to labs.
     const remedy = says(why.remedy, 'doctor.useGpu') ? message('checks.useGpu') : why.remedy
     return gatherBuild(
       options.machine,
@@ -213,15 +213,15 @@ async function gatherLocal(
 const launchMetrics = new Set(['wavesPerSm', 'theoreticalOccupancy'])
 
 /**
- * Whether a check depends on how launches fill the GPU. Such a check is judged at the lab's own
- * size.
+ * Whether a check depends on how well launches fill the GPU. Such a check is evaluated at the lab's
+ * full size.
  */
 const judgesLaunches = ({ checks }: Lab): boolean =>
   checks.some((check) => check.kind === 'metric' && launchMetrics.has(check.metric))
 
 /**
- * Collects evidence without a GPU. A predicting target gets times from the model. Other targets
- * have no times.
+ * Collects evidence without a GPU. A predicting target gets times from the timing model. Other
+ * targets have no times.
  */
 async function gatherEmulated(
   request: LabCheckRequest,
@@ -235,7 +235,7 @@ async function gatherEmulated(
   const { catalog, plan } = own
   const target = parseTarget(request.target)!
   const { name, gpu } = emulatedGpu(target.name)
-  // The ladder's reference is needed only for ratios of times. The reference is usually a library,
+  // The ladder's reference is needed only for time ratios. The reference is usually a library,
   // which cannot be emulated.
   const rungs = { ...plan, rungs: plan.rungs.filter((rung) => rung !== plan.reference) }
   const launchesAt = {
@@ -324,15 +324,15 @@ function outcomeOf(
     build,
     checks,
     predictions: judgePredictions(lab, evidence, answers),
-    // Questions refer to the lab's own size, even if another size was emulated.
+    // Questions refer to the lab's full size, even if a smaller size was emulated.
     questions: judgeQuestions(whole, evidence, answers, lab.size),
   }
 }
 
 /**
- * Checks a submission and saves the attempt. Throws an error if canceled, and for a failure that
- * neither the submission nor a missing requirement caused. The attempt's folder is created
- * atomically. If `out` is taken, the folder gets a similar free name.
+ * Checks a submission and saves the attempt. Throws an error if canceled, or if the failure has
+ * another cause than the submission or a missing requirement. The attempt's folder is created
+ * atomically. If `out` exists, the folder gets a similar free name.
  */
 export async function checkLab(
   request: LabCheckRequest,

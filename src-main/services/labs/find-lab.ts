@@ -1,4 +1,4 @@
-/** Finds labs by reference. A lab is shipped or in a folder that the user added. */
+/** Finds labs by reference. A lab is either shipped or in a folder that the user added. */
 import { resolve, join } from 'node:path'
 import { lstat } from 'node:fs/promises'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ export async function listLabs({ assets }: Setup): Promise<LabLibrary> {
 
 /**
  * Opens a shipped lab by id, or the lab in a folder. On failure, throws an error that lists the
- * available labs or the fault.
+ * available labs or explains the fault.
  */
 export async function openLab({ assets }: Setup, name: string): Promise<LabFolder> {
   const catalog = await readCatalog(assets.kernelsDir)
@@ -63,7 +63,10 @@ const ownPrefix = 'own:'
 const ownFolders = ({ labs }: Folders): JsonFile<string[]> =>
   jsonFile(join(labs, 'folders.json'), z.array(z.string()), [])
 
-/** Returns shipped labs in order, then added labs. Reports each unreadable lab in a sentence. */
+/**
+ * Returns the shipped labs in order, followed by added labs. Reports a fault for each unreadable
+ * lab.
+ */
 export async function allLabs({
   assets,
   machine,
@@ -94,7 +97,7 @@ export async function findLab(setup: Setup, ref: string): Promise<LabFolder> {
 export async function addLab(setup: Setup, folder: string): Promise<string> {
   const { assets, machine } = setup
   const path = resolve(folder)
-  // The path may come from a page, and a page must not learn which other folders exist.
+  // The path may come from a web page, and the page must not learn which other folders exist.
   const isLab = await lstat(join(path, labFile)).then(
     (found) => found.isFile(),
     () => false,

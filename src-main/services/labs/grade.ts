@@ -38,7 +38,7 @@ import {
 import { flagLikenesses } from './flag-likenesses'
 
 interface GradeOptions {
-  /** Called before any submission runs. An exception aborts the grading. */
+  /** Called before any submission runs. If the callback throws, the grading is aborted. */
   onStart: (facts: {
     submissions: number
     jobs: number
@@ -46,13 +46,14 @@ interface GradeOptions {
     isolation: Isolation
   }) => Promise<void>
   /**
-   * Called with the row of the lab's own solution, which is checked first and outside the sandbox.
+   * Called with the row of the lab's own solution. The solution is checked first and outside the
+   * sandbox.
    */
   onSolution: (row: GradeRow) => void
   onRow: (row: GradeRow, done: number, total: number) => void
-  /** Called with the number of rows kept from an interrupted grading. */
+  /** Called with the number of rows reused from an interrupted grading. */
   onResumed: (rows: number) => void
-  /** Called with the folder of a submission if it could not be removed. */
+  /** Called with a submission's folder if the folder could not be removed. */
   onLeft: (folder: string) => void
   signal: AbortSignal
 }
@@ -64,7 +65,7 @@ interface Grades {
   seconds: number
 }
 
-/** Returns the devices that CUDA offers, in CUDA_VISIBLE_DEVICES notation. */
+/** Returns the devices that CUDA can use, in the notation of CUDA_VISIBLE_DEVICES. */
 async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
   const chosen = machine.variable('CUDA_VISIBLE_DEVICES')
   if (chosen) return chosen.split(',').map((word) => word.trim())
@@ -73,7 +74,7 @@ async function visibleGpus(machine: HostMachine, signal: AbortSignal): Promise<s
 }
 
 /**
- * Returns the distinct names of this machine's GPUs. Rows measured on other GPU models are graded
+ * Returns the distinct names of this machine's GPUs. Rows measured on another GPU model are graded
  * again.
  */
 async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<string[]> {
@@ -81,7 +82,7 @@ async function gpuKinds(machine: HostMachine, signal: AbortSignal): Promise<stri
   return [...new Set((driver?.answer?.gpus ?? []).map(({ name }) => name))].sort()
 }
 
-/** Returns a submission's code and answers. If there is no code, returns its row. */
+/** Returns a submission's code and answers. If there is no code, returns the submission's row. */
 async function open({ lab }: GradeRequest, found: FoundSubmission): Promise<HandedIn | GradeRow> {
   const refuse = (reason: Statement): GradeRow =>
     emptyRow(lab.lab, found.student, 'refused', reason, 0)
@@ -176,8 +177,8 @@ export async function gradeFolder(request: GradeRequest, options: GradeOptions):
 }
 
 /**
- * Calls `work` with the grading's folders and sandbox. Afterwards removes these folders and the
- * folders of killed gradings.
+ * Calls `work` with the grading's folders and sandbox. Afterwards removes these folders, and
+ * folders that killed gradings left behind.
  */
 async function withStaged<T>(
   { setup, lab, folder, limits, program, readable }: GradeRequest,
@@ -190,8 +191,8 @@ async function withStaged<T>(
     if (!(await removeTree(path))) onLeft(path)
   }
   try {
-    // The root user of a user namespace mounts the views. File permissions treat it as another
-    // user.
+    // The sandbox mounts its views as the root user of a user namespace. For file permissions, this
+    // root is another user, which must be able to enter the folder.
     await chmod(root, 0o711)
     const [cache, view] = [join(root, 'cache'), join(root, 'view')]
     for (const path of [cache, view]) await makeFolder(path)
@@ -214,11 +215,11 @@ async function withStaged<T>(
   }
 }
 
-/** Returns the real paths of all paths that exist. */
+/** Returns the real paths of the paths that exist. */
 const realPaths = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map((path) => realpath(path).catch(() => [])))).flat()
 
-/** Grades a submission. A failure affects only the submission's own row. */
+/** Grades a submission. If that fails, only the submission's own row is affected. */
 async function gradeAnyhow(
   { lab }: GradeRequest,
   { student }: HandedIn,
@@ -233,8 +234,8 @@ async function gradeAnyhow(
 }
 
 /**
- * Grades the solution like a submission but with a longer time limit. Also fills the cache with the
- * shared builds.
+ * Grades the solution like a submission, but with a longer time limit. Grading the solution also
+ * fills the cache with the shared builds.
  */
 async function gradeSolution(
   request: GradeRequest,
@@ -256,13 +257,13 @@ async function gradeSolution(
 
 interface Regraded {
   row: GradeRow
-  /** Parts that differ from the record: the row's status, its checks, or `cubin`. */
+  /** Names of the parts that differ from the record: the row's status, its checks, or `cubin`. */
   differs: string[]
 }
 
 /**
  * Judges a graded submission again with the same code, inputs and description. The submission's
- * host code does not run.
+ * host code is not executed.
  */
 export async function regradeRecord(
   request: Omit<GradeRequest, 'folder'>,

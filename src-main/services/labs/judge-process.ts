@@ -1,7 +1,7 @@
 /**
  * Runs the process that judges one submission (`kernel-ladder __judge`).
  *
- * The process runs only trusted code. Tools that handle the submission's code run in separate
+ * The process runs only trusted code. Tools that process the submission's code run in separate
  * sandboxes (adapters/sandbox/confined.ts). Each submission has a separate process with time and
  * memory limits, so a crash affects at most one row.
  */
@@ -32,22 +32,25 @@ import { checkLab } from './check'
 import { requireTrust } from './trust'
 
 export const JudgeJob = z.object({
-  /** Files of the grading program, so that the judge does not unpack them again. */
+  /**
+   * Asset files that the grading process has already unpacked, so that the judge does not unpack
+   * them again.
+   */
   assets: z.custom<Assets>((value) => typeof value === 'object' && value !== null),
   /** Folder of the lab. */
   lab: z.string(),
   labHash: z.string(),
-  /** File of the submission. Its answers.yaml is in the same folder. */
+  /** Path of the submission's file. Its answers.yaml is in the same folder. */
   file: z.string(),
   out: z.string(),
   target: LabTarget,
-  /** Random seed of the inputs. */
+  /** Random seed for the inputs. */
   seed: z.number().int(),
-  /** Seconds without progress after which code counts as hung. */
+  /** Seconds without progress after which the code is considered hung. */
   idleSeconds: z.number().int(),
   confinement: Confinement,
   limits: Limits,
-  /** Descriptions from an earlier grading to repeat. If null, the host code runs. */
+  /** Descriptions to replay from an earlier grading. If null, the host code runs. */
   descriptions: z.array(Description).nullable(),
 })
 export type JudgeJob = z.infer<typeof JudgeJob>
@@ -67,8 +70,8 @@ export const readJob = async (file: string): Promise<JudgeJob> =>
   JudgeJob.parse(JSON.parse(await readFile(file, 'utf8')))
 
 /**
- * Builds the probe and the rung that replays a plan. The probe and the rung are cached after the
- * first submission.
+ * Builds the probe and the rung that replays a description. Both are cached after the first
+ * submission.
  */
 async function buildGpuTools(tools: BuildTools, root: string): Promise<GpuTools> {
   const bench = await Bench.open(tools, { root, references: new Map() })

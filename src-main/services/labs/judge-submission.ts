@@ -1,5 +1,5 @@
 /**
- * Judges one submission: runs a judge process in a sandbox and converts its output to a row and a
+ * Judges one submission. Runs a judge process in a sandbox and converts its output to a row and a
  * record.
  */
 import { randomInt } from 'node:crypto'
@@ -32,25 +32,28 @@ export interface GradeRequest {
   folder: string
   lab: LabFolder
   /**
-   * Number of parallel jobs, by default one per GPU. Jobs that share a GPU distort each other's
-   * times.
+   * Number of parallel jobs, by default one per GPU. Parallel jobs on the same GPU distort each
+   * other's times.
    */
   jobs?: number
   limits: Limits
   target: LabTarget
-  /** The part of the submissions to grade. A later grading of all submissions reuses its rows. */
+  /**
+   * The part of the submissions to grade. A later grading of all submissions reuses the rows of
+   * this part.
+   */
   part?: { number: number; of: number }
-  /** File of this program, run by Node.js. */
+  /** Path of this program's main file, which Node.js runs. */
   program: string
-  /** Folders that submissions may read, in addition to the folders of the system and the tools. */
+  /** Folders that submissions may read besides the folders of the system and the tools. */
   readable: readonly string[]
 }
 
-/** Folders and the sandbox shared by all judges. */
+/** Folders and the sandbox that all judges share. */
 export interface Staged {
   root: string
   /**
-   * Cache of the builds shared by all submissions: the lab's rungs, its reference and the probe.
+   * Cache for the builds that all submissions share: the lab's rungs, its reference and the probe.
    */
   cache: string
   sandbox: Sandbox
@@ -106,8 +109,8 @@ function jobOf(
   return {
     ...{ assets, lab: lab.folder, labHash: lab.contentHash, target, limits, seed, descriptions },
     ...{ file: join(work, submissionFile), out: join(work, 'attempt') },
-    // With a limit shorter than the judge's, the judge detects a hung kernel and still reports all
-    // other results.
+    // The idle limit is shorter than the judge's own time limit. The judge then detects a hung
+    // kernel and still reports all other results.
     idleSeconds: Math.max(2, Math.floor(limits.seconds / 4)),
     confinement: { mechanism, view, readable: [...readable], hidden: [...hidden] },
   }
@@ -122,8 +125,8 @@ function parsed(text: string): unknown {
 }
 
 /**
- * Returns a submission's row from the judge's exit and output. Only the judge can write to that
- * output.
+ * Creates a submission's row from the judge's exit code and output. Only the judge can write to
+ * that output.
  */
 export function toRow(
   { lab: { lab } }: { lab: Pick<LabFolder, 'lab'> },
@@ -168,8 +171,8 @@ export async function gradeOne(
   await writeFile(jobFile, JSON.stringify(jobOf(request, staged, work, repeats)))
   const { mechanism, makeGroup } = staged.sandbox
   const result = await runSandboxed(
-    // A judge does not run the submission's code. The judge starts a separate sandbox for each tool
-    // that does.
+    // The judge does not run the submission's code. The judge starts a separate sandbox for each
+    // tool that runs the code.
     { ...openSandbox(mechanism.tie), makeGroup },
     {
       ...place,

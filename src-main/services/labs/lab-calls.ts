@@ -33,7 +33,8 @@ import { attemptSession } from '../sessions/attempt-sessions'
 type ParsedInput<N extends CallName> = z.output<Calls[N]['input']>
 
 /**
- * A check of a lab submission as a run. The run emits events and ends with or without a session.
+ * A check of a lab submission that runs in the background. The check emits events and ends with or
+ * without a session.
  */
 type LabRun = (
   emit: (event: RunEvent) => void,
@@ -46,8 +47,8 @@ const dataUri = (path: string, bytes: Uint8Array): string =>
   `data:${pictureTypes[path.split('.').pop() ?? ''] ?? 'application/octet-stream'};base64,${Buffer.from(bytes).toString('base64')}`
 
 /**
- * Whether predictions are locked. Predictions are locked once their answer has been shown.
- * Measuring the starter reveals no answer and does not lock them.
+ * Whether predictions are locked. Predictions are locked after their answer has been shown.
+ * Measuring the starter reveals no answer and locks no predictions.
  */
 const isSealed = (attempts: readonly AttemptSummary[], { since }: LabProgress): boolean =>
   attempts.some(
@@ -159,7 +160,7 @@ function checkAnswers({ lab }: LabFolder, answers: LabAnswersChange): void {
         throw inputError(message(absent[group], { lab: lab.id, id: JSON.stringify(id) }))
 }
 
-/** Returns the handlers of labs.*. `startRun` starts a check like any run. */
+/** Returns the handlers of labs.*. `startRun` starts a check in the same way as a run. */
 export function createLabCalls(setup: Setup, startRun: (work: LabRun) => string) {
   const { machine } = setup
   const { folders } = machine

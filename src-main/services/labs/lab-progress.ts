@@ -36,7 +36,7 @@ export async function attemptsAt(
 export const hasPassed = (attempts: readonly AttemptSummary[]): boolean =>
   attempts.some(({ completes }) => completes)
 
-/** Returns a lab's progress for lists of labs. */
+/** Returns a lab's progress for display in lists of labs. */
 export async function standingIn(
   folders: Folders,
   key: string,

@@ -1,6 +1,6 @@
 /**
- * Plans a submission as a rung of a separate ladder, together with the rungs that its lab compares
- * it with.
+ * Plans a submission as a rung of a separate ladder. The ladder also contains the rungs that the
+ * lab compares the submission with.
  */
 import type { Catalog, RungSource } from '../../adapters/catalog/catalog'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
@@ -16,10 +16,10 @@ import type { RunPlan } from '../../domain/run/plan'
 import { taskOf } from '../catalog/resolve'
 import { problemAt } from '../../domain/task/problem-request'
 
-/** Returns the id of a lab's own ladder. */
+/** Returns the id of the separate ladder for a lab. */
 export const labLadderId = (lab: string): string => `lab-${lab}`.slice(0, 80)
 
-/** A lab's library including its ladder, and the plan to run. */
+/** The library of a lab including the lab's ladder, and the plan to run. */
 export interface LabPlan {
   catalog: Catalog
   plan: RunPlan
@@ -48,7 +48,7 @@ function submissionOf({ lab }: LabFolder, task: Task, text: string): RungSource 
   }
 }
 
-/** Returns the distinct problems in the correctness checks. */
+/** Returns the distinct problem sizes in the correctness checks. */
 function problemsOf(lab: Lab, task: Task): Problem[] {
   const all = lab.checks.flatMap((check) =>
     check.kind === 'correctness'
@@ -63,7 +63,7 @@ function problemsOf(lab: Lab, task: Task): Problem[] {
 /** Plans a submission. Throws an error if the lab's library lacks a rung that the lab names. */
 export function planLab(folder: LabFolder, source: string): LabPlan {
   const { lab } = folder
-  // A submission does not belong to a ladder folder, even if its lab's rungs do.
+  // A submission does not belong to a ladder folder, even if the lab's rungs do.
   const { own: _own, ...library } = folder.catalog
   const ladder = library.ladders.find(({ id }) => isLadderPath(lab.ladder) || id === lab.ladder)
   if (!ladder) throw inputError(message('labs.noLadder', { lab: lab.id, ladder: lab.ladder }))

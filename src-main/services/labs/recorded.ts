@@ -1,4 +1,4 @@
-/** Finds the shipped outcomes of a lab and the code that each outcome belongs to. */
+/** Finds the shipped outcomes of a lab and the source file behind each outcome. */
 import type { Assets } from '../../adapters/catalog/assets'
 import { sha256 } from '../../adapters/disk/build-cache'
 import type { LabFolder } from '../../adapters/labs/lab-folders'
@@ -12,11 +12,11 @@ import {
 /** Returns a hash that ignores differences between line endings. */
 export const sourceHash = (text: string): string => sha256(text.replaceAll('\r\n', '\n'))
 
-/** Returns the name of the lab's current file with this hash. */
+/** Returns which of the lab's current files has this hash. */
 export const codeOf = (lab: LabFolder, hash: string): LabCode =>
   recordable.find((which) => sourceHash(lab[which]) === hash) ?? 'own'
 
-/** Returns the shipped attempt made with one of the lab's files, or null if there is none. */
+/** Returns the shipped attempt for one of the lab's files, or null if there is none. */
 export async function recordedAttempt(
   assets: Assets,
   lab: string,
@@ -30,7 +30,8 @@ export async function recordedAttempt(
 export async function recordedOutcomes(assets: Assets, lab: LabFolder): Promise<RecordedOutcome[]> {
   const found = await Promise.all(
     recordable.map(async (which): Promise<RecordedOutcome[]> => {
-      // Damaged outcomes are not listed. Checking with them reports the damage.
+      // Omit damaged outcomes from the list. A check that uses a damaged outcome reports the
+      // damage.
       const outcome = await recordedAttempt(assets, lab.id, which)
         .then((recorded) => recorded && recordedOutcomeOf(recorded).outcome)
         .catch(() => null)

@@ -14,7 +14,7 @@ import { labLadderId } from './plan-lab'
 import type { RunSettings } from '../run/run-settings'
 
 interface SanitizeOptions {
-  /** The GPU to emulate. Absent if compute-sanitizer runs on a real GPU. */
+  /** GPU to emulate. Absent if compute-sanitizer runs on a real GPU. */
   emulated?: BuildGpu
   machine: Machine
   signal: AbortSignal
@@ -23,7 +23,7 @@ interface SanitizeOptions {
 
 type Verdict = SanitizerVerdicts[string]
 
-/** Selects a block that exists in every launch. */
+/** Condition that selects a block that exists in every launch. */
 const anyBlock =
   (seed: number): BlockChoice =>
   ({ launches }) =>
@@ -56,7 +56,7 @@ async function sanitizeOne(
       : await sanitize(environment, request)
     const checks = report.rungs[0]?.checks
     if (emulated && checks && check.tools.includes('racecheck')) {
-      // Host code knows the size and may launch a different kernel at another size.
+      // The host code knows the size and may launch a different kernel at another size.
       const whole = { ...request, tools: ['racecheck' as const], at: lab.size }
       const block = anyBlock(settings?.seed ?? 0)
       const [race] = (await sanitizeEmulated(environment, whole, emulated, block)).rungs
@@ -78,8 +78,8 @@ async function sanitizeOne(
 }
 
 /**
- * Returns each tool's result by check id, or the reason that no tool ran. `catalog` belongs to the
- * lab's plan.
+ * Returns each tool's result by check id, or the reason that no tool ran. `catalog` is the catalog
+ * of the lab's plan.
  */
 export async function sanitizeSubmission(
   lab: Lab,

@@ -1,8 +1,8 @@
 /**
- * Stores trust in a lab, because its code is built and run.
+ * Stores the user's trust in a lab, because its code is built and run.
  *
- * A third-party lab is used only after the user has seen all of its content and confirmed. The
- * decision applies to the content, so a changed lab must be confirmed again.
+ * A third-party lab is used only after the user has seen all of its content and confirmed. Trust
+ * applies to the content, so the user must confirm a changed lab again.
  */
 import { join, sep } from 'node:path'
 import { z } from 'zod'
@@ -29,7 +29,7 @@ export async function isTrusted(setup: Setup, lab: LabFolder): Promise<boolean> 
   )
 }
 
-/** Records that the user has seen the whole lab and allows its use. */
+/** Marks the lab as trusted after the user has seen its content and allowed its use. */
 export async function trustLab(folders: Folders, { id, contentHash }: LabFolder): Promise<void> {
   await trusted(folders).change((known) => [
     ...known.filter((entry) => entry.contentHash !== contentHash),

@@ -1,6 +1,6 @@
 /**
- * Gives advice for a rung of an opened session, from its source, its deep profile and its share of
- * the total time.
+ * Gives advice for a rung of an opened session. The advice is based on the source, the deep profile
+ * and the rung's share of the total time.
  */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,22 +24,21 @@ interface Places {
 }
 
 /**
- * Returns the time of a rung's kernels in its session. In a program, the time includes all their
- * launches.
+ * Returns the total time of a rung's kernels in its session. In a program, the time includes all
+ * launches of the kernels.
  */
 const weightOf = (rung: RungResult): number =>
   rung.profiledTime?.totalMs ?? timeOfRung(rung)?.ms ?? 0
 
 /**
- * Name of the file written by `npm run next`. If it is missing or damaged, suggested moves have no
- * ranges.
+ * File written by `npm run next`. If it is missing or damaged, the suggested moves have no ranges.
  */
 const pastFile = 'landed.json'
 const noPast: Past = { landed: [], offered: [] }
 
 const read = new Map<string, Promise<Past>>()
 
-/** The file is read only once, because it does not change while the program runs. */
+/** Read the file only once, because it does not change while the program runs. */
 function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
   const known = read.get(recordingsDir)
   if (known) return known
@@ -51,8 +50,8 @@ function pastOf({ assets: { recordingsDir } }: Places): Promise<Past> {
 }
 
 /**
- * Returns the advice for a rung. In a program, each step also states its saving relative to the
- * time of all kernels.
+ * Returns the advice for a rung. In a program, each step also states its saving as a share of the
+ * total kernel time.
  */
 function adviceFor(
   { session, sources }: Pick<OpenedSession, 'session' | 'sources'>,
@@ -91,8 +90,8 @@ export const adviseFirst = async (
 ): Promise<FirstStep> => firstStep(opened.session, rung, await adviseOn(places, opened, rung))
 
 /**
- * Returns advice by rung id for all rungs that have enough data. For a program or an import, only
- * the longest kernels are included.
+ * Returns advice by rung id for all rungs that have enough data. For a program or an import,
+ * includes only the longest kernels.
  */
 export async function adviseOnAll(places: Places, opened: Opened): Promise<Record<string, Next>> {
   const { session } = opened
@@ -104,15 +103,16 @@ export async function adviseOnAll(places: Places, opened: Opened): Promise<Recor
 }
 
 /**
- * Number of a program's kernels that get advice, longest first. The other kernels could save
- * little.
+ * Maximum number of a program's kernels that get advice, longest first. The other kernels could
+ * save little time.
  */
 const mostAsked = 50
 
 /**
- * Returns the rung that is worth changing first. In a ladder, this is the fastest rung. Kernels of
- * a program or an import do different work. There, the rung is the kernel whose best step saves the
- * most total time, or the longest kernel if none has a step. Returns null if no rung has a time.
+ * Returns the rung that is worth changing first, or null if no rung has a time. In a ladder, this
+ * is the fastest rung. The kernels of a program or an import do different work. For these, the
+ * function returns the kernel whose best step saves the most total time. If no kernel has a step,
+ * it returns the longest kernel.
  */
 export async function rungToChange(places: Places, opened: Opened): Promise<RungResult | null> {
   const { session } = opened

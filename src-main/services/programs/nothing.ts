@@ -1,4 +1,4 @@
-/** Explains why a preview has no launch. The cause is the program, the filters, or ncu. */
+/** Explains why a preview has no launch. The cause can be the program, the filters, or ncu. */
 import {
   asError,
   previewProgram,
@@ -14,13 +14,13 @@ import { functionOf, type PreviewLaunch } from '../../domain/programs/choose'
 import { nearest } from '../../domain/text/nearest'
 
 /**
- * Maximum number of timed launches. Each costs some milliseconds under ncu, so a million launches
- * would take hours.
+ * Maximum number of timed launches. Each launch costs some milliseconds under ncu, so a million
+ * launches would take hours.
  */
 export const mostTimed = 5000
 
 /**
- * Converts a report's launch to a preview launch. Returns an empty list for a launch without a
+ * Converts a launch in a report to a preview launch. Returns an empty list for a launch without a
  * time.
  */
 export function toPreview(launch: ReportLaunch): PreviewLaunch[] {
@@ -74,7 +74,7 @@ const nothingLaunched = (program: string): KernelLadderError =>
     message('programs.launchSomething'),
   )
 
-/** Returns up to ten names, with the name most similar to the filter first. */
+/** Returns up to ten names. The name most similar to the filter comes first. */
 function offer(names: ReadonlySet<string>, like: string): string {
   const all = [...names]
   const near = nearest(like, all)

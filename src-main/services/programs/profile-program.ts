@@ -1,9 +1,8 @@
 /**
  * Profiles a user's program.
  *
- * A preview times every launch in one pass. The launches that took most of the time are then
- * profiled, in the shortest window that contains them. The times are saved even if a later step
- * fails.
+ * A preview times every launch in one pass. Then the longest launches are profiled, in the shortest
+ * window that contains them. The times are saved even if a later step fails.
  */
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -52,23 +51,21 @@ import { importCode, type ImportedCode } from '../import/imported-code'
 
 export type ProgramEvent =
   | { type: 'preview' }
-  /** Another run is using the GPU, or this run could not reserve it. */
+  /** Another run uses the GPU, or this run could not reserve the GPU. */
   | { type: 'notice'; notice: Statement }
-  /**
-   * A kernel did not end by itself. The program runs again with its kernels running concurrently.
-   */
+  /** A kernel did not end by itself. The program runs again with concurrent kernels. */
   | { type: 'stuck'; kernel: string }
   | { type: 'previewed'; kernels: number; launches: number; totalMs: number }
   | { type: 'profile'; kernels: number; launches: number }
 
 export interface ProfileProgramOptions extends Setup, ProgramRequest {
-  /** If false, the run fails instead of waiting for another run's GPU. */
+  /** If false, fails instead of waiting while another run uses the GPU. */
   waitForGpu?: boolean
   /** Time limit of each run of the program, in seconds. */
   timeoutSeconds: number
-  /** Milliseconds that a launch may continue after ncu's warning that it does not end. */
+  /** Milliseconds that a launch may continue after ncu warns that the launch does not end. */
   stuckAfterMs?: number
-  /** Output folder instead of the store. Must not exist. */
+  /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
   /** Receives the program's output during its first run. */
   onOutput: PassOn
@@ -84,9 +81,7 @@ export interface ProfiledProgram {
   trouble: ErrorShape | null
 }
 
-/**
- * Maximum number of profiled launches. Replays are many times slower than the launches themselves.
- */
+/** Maximum number of profiled launches. A replay is many times slower than the launch itself. */
 const mostProfiled = 200
 /** Maximum number of rungs in a session, the same as for an import. */
 const mostRungs = 500
@@ -202,8 +197,8 @@ export async function profileACommand(options: ProfileProgramOptions): Promise<P
 }
 
 /**
- * Runs the work while no other run of this program uses the expected GPU, which is the first that
- * CUDA would offer. The command may choose another GPU itself.
+ * Runs the work while no other run of this program uses the expected GPU, which is CUDA's first
+ * GPU. The user's command may select another GPU.
  */
 async function inGpuTurn<T>(
   toolbox: Toolbox,
@@ -226,7 +221,7 @@ async function inGpuTurn<T>(
 
 /**
  * Checks a kernel pattern as a JavaScript regular expression. ncu's syntax differs, but most
- * mistakes are errors in both.
+ * mistakes are errors in both syntaxes.
  */
 function checkPattern(kernels: string | null): void {
   if (kernels === null) return
@@ -243,7 +238,7 @@ function checkPattern(kernels: string | null): void {
   }
 }
 
-/** Returns the hottest kernels in the order of their first launches. */
+/** Returns the hottest kernels, sorted by their first launches. */
 function keepHottest(kernels: readonly PreviewKernel[]): PreviewKernel[] {
   const kept = new Set([...kernels].sort((a, b) => b.totalMs - a.totalMs).slice(0, mostRungs))
   return kernels.filter((kernel) => kept.has(kernel))
@@ -258,7 +253,7 @@ interface ToProfile extends ProfileProgramOptions {
 }
 
 /**
- * Returns the filters of the second run. If none were requested, returns the shortest window of
+ * Returns the filters of the second run. If the user requested none, returns the shortest window of
  * launches that contains all hot kernels.
  */
 function filtersFor({
@@ -269,13 +264,13 @@ function filtersFor({
   const { filters } = call
   const chosen = hottest(kernels)
   const names = new Set(chosen.map(({ name }) => functionOf(name)))
-  // With --skip, the skipped launches are unknown. Launches can then only be counted over all
-  // kernels.
+  // With --skip, the kernels of the skipped launches are unknown. Launches can then be counted only
+  // over all kernels.
   const isCounted = filters.skip === 0
   const candidates = isCounted
     ? launches.filter(({ name }) => names.has(functionOf(name)))
     : launches
-  // If the window is too long, drop the coolest kernels first.
+  // If the window is too long, drop the least hot kernels first.
   for (let most = chosen.length; most > 0; most -= 1) {
     const window = shortestWindow(candidates, new Set(chosen.slice(0, most).map(({ key }) => key)))
     if (!window || window.count > mostProfiled) continue
@@ -314,7 +309,7 @@ async function profileHottest(request: ToProfile): Promise<Profiled> {
       filters: plan.filters,
       without,
       reportPath: draft.reportPath,
-      // The first run already showed the output.
+      // The output was already shown during the first run.
       onOutput: () => undefined,
     })
   let answer = await again()
@@ -360,7 +355,7 @@ function unprofiledWarning(kept: readonly PreviewKernel[], { launches }: Profile
   ]
 }
 
-/** Adds instructions as text printed by ncu, because a report contains only machine code. */
+/** Adds ncu's text of the instructions, because a report contains only machine code. */
 async function withText({
   toolbox,
   call,

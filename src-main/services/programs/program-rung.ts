@@ -1,4 +1,4 @@
-/** Tracks one rung of a ladder of programs during a run, and computes its result. */
+/** Tracks one rung of a ladder of programs during a run and computes its result. */
 import { createHash } from 'node:crypto'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
 import type { LadderRung } from '../../domain/ladder/ladder'
@@ -16,12 +16,12 @@ import { profiledTime } from '../../domain/programs/profiled-time'
 
 export interface ProgramState {
   rung: LadderRung
-  /** Command of the rung. All rungs of the ladder share it. */
+  /** Command of the rung. All rungs of the ladder use the same command. */
   command: readonly [string, ...string[]]
   run: ProgramRun | null
   verify: Verify | null
   trouble: { status: RungStatus; reason: Statement } | null
-  /** Wall time of each timed run in ms. */
+  /** Wall time of each timed run in milliseconds. */
   samplesMs: number[]
   /** Whether all rounds of the ladder have ended. */
   timed: boolean
@@ -41,10 +41,7 @@ export const stateOf = (rung: LadderRung): ProgramState => ({
 
 const medianOf = (samples: readonly number[]): number => quantile(ascending(samples), 0.5)
 
-/**
- * A time counts as settled if its interval extends at most this fraction on each side of the
- * median.
- */
+/** A time has settled if its interval extends at most this fraction to each side of the median. */
 const settledShare = 0.005
 
 function timingOf(samplesMs: readonly number[], reference: number | null): Timing {
@@ -52,7 +49,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   const medianMs = medianOf(samplesMs)
   const interval = medianInterval(samplesMs)
   return {
-    // When a process starts, L2 contains data of other processes.
+    // When a process starts, the L2 cache contains data of other processes.
     cacheState: 'unknown',
     medianMs,
     spread: (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / medianMs,
@@ -67,7 +64,7 @@ function timingOf(samplesMs: readonly number[], reference: number | null): Timin
   }
 }
 
-/** Maximum number of stored kernels, which keeps the file small. */
+/** Maximum number of stored kernels, which limits the size of the session file. */
 const mostKernels = 500
 
 function kernelsOf(
@@ -92,7 +89,7 @@ function kernelsOf(
   }
 }
 
-/** Returns a rung's result. Times count only after all rounds have ended or were stopped. */
+/** Returns a rung's result. Includes times only after all rounds have ended or were stopped. */
 export function programResult(
   { rung, run, verify, trouble, samplesMs, timed, launches }: ProgramState,
   reference: ProgramState | undefined,

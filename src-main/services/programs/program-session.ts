@@ -1,5 +1,5 @@
 /**
- * Builds the session of a profiled program. The session has a rung per kernel, with all launches
+ * Builds the session of a profiled program. The session has one rung per kernel, with all launches
  * and the counters of one launch.
  */
 import type { ReportFile, ReportLaunch } from '../../adapters/sessions/report-file'
@@ -43,7 +43,7 @@ export function toRungs(
   const byKey = new Map<string, ReportLaunch>()
   for (const launch of launches) {
     const key = keyOfLaunch(launch)
-    // One launch represents its kernel. Several would be summed like parts of a rung.
+    // One launch represents its kernel, because the counters of several launches would be added up.
     if (!byKey.has(key)) byKey.set(key, launch)
   }
   return kernels.map((kernel, index) => {
@@ -75,8 +75,8 @@ interface Parts {
   kept: readonly PreviewKernel[]
   identity: { id: string; createdAt: Date; version: string | null }
   /**
-   * Driver of this machine, because ncu's report does not name it, or null if nvidia-smi gave no
-   * answer.
+   * Driver of this machine, or null if nvidia-smi failed. ncu's report does not contain the driver
+   * version.
    */
   driver: Pick<NvidiaSmi, 'driver' | 'cuda'> | null
   warnings: Statement[]
@@ -151,8 +151,7 @@ export function toSession({
 }
 
 /**
- * Returns command words such as `python train.py --steps 3`. Paths are shortened to their last
- * part.
+ * Formats a command such as `python train.py --steps 3`. Paths are shortened to their last part.
  */
 export function commandWords(command: readonly string[]): string {
   const words = command

@@ -1,9 +1,9 @@
 /**
  * Runs a ladder of programs.
  *
- * Each program first runs once to verify it. The programs then run in alternating rounds for wall
- * times. Each program finally runs once under ncu for its kernel times. The exit code and output of
- * every run are checked.
+ * First, each program runs once for verification. Then the programs run in alternating rounds to
+ * measure wall times. Finally, each program runs once under ncu to measure its kernel times. The
+ * exit code and output of every run are checked.
  */
 import { join } from 'node:path'
 import type { ProgramFolder } from '../../adapters/catalog/program-folder'
@@ -39,11 +39,13 @@ export interface ProgramsJob {
 
 interface ProgramsOutcome {
   session: Session
-  /** The error if ncu or its counters were missing. */
+  /** The error if ncu or access to its counters was missing. */
   missing: ErrorShape | null
 }
 
-/** Minimum time limit under ncu. Each launch costs some milliseconds there. */
+/**
+ * Minimum time limit under ncu, in seconds. Each launch takes some milliseconds longer under ncu.
+ */
 const leastProfileSeconds = 600
 
 export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
@@ -119,7 +121,7 @@ export async function runPrograms(job: ProgramsJob): Promise<ProgramsOutcome> {
 }
 
 interface Measuring {
-  /** Every rung of the ladder. The first rung may provide the expected output. */
+  /** All rungs of the ladder. The first rung may provide the expected output. */
   all: readonly ProgramState[]
   /** Rungs to time. */
   states: readonly ProgramState[]
@@ -142,7 +144,8 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
       await runOnce(job, first, 0, null)
       if (first.trouble) unknown = together(first.trouble.reason)
       else expected = await keepExpected(join(folder.folder, output.file), scratch.path)
-      // The first program is correct by definition, and the others are compared with it.
+      // The first program is correct by definition. The other programs are compared with the first
+      // program.
       if (states.includes(first)) done += 1
     }
     for (const state of states) {
@@ -186,12 +189,12 @@ async function measure(job: ProgramsJob, { all, states, publish }: Measuring): P
   }
 }
 
-/** Maximum bytes of output that are kept to explain a failure. */
+/** Maximum bytes of output that are stored to explain a failure. */
 const keptOutput = 64 * 1024
 
 /**
- * Runs a program and returns its wall time in ms, or null if it was stopped. Stores any fault in
- * the state.
+ * Runs a program and returns its wall time in milliseconds, or null if it was stopped. Stores any
+ * fault in the state.
  */
 async function runOnce(
   { folder, toolbox, signal }: ProgramsJob,
@@ -247,7 +250,7 @@ function whyFailed(
   expected: number,
   seconds: number,
 ): Statement | null {
-  // If the system cannot execute a file, there is neither an exit code nor a signal.
+  // If the system cannot execute the file, the process has neither an exit code nor a signal.
   if (outcome === 'not-found' || (outcome === 'exited' && exitCode === null))
     return message('programs.noSuchProgram', { program })
   if (outcome === 'timeout') return message('programs.timedOut', { program, seconds })
@@ -267,8 +270,8 @@ interface GpuTimes {
 }
 
 /**
- * Runs each program once under ncu, which times every launch. A failure here does not affect the
- * wall times.
+ * Runs each program once under ncu, which times every launch. A failure of ncu does not invalidate
+ * the wall times.
  */
 async function gpuTimes(
   { folder, toolbox, emit, signal }: ProgramsJob,
@@ -320,7 +323,7 @@ async function gpuTimes(
     try {
       const preview = await previewProgram(toolbox, call, mostTimed)
       const launches = preview.launches.flatMap(toPreview)
-      // A time that covers only some of the kernels is not the program's time.
+      // If only some of the kernels have times, their sum is not the program's time.
       found = launches.length > 0 && preview.outcome === 'exited'
       if (!found) throw await whyNothing(toolbox, call, preview)
       if (!preview.whole) warn(message('programs.firstLaunches', { count: launches.length }))
@@ -328,7 +331,7 @@ async function gpuTimes(
       publish(state)
     } catch (error) {
       const shape = toErrorShape(error)
-      // If ncu lacks a requirement for one program, it lacks the requirement for all.
+      // If ncu lacks a requirement for one program, the other programs will fail in the same way.
       if (shape.kind === 'missing') return lost(shape)
       if (shape.kind !== 'cancelled')
         warn(message('programs.noGpuTime', { program: rung, why: shape.message }))

@@ -1,6 +1,6 @@
 /**
- * Times a program's launches. ncu times them one by one. If a kernel does not end by itself, CUPTI
- * times them running concurrently.
+ * Times a program's launches. By default, ncu times the launches one after another. If a kernel
+ * does not end by itself, CUPTI times concurrent kernels.
  */
 import { previewProgram, type Preview, type ProgramCall } from '../../adapters/tools/ncu-program'
 import { timeProgram } from '../../adapters/tools/program-activity'
@@ -13,7 +13,7 @@ import { mostTimed, toPreview, whyNothing } from './nothing'
 
 export interface TimedLaunches extends Pick<Preview, 'outcome' | 'exitCode' | 'whole'> {
   launches: PreviewLaunch[]
-  /** Indexes of the GPUs that ran the launches. */
+  /** Indexes of the GPUs that executed the launches. */
   gpus: ReadonlySet<number | null>
   by: 'ncu' | 'cupti'
   warnings: Statement[]
@@ -22,7 +22,7 @@ export interface TimedLaunches extends Pick<Preview, 'outcome' | 'exitCode' | 'w
 export interface LaunchTiming {
   toolbox: Toolbox
   call: ProgramCall
-  /** Builds the CUPTI library. */
+  /** Opens the bench that builds the CUPTI library. */
   bench: () => Promise<Bench>
   /** Called before the program runs again without ncu. */
   onStuck: (kernel: string) => void
@@ -41,7 +41,7 @@ export async function timeLaunches(timing: LaunchTiming): Promise<TimedLaunches>
 }
 
 /**
- * Times kernels that may wait for each other. Discards ncu's earlier times, because the program did
+ * Times kernels that may wait for each other. Discards the times from ncu, because the program did
  * not run properly under ncu.
  */
 async function timeTogether(

@@ -1,6 +1,6 @@
 /**
- * Builds what `regress` times: for each rung the current code, the old code, and a copy of the old
- * build.
+ * Builds the code that `regress` times. For each rung, this is the current code, the old code, and
+ * a copy of the old build.
  */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
@@ -20,11 +20,11 @@ import type { BuildOutcome, Compiler } from '../bench/compiler'
 import { inParallel } from '../bench/in-parallel'
 import type { Device } from '../../domain/gpu/device'
 
-/** A rung with the state of its two builds. */
+/** A rung and the state of its two builds. */
 export interface Row {
   planned: PlannedRung
   old: PlannedRung | undefined
-  /** The verdict, if it needs no timing. */
+  /** The verdict, if no timing is needed. */
   settled?: { verdict: RegressVerdict; reason: Statement | null }
   pair?: BuiltPair
   sameBuild: boolean
@@ -45,8 +45,8 @@ interface BothBuilds {
 }
 
 /**
- * Builds old and new code. Throws an error if an old rung does not compile. Such a rung cannot be
- * compared, and the user must know before the GPU is used.
+ * Builds the old and the new code. Throws an error if an old rung does not compile, because such a
+ * rung cannot be compared. The error is reported before the GPU is used.
  */
 export async function buildBoth({
   compiler,
@@ -118,7 +118,9 @@ export async function buildBoth({
 const whyNot = ({ reason }: BuildOutcome): string =>
   inEnglish(reason ?? message('checks.notCompiled'))
 
-/** Copies a build, so that the linker loads the same code as a different library. */
+/**
+ * Copies a build under another name, so that the linker loads identical code as a separate library.
+ */
 const copied = async (built: BuiltRung, id: string, scratch: string): Promise<BuiltRung> => ({
   ...built,
   id,

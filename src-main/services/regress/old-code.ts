@@ -1,6 +1,6 @@
 /**
- * Loads the old code of a ladder for a rebuild. The code comes from a session's stored sources or a
- * git revision.
+ * Loads the old code of a ladder so that it can be rebuilt. The code comes from a session's stored
+ * sources or from a git revision.
  */
 import { resolve, sep } from 'node:path'
 import {
@@ -39,7 +39,7 @@ export interface OldRungs {
   headers: ReadonlyMap<string, string>
   /** Old versions of the plan's rungs, by current id. */
   rungs: ReadonlyMap<string, PlannedRung>
-  /** Rungs that the ladder no longer has. Empty if only some rungs were requested. */
+  /** Rungs that were removed from the ladder. Empty if only some rungs were requested. */
   gone: readonly { id: string; title: string }[]
 }
 
@@ -51,7 +51,7 @@ interface OldCodeRequest {
   against: string
   /** An empty folder for the files of a git revision. */
   scratch: string
-  /** Whether the user allows building and running the code of a session from another machine. */
+  /** Whether the user allows building and running code from another machine's session. */
   trust: boolean
   signal: AbortSignal
 }
@@ -126,7 +126,7 @@ async function ofSession(
         {
           rung,
           source: sources[rung.id]!,
-          // The file that runs a script belongs to this program, like the runner.
+          // The file that runs a Python script is part of this program, like the runner.
           ...builtWithAll.get(rung.file),
         },
       ]),

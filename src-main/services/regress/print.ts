@@ -9,7 +9,8 @@ import { inEnglish } from '../../domain/text/english'
 import { html } from '../report/html-markup'
 
 /**
- * Worse rungs are first, then undecided rungs, because readers start at the top of a long table.
+ * Slower and broken rungs come first, then undecided rungs, because readers start at the top of a
+ * long table.
  */
 const order: readonly RegressVerdict[] = ['slower', 'broken', 'unresolved']
 
@@ -35,7 +36,7 @@ export const againstOf = ({ against }: RegressReport): string =>
     ? `the session ${against.name}`
     : `${against.name} (${against.commit.slice(0, 12)})`
 
-/** Returns a paragraph that explains how the verdicts were reached. */
+/** Returns a paragraph that explains the method behind the verdicts. */
 export function howDecided({
   thresholdPercent,
   askedPercent,
@@ -106,7 +107,9 @@ function testcase(report: RegressReport, rung: RegressRung): string {
   return `${open}/>`
 }
 
-/** Returns one test per rung. Slower and broken rungs fail, and undecided rungs are skipped. */
+/**
+ * Returns one test case per rung. Slower and broken rungs fail, and undecided rungs are skipped.
+ */
 export function regressJunit(report: RegressReport): string {
   const count = (...wanted: RegressVerdict[]): number =>
     report.rungs.filter(({ verdict }) => wanted.includes(verdict)).length

@@ -1,8 +1,8 @@
 /**
- * Rebuilds the old code of a ladder and measures old and new code alternately on this GPU.
+ * Rebuilds the old code of a ladder and measures the old and new code alternately on this GPU.
  *
- * The conditions of a stored time therefore do not matter. Both builds are verified first. Failing
- * results are measured twice.
+ * The verdict therefore does not depend on the conditions of an earlier measurement. Both builds
+ * are verified first. Rungs that appear slower are measured a second time.
  */
 import type { Setup } from '../../adapters/machine/machine'
 import type { BuiltRung, Expected } from '../../adapters/tools/runner'
@@ -49,13 +49,13 @@ import { median } from '../../domain/regress/statistics'
 import { keepSameCode, readSameCode } from './same-code'
 
 export interface RegressRequest extends Omit<PlanRequest, 'profile' | 'cacheState'> {
-  /** A session or a git revision. */
+  /** Session or git revision that contains the old code. */
   against: string
   thresholdPercent: number
   rounds: number
   secondsAPair: number
   cacheState: CacheState
-  /** Whether to measure the spread of identical code even if it is cached. */
+  /** Whether to measure the spread of identical code even if a cached value exists. */
   calibrate: boolean
 }
 
@@ -70,7 +70,7 @@ interface RegressOptions {
 }
 
 const seed = 1
-/** The shortest measurement. The runner always times the code that it verifies. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const verifySeconds = 0.02
 
 export async function regress(
@@ -158,7 +158,7 @@ const pairsOf = (rows: readonly Row[]): BuiltPair[] =>
   rows.flatMap(({ pair, settled }) => (pair && !settled ? [pair] : []))
 
 /**
- * Verifies both builds. Broken rungs are not timed. The old code is checked too, because the time
+ * Verifies both builds. Broken rungs are not timed. The old code is verified too, because the time
  * of a wrong result is meaningless.
  */
 async function verifyBoth(own: OnGpu): Promise<void> {
@@ -210,7 +210,7 @@ interface MeasuredBoth {
   percent: number
   first: RoundsOutcome
   again: RoundsOutcome | null
-  /** Verdicts based on the times alone. */
+  /** Verdicts that depend only on the times. */
   verdicts: Map<string, MeasuredVerdict>
 }
 
@@ -230,8 +230,8 @@ async function measureBoth(own: OnGpu): Promise<MeasuredBoth> {
 }
 
 /**
- * Returns the cached spread of identical code. If the cache has no entry, computes the spread from
- * these rounds and caches it.
+ * Returns the cached spread of identical code. If there is no cached value, computes the spread
+ * from these rounds and caches it.
  */
 async function sameCodeSpread(
   { setup, device, request }: OnGpu,

@@ -20,12 +20,12 @@ import type { Task } from '../../domain/task/task'
 import type { CacheState } from '../../domain/session/session'
 
 /**
- * Two builds of a rung, and a copy of the old build. The difference between the old build and the
- * copy is noise.
+ * Two builds of a rung, and a copy of the old build. The measured difference between the old build
+ * and its copy is noise.
  */
 export interface BuiltPair {
   now: BuiltRung
-  /** The builds have different ids. No rung id contains `@`. */
+  /** The builds have distinct ids. Rung ids never contain `@`. */
   before: BuiltRung
   copy: BuiltRung
 }
@@ -33,7 +33,10 @@ export interface BuiltPair {
 export const oldId = (id: string): string => `${id}@old`
 export const copyId = (id: string): string => `${id}@copy`
 
-/** Rotates the pairs, so that each round launches and loads different code before a given pair. */
+/**
+ * Rotates the pairs, so that different code is loaded and launched before a given pair in each
+ * round.
+ */
 function inOrder(pairs: readonly BuiltPair[], round: number): readonly BuiltPair[] {
   const at = round % Math.max(1, pairs.length)
   const turned = [...pairs.slice(at), ...pairs.slice(0, at)]
@@ -46,11 +49,11 @@ interface RoundsRequest {
   task: Task
   problem: Problem
   taskFolder: string | null
-  /** The reference that computes inputs, or null if no inputs are computed. */
+  /** The reference that computes the inputs, or null if no inputs need computing. */
   expected: Expected | null
   pairs: readonly BuiltPair[]
   rounds: number
-  /** Number of the first round. Each round places its builds at different memory addresses. */
+  /** Number of the first round. Each round places the builds at different memory addresses. */
   from: number
   /** Sampling time per pair and round in seconds. */
   secondsAPair: number
@@ -58,7 +61,7 @@ interface RoundsRequest {
   cacheState: CacheState
   idleMs: number
   signal: AbortSignal
-  /** Name that distinguishes the calls in raw output. */
+  /** Label of these calls in the raw output. */
   name: string
   onRound: (done: number) => void
 }
@@ -66,7 +69,7 @@ interface RoundsRequest {
 export interface RoundsOutcome {
   /** Rounds by rung. Empty for a pair that failed. */
   rounds: Map<string, Round[]>
-  /** Reasons that a pair could not be timed in every round. */
+  /** Reasons that a pair could not be timed in every round, by rung. */
   failures: Map<string, string>
 }
 
@@ -112,7 +115,7 @@ interface Listener {
   onFailure: (id: string, why: string) => void
 }
 
-/** Runs one process. Throws errors that another process would not fix. */
+/** Runs one runner process. Throws errors that a second attempt would not fix. */
 async function oneProcess(
   request: RoundsRequest,
   number: number,

@@ -1,8 +1,8 @@
 /**
  * Measures the spread of identical code on this machine and caches it per GPU and driver.
  *
- * A change below the spread is noise. The spread is measured like any change, with the old build
- * against a copy of the same build.
+ * Changes smaller than the spread are noise. The spread is measured by comparing the old build with
+ * a copy of itself.
  */
 import { join } from 'node:path'
 import { z } from 'zod'
@@ -25,7 +25,7 @@ export const readSameCode = async (
   device: Pick<Device, 'name' | 'driver'>,
 ): Promise<SameCode | null> => (await cacheFile(folders).read())[keyOf(device)] ?? null
 
-/** Writes the cache. Ignores failures, because they only cost time. */
+/** Writes the cache. Ignores write errors, because they only cost time later. */
 export async function keepSameCode(
   folders: Pick<Folders, 'cache'>,
   device: Pick<Device, 'name' | 'driver'>,

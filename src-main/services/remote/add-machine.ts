@@ -1,8 +1,8 @@
 /**
  * Adds a machine to machines.yaml, for the command line and the UI.
  *
- * The host's key is trusted only if the user has seen it. The login is tested, and Slurm is
- * queried.
+ * The host's key is trusted only if the user has seen it. Adding a machine also tests the login and
+ * queries Slurm.
  */
 import { readMachines, writeMachine } from '../../adapters/remote/machines-store'
 import { answer } from '../../adapters/remote/remote-host'
@@ -14,10 +14,10 @@ import { MachineEntry, nameFault, type WrittenMachine } from '../../domain/remot
 import { message } from '../../domain/messages/message'
 import { shellOf, sshOptions } from './remote-job'
 
-/** Returns the address that ssh would connect to and the host's key. */
+/** Returns the address that ssh would connect to, and the host's key. */
 export const lookAtHost = (host: string): Promise<HostKey> => askHostKey(host, sshOptions())
 
-/** Throws an error if the name is invalid for a machine or already used. */
+/** Throws an error if the name is not a valid machine name or is already used. */
 export async function refuseName(
   { config }: Pick<Folders, 'config'>,
   name: string,
@@ -30,9 +30,9 @@ export async function refuseName(
 }
 
 /**
- * Trusts the host's key if it is unknown and still the key that the user saw. Then logs in, queries
- * Slurm, and writes the entry. `seen` is that key (`ssh-ed25519 SHA256:…`), or null if the user saw
- * no key.
+ * Trusts the host's key if it is unknown and matches the key that the user saw. Then logs in,
+ * queries Slurm, and writes the entry. `seen` is the key that the user saw (`ssh-ed25519
+ * SHA256:…`), or null.
  */
 export async function addMachine(
   { config }: Pick<Folders, 'config'>,

@@ -1,6 +1,6 @@
 /**
- * Handles ncu's own report of a session. The report is fetched from its machine, opened in Nsight
- * Compute, and read in parts.
+ * Manages the ncu report of a session: downloads it from its machine, opens it in Nsight Compute,
+ * and reads it in parts.
  */
 import { open, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -18,12 +18,12 @@ import { openMachine } from './remote-job'
 
 interface FoundReport {
   state: 'here' | 'there'
-  /** Path of the report on its machine. */
+  /** Path of the report on the machine that has it. */
   path: string
   bytes: number
-  /** Number of bytes that are already on this machine. */
+  /** Number of bytes that were already downloaded to this machine. */
   done: number
-  /** Name of the machine that has the report, or null if the report is on this machine. */
+  /** Name of the machine that has the report. Null if the report is on this machine. */
   machine: string | null
 }
 
@@ -42,14 +42,14 @@ export async function findReport(folder: string): Promise<FoundReport | null> {
 }
 
 /**
- * Pauses before reconnecting. After the last pause, the download stops and keeps the bytes
- * received.
+ * Pauses before reconnecting, in milliseconds. After the last pause, the download stops and keeps
+ * the received bytes.
  */
 const retriesMs = [500, 2000, 5000, 15_000]
 
 /**
- * Copies a session's report to this machine if needed and returns its path. A partial download is
- * kept for the next call. Throws an error if there is no report or its machine is unreachable.
+ * Copies a session's report to this machine if needed and returns its path. The next call resumes a
+ * partial download. Throws an error if there is no report or its machine is unreachable.
  */
 export async function bringReport(
   { machine }: Setup,
@@ -95,7 +95,7 @@ export async function bringReport(
   }
 }
 
-/** Time to wait for Nsight Compute to report that it cannot start. */
+/** Time in milliseconds to wait for Nsight Compute to report that it cannot start. */
 const patienceMs = 1500
 
 /** Opens a report in Nsight Compute on this machine. */
@@ -114,12 +114,12 @@ export async function openInNsight({ machine }: Setup, path: string): Promise<vo
   throw missingError(message('machines.noNsight'), message('machines.openFile', { file: path }))
 }
 
-/** Number of bytes of a report per answer. */
+/** Number of bytes of the report in each response. */
 const partBytes = 2 * 2 ** 20
 
 /**
- * Implements the `ncuReport.*` calls of the contract. A session fetches its report only once at a
- * time.
+ * Implements the `ncuReport.*` calls of the contract. A session has at most one active download of
+ * its report.
  */
 export function createNcuReports(
   setup: Setup,

@@ -1,5 +1,6 @@
 /**
- * Runs a command of this program as a Slurm array. Each task does its part and reports the outcome.
+ * Runs a command of this program as a Slurm array job. Each task processes its part and reports the
+ * outcome.
  */
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -78,7 +79,7 @@ export async function runTasks(
   }
 }
 
-/** Follows the array across connection losses. */
+/** Follows the array job and reconnects after connection losses. */
 async function followed(
   array: StartedArray,
   name: string,
@@ -92,7 +93,7 @@ async function followed(
     last = text
   }
   for (let tries = 0; tries < attempts; tries += 1) {
-    // Stop requests are sent to the tasks. Running tasks save their results, and the array then
+    // Stop requests are sent to the tasks. Running tasks save their results, and then the array
     // ends by itself.
     const ended = await array.follow(onProgress, new AbortController().signal)
     if (ended) return ended
@@ -114,7 +115,7 @@ function noticeOf(
   })
 }
 
-/** Returns the reason that a task did not do its part, or null if it did. */
+/** Returns the reason that a task did not complete its part, or null if it did. */
 function fault({ last, queue, accounting }: EndedTask): Statement | null {
   const line = JobLine.safeParse(last).data
   if (line?.type === 'end') {

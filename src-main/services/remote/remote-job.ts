@@ -33,7 +33,7 @@ export interface NamedMachine {
   shell: Shell
 }
 
-/** Returns ssh options in addition to the user's configuration. Only tests set such options. */
+/** Returns additional ssh options besides the user's configuration. Only tests set such options. */
 export const sshOptions = (): string[] =>
   (process.env.KERNEL_LADDER_SSH_OPTIONS ?? '').split('\n').filter(Boolean)
 
@@ -55,7 +55,10 @@ export async function openMachine(
   return { name, entry, shell: shellOf(name, entry) }
 }
 
-/** Returns the shell of a machine. If the entry has no host, this machine is a Slurm login node. */
+/**
+ * Returns the shell of a machine. If the entry has no host, the shell is local, because this
+ * machine is a Slurm login node.
+ */
 export const shellOf = (name: string, { ssh }: Pick<MachineEntry, 'ssh'>): Shell =>
   ssh === undefined ? localShell(name) : sshShell(name, ssh, sshOptions())
 
@@ -75,13 +78,13 @@ export interface EndedJob {
   host: SessionHost | null
 }
 
-/** Pauses before reconnecting. The last pause repeats. */
+/** Pauses before reconnecting, in milliseconds. The last pause repeats. */
 const retriesMs = [500, 1000, 2000, 5000, 10_000, 30_000]
-/** Time that a stopped job has to save its results before it is killed. */
+/** Time in milliseconds that a stopped job has to save its results before it is killed. */
 const graceMs = 60_000
 const clockTolerance = 120
 
-/** Probes the machine. Sends the program and Node.js if they are missing there. */
+/** Probes the machine. Copies the program and Node.js to the machine if they are missing there. */
 export async function prepare(
   { shell, entry }: NamedMachine,
   { signal, onNotice }: Pick<RemoteOptions, 'signal' | 'onNotice'>,
@@ -137,7 +140,7 @@ export async function runJob(
 }
 
 /**
- * Returns the machine's runs whose results were not copied back, for example because a laptop was
+ * Returns the machine's runs whose results were not copied back, for example because the laptop was
  * switched off.
  */
 export async function findRuns(
@@ -148,7 +151,7 @@ export async function findRuns(
   return { facts, jobs: await findJobs(shell, facts, signal) }
 }
 
-/** Follows a job that an earlier call started, beginning with the job's first line. */
+/** Follows a job that an earlier call started. Reads the job's output from the first line. */
 export function resumeJob(
   machine: NamedMachine,
   { root }: Pick<RemoteFacts, 'root'>,
@@ -183,7 +186,7 @@ async function followJob(
     const line = JobLine.safeParse(value).data
     if (line?.type === 'end') end = line
     else if (line) options.onLine(line)
-    // A restarted job has no result yet, even if it saved some when it was stopped.
+    // A restarted job has no result yet, even if it saved results when it was stopped.
     if (line?.type === 'begun') {
       end = null
       host = { name: line.host, job: number }
@@ -231,8 +234,7 @@ async function followJob(
 }
 
 /**
- * Returns the reason that a job has no result. A Slurm job may end for other reasons, or for an
- * unknown reason.
+ * Returns the reason that a job has no result. For a Slurm job, the scheduler may know the reason.
  */
 function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Statement {
   const why = job.ending()?.statement ?? null
@@ -246,8 +248,8 @@ function whyEnded(name: string, job: StartedJob, lines: readonly string[]): Stat
 }
 
 /**
- * On abort, asks the job to save and end. Kills the job if it does not end. Gives up if the machine
- * is unreachable.
+ * On abort, requests the job to save its results and end. Kills the job if it does not end in time.
+ * Gives up if the machine is unreachable.
  */
 function stopOnAbort(job: StartedJob, signal: AbortSignal, over: AbortController) {
   let timers: NodeJS.Timeout[] = []
@@ -282,10 +284,13 @@ export interface CommandThere {
    */
   send: ((shell: Shell, facts: RemoteFacts, signal: AbortSignal) => Promise<string>) | null
   /**
-   * Returns the words of the command, given its job folder and the remote path of the sent folder.
+   * Returns the arguments of the command, given its job folder and the remote path of the sent
+   * folder.
    */
   words: (job: string, folder: string | null) => readonly string[]
-  /** File that the command writes in its job folder. The file is read back afterwards. */
+  /**
+   * Name of the file that the command writes in its job folder. The file is copied back afterwards.
+   */
   file?: string
 }
 

@@ -1,11 +1,11 @@
 /**
  * Draws a bar chart over all rungs for print and Markdown. The chart is a self-contained SVG, black
- * on white, readable without color. Charts on screen use a chart library.
+ * on white, readable without color. Charts in the UI use a chart library instead.
  */
 import { formatCount } from '../../domain/metrics/units'
 import { html } from './html-markup'
 
-/** Returns the size stated in the drawing, in CSS pixels. */
+/** Returns the width and height that the SVG declares, in CSS pixels. */
 export function sizeOfSvg(svg: string): { width: number; height: number } {
   const of = (name: string): number =>
     Number(new RegExp(`^<svg[^>]* ${name}="(\\d+)`).exec(svg)?.[1])
@@ -15,34 +15,33 @@ export function sizeOfSvg(svg: string): { width: number; height: number } {
 }
 
 export interface Bar {
-  /** Label of the bar: a rung's number, or its number and title. */
+  /** Label of the bar, which is a rung's number, or its number and title. */
   label: string
-  /**
-   * Value of the bar. Null if there is no figure: the space stays empty, and `text` gives the
-   * reason.
-   */
+  /** Value of the bar. If null, the bar is empty, and `text` gives the reason. */
   value: number | null
-  /** Text of the figure with its unit. */
+  /** The value as text, with its unit. */
   text: string
   /**
-   * Whether this is the reference. The reference is drawn lighter, with a line at its value across
-   * all rows.
+   * Whether this bar is the reference. The reference is drawn lighter, and a line marks its value
+   * across all rows.
    */
   isReference: boolean
 }
 
 export interface BarChart {
-  /** Part of the name of a file. */
+  /** Part of the chart's file name. */
   id: string
   title: string
-  /** Alternative text: a sentence that describes the picture. */
+  /** Alternative text: a sentence that describes the chart. */
   description: string
   bars: readonly Bar[]
-  /** Formats axis values if plain counts do not suit the unit. */
+  /** Formats axis values. Needed only if plain counts do not suit the unit. */
   axisText?: (value: number) => string
-  /** Upper end of the axis, if the unit has one. */
+  /** Upper end of the axis, for units with a fixed maximum. */
   max?: number
-  /** Position of the line across all rows, or null for no line (default: the reference's value). */
+  /**
+   * Value at which a line crosses all rows, or null for no line (default: the reference's value).
+   */
   reference?: number | null
   /** Number of consecutive bars that form a group (default: 1). */
   together?: number
@@ -68,8 +67,8 @@ const colours = {
 }
 
 /**
- * Returns an axis step of 1, 2 or 5 times a power of ten. A few steps reach the top, and the labels
- * fit.
+ * Returns an axis step of 1, 2 or 5 times a power of ten. With this step, a few ticks reach the top
+ * and the labels fit.
  */
 function stepOf(top: number, plot: number): number {
   const most = Math.min(6, Math.max(2, Math.floor(plot / 48)))
@@ -77,7 +76,7 @@ function stepOf(top: number, plot: number): number {
   return [1, 2, 5, 10].map((factor) => factor * power).find((step) => top / step <= most) ?? top
 }
 
-/** Formats round counts without decimals: `20 M` instead of `20.0 M`. */
+/** Formats round counts without decimals, such as `20 M` instead of `20.0 M`. */
 const plainCount = (value: number): string => formatCount(value).replace(/\.0+(?=\D|$)/, '')
 
 const at = (value: number): string => String(+value.toFixed(2))

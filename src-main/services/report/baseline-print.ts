@@ -44,7 +44,8 @@ const row = ({ id, verdict, reasons, status, medianMs, change }: RungCheck): str
 ]
 
 /**
- * Worse rungs are first, then undecided rungs, because readers start at the top of a long table.
+ * Slower and broken rungs come first, then undecided rungs, because readers start at the top of a
+ * long table.
  */
 const order: RungCheck['verdict'][] = ['slower', 'broken', 'unresolved']
 const rank = ({ verdict }: RungCheck): number =>

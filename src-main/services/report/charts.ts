@@ -1,6 +1,6 @@
 /**
- * Creates the charts of printed and Markdown reports: bars of the throughput and counters, and
- * charts drawn by the screen.
+ * Creates the charts of printed and Markdown reports. Bar charts show the throughput and counters.
+ * The Charts screen draws the other charts.
  */
 import { cardMetricIds, metricDefinition } from '../../domain/metrics/metrics'
 import { areTimesRanked } from '../../domain/analysis/comparability'
@@ -38,7 +38,7 @@ import type { Drawing } from '../../domain/report/chart-drawings'
 const numbered = ({ id, title }: RungResult): string =>
   `${numberOfId(id) ?? ''} ${title}`.trimStart()
 
-/** Returns the axis unit, one prefix above the unit of the figures. */
+/** Returns the axis unit, one prefix larger than the unit of the values. */
 const rateUnit = ({ of }: Lead): string => (of === 'bytes' ? 'TB/s' : 'TFLOP/s')
 
 const rateBar = (figure: LeadFigure | null, status: string): Pick<Bar, 'value' | 'text'> => ({
@@ -64,9 +64,9 @@ function throughputChart({ rows, session }: ReportModel): BarChart | null {
 }
 
 /**
- * Returns a chart of two sessions, with each rung's bar of the first session above the bar of the
- * second. Returns null without a time, or if L2 held different data, because adjacent bars imply a
- * ranking.
+ * Returns a chart of two sessions. Each rung has a bar for the first session above a bar for the
+ * second. Returns null if there is no time, or if L2 held different data, because adjacent bars
+ * imply a ranking.
  */
 export function pairChart({ rungs, a: first, b: second }: ComparisonModel): BarChart | null {
   const lead = leadOf(first)
@@ -110,25 +110,26 @@ function metricChart({ rows, metrics }: ReportModel, id: string): BarChart | nul
   }
 }
 
-/** A chart of a report. Bars are drawn here, and other charts are drawn by the screen. */
+/**
+ * A chart in a report. This module draws bar charts, and the Charts screen draws the other charts.
+ */
 export type ReportChart = {
-  /** The word used to request the chart. */
+  /** Name that the user types to request the chart. */
   word: string
   caption: string | null
 } & ({ bars: BarChart } | { drawing: Drawing })
 
-/** Screen charts that a printed report includes by default. */
+/** Charts of the Charts screen that a printed report includes by default. */
 export const usualDrawings = ['roofline', 'stalls', 'traffic', 'occupancy'] as const
 
 /**
- * Returns the leading counter and the counters of the card level. The tables have the other
- * counters.
+ * Returns the leading counter and the counters of the card level. Tables show the other counters.
  */
 export const usualBars = (session: Session): string[] => [
   ...new Set([leadMetric(session), ...cardMetricIds]),
 ]
 
-/** Metrics that the occupancy chart already shows per rung. */
+/** Metrics per rung that the occupancy chart already shows. */
 const inOccupancy = ['wavesPerSm', 'theoreticalOccupancy', 'achievedOccupancy']
 
 function usualWords({ session, metrics, drawn, captions }: ReportModel): string[] {
@@ -153,7 +154,7 @@ export function chartsOf(model: ReportModel): ReportChart[] {
   })
 }
 
-/** Maximum number of bars on a page below a heading. */
+/** Maximum number of bars below a heading on one page. */
 const mostBars = 44
 
 /** Splits a chart with too many bars for a page into several charts with the same scale. */
@@ -174,7 +175,7 @@ function piecesOf(chart: BarChart): BarChart[] {
   }))
 }
 
-/** Returns the figures for print. Splits a chart so that no page break cuts it. */
+/** Returns the charts as figures for print. Splits a chart that would not fit on a page. */
 export const chartFigures = (chart: BarChart, layout: Layout): string[] =>
   piecesOf(chart).map((piece) => `<figure>${barsSvg(piece, layout)}</figure>`)
 
@@ -188,10 +189,10 @@ const asPicture = (chart: BarChart): Picture => ({
   height: barsHeight(chart),
 })
 
-/** Returns the file name of a chart, made from its word. */
+/** Returns the file name of a chart, derived from the chart's name. */
 const fileOf = (word: string): string => `${word.replaceAll(/[^A-Za-z0-9_.-]+/g, '-')}.svg`
 
-/** Returns each chart as a file, named by its word or metric id. */
+/** Returns each chart as a file, named after the chart or the metric id. */
 export const pictures = (model: ReportModel): Picture[] =>
   chartsOf(model).map((chart) =>
     'bars' in chart
@@ -202,7 +203,7 @@ export const pictures = (model: ReportModel): Picture[] =>
 export const comparisonPictures = (model: ComparisonModel): Picture[] =>
   [pairChart(model)].filter((chart) => chart !== null).map(asPicture)
 
-/** Returns a Markdown image with a file in the folder next to the document. */
+/** Returns a Markdown image that links to a file in the folder next to the document. */
 const mdImage = (alternative: string, folder: string, file: string): string =>
   `![${alternative}](${encodeURIComponent(folder)}/${encodeURIComponent(file)})`
 
@@ -216,7 +217,10 @@ export const mdChart = (chart: ReportChart, folder: string): string[] => [
   ...(chart.caption === null ? [] : [`_${md(chart.caption)}_`]),
 ]
 
-/** Returns a chart for print. A chart from the screen already has its description and sources. */
+/**
+ * Returns a chart for print. A chart from the Charts screen already contains its description and
+ * sources.
+ */
 export function printChart(chart: ReportChart, layout: Layout): string[] {
   const caption = chart.caption === null ? '' : `<figcaption>${html(chart.caption)}</figcaption>`
   if ('bars' in chart) {

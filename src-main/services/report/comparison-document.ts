@@ -41,7 +41,7 @@ function timePart(model: ComparisonModel): PrintPart {
   return { id: 'times', title: 'Times', body: body.join('\n') }
 }
 
-/** Returns the rungs with changed counters, together with the counters. */
+/** Returns the rungs that have changed counters, with these counters. */
 const counterParts = ({ rungs }: ComparisonModel): PrintPart[] =>
   rungs.flatMap((rung, index) => {
     const moved = movedCounters(rung)

@@ -15,13 +15,13 @@ export const comparisonJsonVersion = 4
 
 export const ComparisonJson = z.object({
   schema: z.literal(comparisonJsonVersion),
-  /** Date of the report, if one was given. */
+  /** Date of the report, if the user gave one. */
   reportDate: z.string().optional(),
-  /**
-   * Warnings for the reader in addition to the figures, including the warnings of both sessions.
-   */
+  /** Warnings about the figures, including the warnings of both sessions. */
   warnings: z.array(Statement),
-  /** Difference between the sessions, in the same words as in the other formats. */
+  /**
+   * Summary of the difference between the sessions, with the same wording as in the other formats.
+   */
   answer: z.string(),
   a: Session,
   b: Session,
@@ -30,7 +30,8 @@ export const ComparisonJson = z.object({
     RungComparison.extend({
       id: z.string(),
       /**
-       * Reasons that the rung is faster or slower in b. Empty if its time is the same or unknown.
+       * Reasons that the rung is faster or slower in session `b`. Empty if its time is the same or
+       * unknown.
        */
       causes: z.array(Cause),
       /** Source change, or null if the source is the same or missing. */

@@ -1,6 +1,7 @@
 /**
- * Compares two sessions of one ladder and problem: before and after, or two GPUs. Rejects
- * incomparable sessions. Reports other differences in addition to the code.
+ * Compares two sessions of one ladder and problem, such as before and after a change, or on two
+ * GPUs. Rejects sessions that cannot be compared. Also reports differences that are not in the
+ * code.
  */
 import { inEnglish, paragraph, pieces } from '../../domain/text/english'
 import { message, together, Statement } from '../../domain/messages/message'
@@ -25,21 +26,23 @@ export interface ComparedRung {
   b: RungResult
   comparison: RungComparison
   why: Why
-  /** Throughput in each session. Empty without a time. */
+  /** Throughput in each session. Empty if there is no time. */
   rates: readonly [string, string]
   /** Source change, or null if the source is the same or missing. */
   hunks: Hunk[] | null
 }
 
 export interface ComparisonModel {
-  /** Difference between the sessions, in the same words as in the other formats. */
+  /**
+   * Summary of the difference between the sessions, with the same wording as in the other formats.
+   */
   answer: Sentence
-  /** Sections in addition to the summary and the provenance. */
+  /** Sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   a: Session
   b: Session
   /**
-   * The author's title and paragraphs. If there is no title, the default title names the compared
+   * Title and paragraphs by the author. If there is no title, the default title names the compared
    * sessions.
    */
   title: string | null
@@ -52,7 +55,7 @@ export interface ComparisonModel {
   facts: ComparedFact[]
 }
 
-/** A fact of the provenance, with the values of both sessions. */
+/** One fact of the provenance, with its value in both sessions. */
 export interface ComparedFact {
   id: string
   label: string
@@ -81,7 +84,7 @@ export const parameterChanges = (a: Session, b: Session): Sentence[] =>
   })
 
 function changesOf(a: Session, b: Session): Sentence[] {
-  // A program's ids only number its kernels, so kernels cannot be matched by id.
+  // In a program's session, ids only number the kernels, so kernels cannot be matched by id.
   if (!can(a.target).knowsRun || !can(b.target).knowsRun) return []
   const only = (one: Session, other: Session, which: string): Sentence[] =>
     one.rungs
@@ -146,7 +149,7 @@ export function buildComparison(before: ReportInput, after: ReportInput): Compar
   }
 }
 
-/** Returns the first cause of each rung that got faster or slower. */
+/** Returns the main cause for each rung that became faster or slower. */
 export const firstCauses = ({ rungs }: ComparisonModel): Sentence[] =>
   rungs.flatMap(({ a, why }): Sentence[] => {
     const [cause] = why.causes

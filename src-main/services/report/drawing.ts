@@ -1,6 +1,6 @@
 /**
- * Draws charts of the Charts screen as pictures. A browser on this machine opens an HTML report and
- * runs the screen's own code. The pictures therefore match the pictures that the screen saves.
+ * Draws charts of the Charts screen as images. A browser on this machine opens an HTML report and
+ * runs the screen's own code. The result therefore matches the images that the screen saves.
  */
 import type { PageDrawer } from '../../adapters/print/chromium'
 import { inputError } from '../../domain/errors'
@@ -29,8 +29,7 @@ import type { SessionPlaces } from '../sessions/session-places'
 import { listAll } from '../sessions/list-sessions'
 
 /**
- * Returns the possible settings of a chart's controls for a session, or null if the chart has no
- * controls.
+ * Returns the options of a chart's controls for a session, or null if the chart has no controls.
  */
 function choicesOf(chart: ChartId, session: Session): readonly string[] | null {
   switch (chart) {
@@ -64,12 +63,15 @@ function checkChoice(chart: ChartId, choice: string, session: Session): void {
     )
 }
 
-/** Whether a word names a chart of the Charts screen. Other words name bar charts of counters. */
+/**
+ * Whether a name refers to a chart of the Charts screen. Other names refer to bar charts of
+ * counters.
+ */
 export const isDrawnWord = (word: string): boolean => isChartId(chartWord(word).chart)
 
 /**
- * Throws an error for a chart that the session cannot have. Bars show the throughput or a counter
- * that at least one rung has.
+ * Throws an error for a chart that the session cannot have. A bar chart needs the throughput or a
+ * counter that at least one rung has.
  */
 export function checkCharts(words: readonly string[], session: Session): void {
   const counters = [...new Set(session.rungs.flatMap(({ metrics }) => Object.keys(metrics)))]
@@ -87,7 +89,7 @@ export function checkCharts(words: readonly string[], session: Session): void {
   }
 }
 
-/** Returns the session, and the newest session for each other size of its ladder on this GPU. */
+/** Returns the session and, for each other size of its ladder on this GPU, the newest session. */
 async function sweepSessions(
   places: SessionPlaces,
   opened: OpenedSession,
@@ -113,7 +115,7 @@ interface DrawTools {
 }
 
 /**
- * Draws the charts by word. A chart is null if the session has no data for it. `said` is the page's
+ * Draws the charts by name. A chart is null if the session has no data for it. `said` is the page's
  * explanation for missing charts.
  */
 export async function drawCharts(
@@ -132,7 +134,10 @@ export async function drawCharts(
   }
 }
 
-/** Draws a chart and returns its SVG text. Throws an input error if the session has no data for it. */
+/**
+ * Draws a chart and returns its SVG text. Throws an input error if the session has no data for the
+ * chart.
+ */
 export async function drawChart(
   tools: DrawTools,
   opened: OpenedSession,

@@ -1,4 +1,4 @@
-/** Converts arbitrary text to HTML. Session content can only become text. */
+/** Converts arbitrary text to HTML. Session content is always escaped and cannot become markup. */
 import type { Cell, Table } from './tables'
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, visible } from '../../domain/text/hidden-characters'
@@ -17,7 +17,7 @@ const escaped = (text: string): string =>
 /** Returns escaped text on one line, for an element or a quoted attribute. */
 export const html = (text: string): string => escaped(oneLine(text))
 
-/** Returns escaped text for `pre`, with line breaks preserved. */
+/** Returns escaped text for a `pre` element, with line breaks preserved. */
 export const htmlLines = (text: string): string => escaped(visible(text))
 
 export const htmlCode = (text: string): string => `<code>${html(text)}</code>`
@@ -26,7 +26,7 @@ export const htmlSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return htmlCode(piece.code)
-      // Keep spaces between pieces.
+      // Keep spaces at the ends, because they separate the pieces.
       return escaped(visible(piece).replace(/\s+/g, ' '))
     })
     .join('')
@@ -39,7 +39,9 @@ interface HtmlColumn {
   align?: 'left'
 }
 
-/** Returns a table whose cells are already HTML. The first cell of a row is the row's header. */
+/**
+ * Returns a table from cells that are already HTML. The first cell of each row is the row header.
+ */
 export function htmlTable(
   columns: readonly HtmlColumn[],
   rows: readonly (readonly string[])[],

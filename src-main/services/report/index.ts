@@ -1,6 +1,6 @@
 /**
- * Converts opened sessions to the text of a report. The functions are pure, except that they scrub
- * this machine's names.
+ * Converts opened sessions to the text of a report. The functions are pure, except that scrubbing
+ * depends on this machine's names.
  */
 import { checkAgainst, type CheckVerdict } from '../../domain/analysis/baseline-check'
 import { ciDocument } from '../../domain/analysis/baseline-document'
@@ -60,18 +60,18 @@ export interface Choice {
 
 interface ReportOptions extends Choice, Authored, PrintOptions {
   format: TextFormat
-  /** Date to print. There is no default, so that the same session yields the same bytes. */
+  /** Date to print. There is no default date, so that the same session yields the same bytes. */
   date?: string
 }
 
 interface Opened extends Pick<OpenedSession, 'session' | 'sources'> {
-  /** Advice by rung id. Some formats print or include it. */
+  /** Advice by rung id. Some formats print the advice. */
   next?: Readonly<Record<string, Next>>
 }
 
 /**
- * Returns the session with the chosen rungs only. Throws an error for a rung that the session
- * lacks.
+ * Returns the session with only the chosen rungs. Throws an error if the session lacks a chosen
+ * rung.
  */
 function chosen({ session, ...rest }: Opened, rungs?: readonly string[]): Opened {
   if (rungs === undefined) return { session, ...rest }
@@ -162,8 +162,8 @@ export function reportCi(
 }
 
 /**
- * Returns a session as stored in an HTML report. The stored session is scrubbed and in schema
- * order, so that printing an imported session gives the same text.
+ * Returns a session in the form that an HTML report stores. The stored session is scrubbed and in
+ * schema order. Printing the session after an import therefore gives the same text.
  */
 function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel): FrozenSession {
   const texts = session.rungs.flatMap(({ id }) => {
@@ -177,7 +177,7 @@ function freeze({ sources, scrub }: ReportInput, { session, next }: ReportModel)
   }
 }
 
-/** Returns the deep profiles of the included rungs. */
+/** Returns the deep profiles of the rungs in the report. */
 const freezeDeep = (
   profiles: readonly DeepProfile[],
   { session, scrub }: ReportInput,
@@ -188,7 +188,7 @@ const freezeDeep = (
       .map((profile) => [profile.rung, DeepProfile.parse(scrubDeep(profile, scrub))]),
   )
 
-/** Input of an HTML report. */
+/** Data for an HTML report of one session. */
 export interface HtmlSource extends Opened {
   profiles?: readonly DeepProfile[]
 }
@@ -202,7 +202,7 @@ export function reportHtml(
 ): string {
   const inputs = opened.map((one) => input(one, options, privates))
   const [before, after] = inputs
-  // This call rejects incomparable sessions.
+  // Throw an error if the sessions cannot be compared.
   if (before && after) buildComparison(before, after)
   const models = inputs.map(buildReport)
   const frozen: FrozenReport = {
@@ -216,8 +216,9 @@ export function reportHtml(
 }
 
 /**
- * Returns a page that can draw the first session's charts. Other sessions, for a sweep, are reduced
- * to the same rungs. The page is temporary and for a browser on this machine.
+ * Returns a page that can draw the charts of the first session. The other sessions are for charts
+ * over several sizes and are reduced to the same rungs. The page is temporary, for a browser on
+ * this machine.
  */
 export function drawingPage(
   opened: readonly Opened[],
@@ -239,7 +240,7 @@ export function drawingPage(
   return printHtml(template, frozen, [], models)
 }
 
-/** Returns a PDF of one session, or of two compared sessions. */
+/** Returns a PDF of one session or of a comparison of two sessions. */
 export function reportPdf(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Omit<ReportOptions, 'format' | 'wide'>,
@@ -255,7 +256,7 @@ export function reportPdf(
   return printPdfReport(sessionDocument(model), model.date ?? model.session.createdAt, tools)
 }
 
-/** Returns the pictures of a Markdown report. */
+/** Returns the images of a Markdown report. */
 export function reportPictures(
   opened: readonly [Opened] | readonly [Opened, Opened],
   options: Choice & Authored,

@@ -1,4 +1,4 @@
-/** Converts arbitrary text to LaTeX that compiles with no package other than booktabs. */
+/** Converts arbitrary text to LaTeX that needs no package other than booktabs. */
 import type { Sentence } from '../../domain/messages/sentence'
 import { oneLine, codePoint } from '../../domain/text/hidden-characters'
 
@@ -35,7 +35,7 @@ const replacements: Record<string, string> = {
 }
 
 /**
- * Whether LaTeX supports a character in any encoding without a package. Other characters are
+ * Whether LaTeX can typeset a character in any encoding without a package. Other characters are
  * replaced by their code points.
  */
 const isSet = (character: string): boolean =>
@@ -52,7 +52,10 @@ export const tex = (text: string): string =>
     })
     .join('')
 
-/** Returns code that LaTeX may break after a comma, because a list of rungs is one long word. */
+/**
+ * Returns code that LaTeX may break after a comma. Without breaks, a list of rungs would be one
+ * long word.
+ */
 export const texCode = (text: string): string =>
   `\\texttt{${tex(text).replaceAll(',', ',\\allowbreak{}')}}`
 
@@ -60,11 +63,11 @@ export const texSentence = (sentence: Sentence): string =>
   sentence
     .map((piece) => {
       if (typeof piece !== 'string') return texCode(piece.code)
-      // Keep spaces between pieces.
+      // Keep spaces at the ends, because they separate the pieces.
       const [before, after] = [/^\s/, /\s$/].map((edge) => (edge.test(piece) ? ' ' : ''))
       return `${before}${tex(piece)}${after}`
     })
     .join('')
 
-/** Returns a LaTeX comment. Joins the text into one line, so that no part of it is typeset. */
+/** Returns a LaTeX comment. Joins the text into one line, so that LaTeX typesets no part of it. */
 export const texComment = (text: string): string => `% ${oneLine(text)}`

@@ -1,6 +1,6 @@
 /**
  * Makes the content of a report in any format from a request. Collects the data that the format
- * needs in addition to the session.
+ * needs besides the session.
  */
 import type { Assets } from '../../adapters/catalog/assets'
 import type { PageDrawer } from '../../adapters/print/chromium'
@@ -39,15 +39,15 @@ interface MakeOptions extends Choice, Omit<Authored, 'drawn'> {
   format: ReportFormat
   wide?: boolean
   date?: string
-  /** Folder of a Markdown report's pictures, next to the file. */
+  /** Folder next to the file for the images of a Markdown report. */
   pictures?: string
   /**
-   * Whether only the text is previewed. A preview draws no charts, because drawing takes seconds.
+   * Whether the text is only a preview. A preview draws no charts, because drawing takes seconds.
    */
   isPreview?: boolean
 }
 
-/** Functions of the program and this machine that a report needs. */
+/** Functions of this program and this machine that making a report needs. */
 interface MakeTools extends PdfTools {
   assets: Assets
   places: SessionPlaces
@@ -56,17 +56,17 @@ interface MakeTools extends PdfTools {
 
 interface MadeReport {
   content: string | Uint8Array
-  /** Pictures of a Markdown report with a picture folder. */
+  /** Images of a Markdown report. Empty without an image folder. */
   pictures: Picture[]
 }
 
 type Advised = OpenedSession & { next?: Record<string, Next> }
 type Sessions = readonly [Advised] | readonly [Advised, Advised]
 
-/** Formats that print each rung's first suggested step or include all advice. */
+/** Formats that print the first suggested step per rung or include all advice. */
 const advisedFormats: readonly ReportFormat[] = ['md', 'pdf', 'html']
 
-/** Makes a report of one session, or of two compared sessions. */
+/** Makes a report of one session or of a comparison of two sessions. */
 export async function makeReport(
   tools: MakeTools,
   [first, second]: readonly [OpenedSession] | readonly [OpenedSession, OpenedSession],
@@ -92,7 +92,7 @@ export async function makeReport(
   }
 }
 
-/** Throws an error if the session lacks a part that the author chose. */
+/** Throws an error if the user chose a part that the session lacks. */
 function checkAuthored(
   [{ session }]: Sessions,
   { charts, captions = {}, format }: MakeOptions,
@@ -110,7 +110,7 @@ function checkAuthored(
 }
 
 /**
- * Returns the charts drawn by the screen's own code. By default, draws the usual charts for print
+ * Draws the charts with the code of the Charts screen. By default, draws the usual charts for print
  * if the session has times and a browser is installed.
  */
 async function drawingsFor(
@@ -127,7 +127,8 @@ async function drawingsFor(
   const choice = rungs === undefined ? {} : { rungs }
   const found = await drawCharts({ places, drawInPage }, opened, words, choice).catch(
     (error: unknown) => {
-      // The desktop app can print without an installed browser. These charts are then omitted.
+      // The desktop app can print without an installed browser, but the report then has no drawn
+      // charts.
       if (!charts && error instanceof KernelLadderError && error.kind === 'missing') return null
       throw error
     },
@@ -157,13 +158,13 @@ async function contentOf(
     : report(before, { ...options, format })
 }
 
-/** Adds the session's deep profiles in rung order. */
+/** Adds the session's deep profiles, in rung order. */
 async function withProfiles({ deep, ...rest }: Advised): Promise<HtmlSource> {
   const profiles = await Promise.all(rest.session.rungs.map(({ id }) => deep(id)))
   return { ...rest, profiles: profiles.filter((profile) => profile !== null) }
 }
 
-/** Returns a report as the answer to a UI, which saves the report as a file. */
+/** Returns a report for the UI, which saves it as a file. */
 export async function answerReport(
   tools: MakeTools,
   opened: Sessions,
@@ -189,7 +190,7 @@ export async function answerReport(
     : bytesAnswer(`${name}.${format}`, mediaType, content)
 }
 
-/** Removes undefined options, so that they do not override defaults. */
+/** Removes undefined options, because they would override defaults. */
 const given = <T extends object>(value: T) =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
@@ -202,7 +203,7 @@ const bytesAnswer = (name: string, mediaType: string, bytes: Uint8Array): Report
   content: Buffer.from(bytes).toString('base64'),
 })
 
-/** Returns a file name without extension. The id in another user's session is arbitrary text. */
+/** Returns a file name without extension. The id of another user's session can be any text. */
 function fileName(opened: readonly OpenedSession[]): string {
   const ids = opened.map(({ session }) =>
     session.id.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60),

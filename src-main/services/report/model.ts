@@ -1,7 +1,7 @@
 /**
  * A report before formatting. Every text is scrubbed, and every figure has its unit and evidence.
- * The model does not depend on the time or place of its creation: the same session yields the same
- * model.
+ * The model does not depend on when or where it was created, so the same session always yields the
+ * same model.
  */
 import { metricDefinitions, cardMetricIds, type MetricValue } from '../../domain/metrics/metrics'
 import { rungOf, type Session, type RungResult } from '../../domain/session/session'
@@ -61,30 +61,32 @@ export interface LadderRow {
   time: Figure
   spread: Figure
   throughput: Figure
-  /** Time of the reference, measured alternately with the rung's. */
+  /** Time of the reference, measured alternately with the rung. */
   beside: Figure
   /** Time of the reference divided by the time of the rung. */
   ratio: Figure
   /**
-   * Speedup over the rung that this rung builds on. The text names that rung if it is not the row
-   * above.
+   * Speedup over the rung that this rung builds on. The text names that rung unless it is in the
+   * row above.
    */
   step: Figure
   /**
-   * Time per launch in a burst, and its ratio to the reference's time. Absent unless the run timed
+   * Time per launch in a burst, and its ratio to the reference's time. Absent if the run timed no
    * bursts.
    */
   burst?: { time: Figure; ratio: Figure }
   /**
-   * Figures of launching the rung alone for seconds. Absent unless the run timed sustained
+   * Figures for several seconds of back-to-back launches. Absent if the run timed no sustained
    * launches.
    */
   sustained?: { time: Figure; ratio: Figure; clock: Figure; power: Figure }
-  /** Times of a kernel under ncu. Absent in sessions of rungs. */
+  /** Times of a kernel under ncu. Absent unless the session contains kernels instead of rungs. */
   kernel?: { time: Figure; share: Figure; launches: Figure; median: Figure }
-  /** Figures in the order of the model's metrics. */
+  /** Metric values in the order of the model's metrics. */
   metrics: Figure[]
-  /** Counted metrics without times, in the order of the model's counted metrics. */
+  /**
+   * Values of counted metrics, shown instead of times, in the order of the model's counted metrics.
+   */
   counted: Figure[]
   /** NVTX ranges that contain the kernel's launches. */
   range?: string
@@ -92,58 +94,58 @@ export interface LadderRow {
 
 export interface ReportStep extends Step {
   /**
-   * Returns the source change below the headers, which the report lists separately. Returns null if
-   * a source is missing.
+   * Returns the source change below the headers. The report lists header changes separately.
+   * Returns null if a source is missing.
    */
   hunks(context?: number): Hunk[] | null
 }
 
 export interface ReportModel {
-  /** The scrubbed session in the form that the JSON printer writes. */
+  /** The scrubbed session, as the JSON printer writes it. */
   session: Session
-  /** Sections in addition to the summary and the provenance. */
+  /** Sections besides the summary and the provenance. */
   sections: readonly ReportSection[]
   title: string
-  /** Description of the measured subject, if the author chose the title. */
+  /** Description of what was measured, if the author chose the title. */
   subject: string | null
   /** Paragraphs written by the author. */
   authorNotes: readonly string[]
-  /** Words of the chosen charts, or null for the defaults. */
+  /** Names of the chosen charts, or null for the defaults. */
   charts: readonly string[] | null
-  /** Captions by chart word. */
+  /** Captions by chart name. */
   captions: Readonly<Record<string, string>>
   drawn: ReadonlyMap<string, Drawing>
-  /** Date of the report, only if the user gives one. */
+  /** Date of the report, or null if the user gave none. */
   date: string | null
   summary: PrintedSummary
   metrics: { id: string; label: string; isAbsent: boolean }[]
-  /** Metrics shown instead of times if nothing was timed. */
+  /** Metrics that replace times if nothing was timed. */
   counted: { id: string; label: string }[]
   rows: LadderRow[]
   notes: string[]
-  /** Notes that qualify the time of a rung: `02_tile: did not settle, at the power cap`. */
+  /** Notes about the time of a rung, such as `02_tile: did not settle, at the power cap`. */
   timeNotes: { rung: string; text: string }[]
-  /** Metrics without a value for any rung, each with the first recorded reason. */
+  /** Metrics that have no value for any rung, each with the first recorded reason. */
   absent: { label: string; reason: string }[]
   /** Published figures, or null if the ladder's author published none. */
   published: PublishedFigures | null
   steps: ReportStep[]
   troubles: RungResult[]
-  /** Scrubbed advice in rung order. */
+  /** Scrubbed advice, in rung order. */
   next: Next[]
   facts: PrintedFact[]
 }
 
-/** The author's additions to a report, and the drawings of its charts. */
+/** The author's additions to a report, and the drawn charts. */
 export interface Authored {
   title?: string
-  /** Paragraphs of text by the author. */
+  /** Paragraphs by the author. */
   notes?: readonly string[]
-  /** Words of the charts (default: a few usual charts). */
+  /** Names of the charts (default: a few usual charts). */
   charts?: readonly string[]
-  /** Captions by chart word. */
+  /** Captions by chart name. */
   captions?: Readonly<Record<string, string>>
-  /** Drawings of charts that the screen draws. */
+  /** Charts drawn by the Charts screen, by name. */
   drawn?: ReadonlyMap<string, Drawing>
 }
 
@@ -181,7 +183,7 @@ function kernelFigures(rung: RungResult, total: number): NonNullable<LadderRow['
   }
 }
 
-/** Returns the meaning of the marks in a table. Every format prints it below the table. */
+/** Returns the legend for the marks in a table. Every format prints the legend below the table. */
 export const legendOf = (session: Session): string =>
   isPredicted(session.target)
     ? 'Times and figures marked ◇ are predicted by a model, with the range of its error; nothing was measured. Figures without a mark are counted by an emulator that executes the machine code. ○ is derived. – is not available.'
@@ -194,7 +196,7 @@ export const legendOf = (session: Session): string =>
 const cacheWords = ({ settings: { cacheState } }: Session): string =>
   cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
 
-/** Returns the word before the report date that says how the figures were obtained. */
+/** Returns the word before the report date, which depends on how the figures were obtained. */
 export const madeWord = (session: Session): string =>
   isBuiltOnly(session.target)
     ? 'built'
@@ -213,15 +215,17 @@ export function placeWords({ device, target }: Session): string {
   return `${isBuiltOnly(target) ? 'built for' : 'on'} ${gpu}`
 }
 
-/** Adds the unit to a label. A count gets no unit if its label names the counted objects. */
+/**
+ * Adds the unit to a label. A count gets no unit if its label already names the counted objects.
+ */
 export const withUnit = (label: string, unit: Unit): string =>
   ['inst', 'wavefronts', 'conflicts'].includes(unit) && !label.toLowerCase().includes(unit)
     ? `${label} (${unit})`
     : label
 
 /**
- * Returns the metrics that at least one rung has. The leading metric and the card's metrics are
- * first, then other metrics in registry order, then unknown metrics.
+ * Returns the metrics that at least one rung has. The leading metric and the card's metrics come
+ * first, followed by other metrics in registry order and then unknown metrics.
  */
 function metricsOf(session: Session): { id: string; label: string }[] {
   const { rungs } = session
@@ -312,7 +316,7 @@ export function buildReport(input: ReportInput): ReportModel {
             },
           }
         : {}),
-      // Metrics that no rung has are listed once instead of in each cell.
+      // List metrics that no rung has once, instead of repeating the reason in each cell.
       metrics: metrics.map(({ id, isAbsent }) =>
         isAbsent ? absent() : metricFigure(rung.metrics[id]),
       ),

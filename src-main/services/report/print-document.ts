@@ -1,7 +1,8 @@
 /**
- * Formats a report for print: one HTML document without scripts, which Chromium converts to pages.
+ * Formats a report for print as one HTML document without scripts. Chromium converts the document
+ * to pages.
  *
- * The table of contents gets its page numbers from a draft print.
+ * A draft print provides the page numbers for the table of contents.
  */
 import { html, htmlLines } from './html-markup'
 import type { PrintPart } from './print-parts'
@@ -12,9 +13,9 @@ type PageNumbers = ReadonlyMap<string, number>
 
 export interface PrintDocument {
   title: string
-  /** Small text below the title, as HTML. */
+  /** Text in small type below the title, as HTML. */
   sub: string
-  /** Paragraphs written by the author. */
+  /** Paragraphs by the author. */
   notes: readonly string[]
   warnings: readonly string[]
   parts: readonly PrintPart[]
@@ -34,8 +35,8 @@ const part = ({ id, title, body, inner = [] }: PrintPart, level: 2 | 3 = 2): str
   `<section><h${level} id="${id}">${title}</h${level}>\n${body}\n${inner.map((one) => part(one, 3)).join('\n')}</section>`
 
 /**
- * Returns the document. Without page numbers, it is a draft with the same layout, but with most
- * content not drawn.
+ * Returns the document. Without page numbers, the document is a draft with the same layout, in
+ * which most content is invisible.
  */
 export function printPage(document: PrintDocument, pages?: PageNumbers): string {
   const { title, sub, notes, warnings, parts } = document

@@ -33,9 +33,9 @@ import {
 import type { Hunk } from '../compare/source-diff'
 import { printedCauses } from './printed-causes'
 
-/** A heading with the content below it. */
+/** A heading and the content below it. */
 export interface PrintPart {
-  /** Id of the heading, for links from the table of contents. */
+  /** Id of the heading, which the table of contents links to. */
   id: string
   /** Title as HTML. */
   title: string
@@ -59,7 +59,7 @@ export const ladderPart = (model: ReportModel): PrintPart => ({
   ].join('\n'),
 })
 
-/** Returns the first step of each rung's advice. */
+/** Returns the first suggested step for each rung. */
 export function nextPart(model: ReportModel): PrintPart[] {
   const lines = firstStepLines(model)
   if (lines.length === 0) return []
@@ -67,7 +67,7 @@ export function nextPart(model: ReportModel): PrintPart[] {
   return [{ id: 'next', title: 'What to change next', body }]
 }
 
-/** Returns the author's published figures compared with ours. */
+/** Returns the author's published figures next to the figures of this session. */
 export function publishedPart({ published }: ReportModel): PrintPart[] {
   if (!published) return []
   const { title, origin, conclusion, rows } = published
@@ -103,20 +103,20 @@ export function counterPart(model: ReportModel): PrintPart {
 const kinds: Record<string, string> = { '+': 'added', '-': 'removed' }
 
 /**
- * Number of characters that always fit on a diff line of a column. Longer lines wrap with an
+ * Number of characters that always fit on one line of a diff column. Longer lines wrap with an
  * indent.
  */
 const lineHolds = 60
 
 /**
- * Number of context lines around a change. Print has fewer than the screen, because pages cannot
- * fold.
+ * Number of context lines around a change. Print shows fewer lines than the screen, because paper
+ * cannot fold sections.
  */
 const printedContext = 1
 
 /**
- * Returns a diff as HTML. Consecutive lines of one kind share an element. One tag per line would
- * dominate a long report.
+ * Returns a diff as HTML. Consecutive lines of the same kind share an element, because one tag per
+ * line would make up most of a long report.
  */
 export function htmlDiff(hunks: readonly Hunk[]): string {
   const runs: { look: string; lines: string[] }[] = []
@@ -158,7 +158,7 @@ function causeBlock({ why }: Pick<ReportStep, 'why'>): string[] {
 }
 
 /**
- * Returns the counters named in the causes, and the counters that changed without affecting the
+ * Returns the counters that the causes name, and the counters that changed without affecting the
  * time.
  */
 const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =>
@@ -168,9 +168,9 @@ const citedMetrics = ({ causes, unimportant }: ReportStep['why']): Set<string> =
   ])
 
 /**
- * Returns the body of a step. If `hasCounters` is set, the report has tables of all counters. A
- * step with causes then lists only the counters that support the causes or that the author
- * announced.
+ * Returns the body of a step. If `hasCounters` is set, other tables of the report already list all
+ * counters. A step with causes then lists only the counters that support the causes or that the
+ * author predicted.
  */
 function stepBody(step: ReportStep, hasCounters: boolean): string {
   const { from, to, comparison, why } = step
@@ -240,7 +240,7 @@ export function provenancePart({ facts, session }: ReportModel): PrintPart {
     Object.entries(value)
       .map(([name, number]) => `${name}=${number}`)
       .join(' ')
-  // Kernels of a program or an import have no source.
+  // Kernels of a program or an import have no source file.
   const rungs = session.rungs.filter(({ file }) => file !== '')
   const reproduce = facts.find(({ id }) => id === 'reproduce')?.value ?? ''
   const body = [

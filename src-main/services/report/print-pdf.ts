@@ -1,8 +1,8 @@
 /**
  * Prints a report as PDF in two passes.
  *
- * A draft print finds the page of each heading. The second print adds these page numbers to the
- * table of contents. The creation date is the session's date, so the same session, browser and
+ * The draft print determines the page of each heading. The second print adds these page numbers to
+ * the table of contents. The creation date is the session's date, so the same session, browser and
  * fonts yield the same bytes.
  */
 import { placesInPdf, stablePdf, type PdfPrinter } from '../../adapters/print/chromium'

@@ -1,8 +1,8 @@
 /** The style sheet of printed reports. */
 
 /**
- * Style of a printed report: black on white, one type scale, aligned figures, and no content cut at
- * page breaks.
+ * Style of a printed report: black on white, one type scale, aligned figures, and no content split
+ * by page breaks.
  */
 export const printStyle = `
 @page {
@@ -65,8 +65,8 @@ pre.lines { padding: 1.5mm 2mm; background: #f6f7f9; font-size: 7.5pt; white-spa
 `
 
 /**
- * Style of the draft. Headings keep their positions. Content takes up its space without being
- * drawn.
+ * Style of the draft. Headings keep their positions. Other content occupies its space but is
+ * invisible.
  */
 export const draftStyle = `
 section > * { visibility: hidden }

@@ -11,7 +11,7 @@ import {
 } from '../../domain/why/contributions'
 
 export interface PrintedCause {
-  /** The cause, or null for the unexplained part. */
+  /** The cause, or null for the unexplained part of the change. */
   cause: Cause | null
   factor: string
   sentence: Sentence
@@ -19,13 +19,16 @@ export interface PrintedCause {
 
 export interface PrintedCauses {
   /**
-   * Changed nvcc flags, then the factors of the step, each under a heading. Empty if the step has
-   * neither.
+   * Changed nvcc flags, followed by the factors of the step, each below a heading. Empty if the
+   * step has neither.
    */
   groups: { heading: string; causes: PrintedCause[] }[]
-  /** Changes that did not affect the time, under a heading, or null if there are none. */
+  /** Changes that did not affect the time, below a heading. Null if there are no such changes. */
   unimportant: { heading: string; sentences: Sentence[] } | null
-  /** Further notes: the reason that there are no causes, and the level that would show more. */
+  /**
+   * Further notes, such as the reason that there are no causes, or the profile level that would
+   * show more.
+   */
   notes: string[]
 }
 

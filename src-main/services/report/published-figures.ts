@@ -1,4 +1,4 @@
-/** Compares the figures published by a ladder's author with the measured figures. */
+/** Compares the measured figures with the figures that the ladder's author published. */
 import { threadsPerBlock } from '../../domain/analysis/derived-metrics'
 import { isPublishedSize } from '../../domain/analysis/table-columns'
 import { metricDefinitions } from '../../domain/metrics/metrics'
@@ -9,17 +9,17 @@ import { formatGflops, formatValue } from '../../domain/metrics/units'
 export interface PublishedFigures {
   /** Heading of the table. */
   title: string
-  /** Author of the figures, the GPU, and the source. */
+  /** Author of the published figures, the GPU, and the source. */
   origin: string
   conclusion: string
   /**
-   * Column headings: throughput, threads per block if the author varied them, then all published
+   * Column headings: throughput, threads per block if the author varied them, and all published
    * metrics.
    */
   columns: string[]
-  /** Whether our values are for the same problem, so that one table can show both. */
+  /** Whether the session has the same problem, so that one table can show both sets of figures. */
   hasOurs: boolean
-  /** Rungs with published figures and our figures. A dash marks a missing figure. */
+  /** Rungs with the published figures and the session's figures. A dash marks a missing figure. */
   rows: { id: string; theirs: string[]; ours: string[] }[]
 }
 

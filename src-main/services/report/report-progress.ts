@@ -1,4 +1,4 @@
-/** Tracks the progress of reports for a UI that polls it. */
+/** Tracks the progress of reports for the UI, which polls it. */
 import type { ReportStage } from '../../contract/reports'
 
 interface ReportProgress {

@@ -1,13 +1,13 @@
-/** Saves a report atomically and overwrites no files. */
+/** Saves a report atomically and never overwrites a file. */
 import { randomBytes } from 'node:crypto'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, dirname, extname, join, resolve } from 'node:path'
 import { diskError, pathExists } from '../../adapters/disk/disk'
 import { inputError } from '../../domain/errors'
 
-/** A picture that is saved next to a report. */
+/** An image that is saved next to a report. */
 export interface Picture {
-  /** Name of the file. */
+  /** File name. */
   name: string
   text: string
   /** Width in CSS pixels. */
@@ -15,12 +15,12 @@ export interface Picture {
   height: number
 }
 
-/** Returns the folder of a report's pictures: `report.md` has `report.assets`. */
+/** Returns the folder of a report's images, such as `report.assets` for `report.md`. */
 export const picturesFolder = (file: string): string =>
   join(dirname(file), `${basename(file, extname(file))}.assets`)
 
 /**
- * Whether a path is taken. A dangling link counts as taken, because writing to it would create its
+ * Whether a path exists. A dangling link also exists, because writing to it would create its
  * target.
  */
 const isTaken = (path: string): Promise<boolean> =>
@@ -37,7 +37,7 @@ async function refuseTaken(path: string): Promise<void> {
     )
 }
 
-/** Throws an error if the report and its pictures cannot be saved. */
+/** Throws an error if the report and its images cannot be saved. */
 export async function checkPlace(file: string, withPictures = false): Promise<void> {
   const path = resolve(file)
   await refuseTaken(path)
@@ -60,7 +60,8 @@ async function write(path: string, content: string | Uint8Array): Promise<void> 
 }
 
 /**
- * Saves a report. All files are first written under temporary names. The report is renamed last.
+ * Saves a report. All files are first written under temporary names. The report itself is renamed
+ * last.
  */
 export async function saveReport(
   file: string,
@@ -89,7 +90,7 @@ export async function saveReport(
   } catch (error) {
     throw diskError(error, path, 'write')
   } finally {
-    // Cleanup may fail for the same reason, so report the original error.
+    // Cleanup may fail for the same reason as the save, so report only the original error.
     for (const rest of left) await rm(rest, { recursive: true, force: true }).catch(() => undefined)
   }
 }

@@ -1,11 +1,11 @@
 /**
- * Scrubs the sources, names and advice in a deep profile. Counters and machine code are unchanged.
+ * Scrubs the sources, names and advice in a deep profile. Counters and machine code stay unchanged.
  */
 import type { DeepProfile } from '../../domain/session/deep'
 import { scrubStatement, type Scrubber } from './scrub'
 
 export function scrubDeep(profile: DeepProfile, { sentence, source }: Scrubber): DeepProfile {
-  // Cache results, because the same few texts repeat for thousands of instructions.
+  // Cache the results, because thousands of instructions repeat the same few texts.
   const known = new Map<string, string>()
   const word = <T extends string | null>(text: T): T => {
     if (text === null) return text

@@ -1,5 +1,6 @@
 /**
- * Scrubs advice: its statements, which may quote names, and the source lines that the advice cites.
+ * Scrubs the statements in advice, which may quote names, and the source lines that the advice
+ * cites.
  */
 import type { Next } from '../../domain/next/next'
 import { scrubStatement, type Scrubber } from './scrub'

@@ -1,7 +1,7 @@
 /**
  * Removes all data that identifies a machine or a person from reports. Sessions store no serial
  * numbers. This module removes paths, hosts, users and identifiers that tools wrote into their
- * messages. In doubt, too much is removed.
+ * messages. In case of doubt, text is removed.
  */
 import { isMessageKey, type Statement } from '../../domain/messages/message'
 import { can } from '../../domain/targets/targets'
@@ -9,7 +9,7 @@ import type { Session } from '../../domain/session/session'
 import { units } from '../../domain/metrics/units'
 import type { Privates } from '../../adapters/machine/machine-identity'
 
-/** Names that are not removed because they are common words. */
+/** Names that are never removed, because they are common words. */
 const commonNames = new Set(
   'root user users admin node runner ubuntu debian nvidia cuda test home host localhost local'.split(
     ' ',
@@ -19,7 +19,8 @@ const commonNames = new Set(
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /**
- * Folders with personal or machine-specific files. Below them, even a single name counts as a path.
+ * Folders with personal or machine-specific files. After such a folder, even a single name is
+ * treated as a path.
  */
 const privateRoots =
   'home|Users|root|tmp|var|private|mnt|media|scratch|data|gpfs|lustre|nfs|work|workspace|srv|opt|run|proc'
@@ -29,8 +30,8 @@ const topDomains =
 type Pattern = readonly [RegExp, string]
 
 /**
- * Patterns in order of application. Each matches one kind of identifier. Repetition is bounded, so
- * that hostile text takes only linear time.
+ * Patterns in the order in which they are applied. Each matches one kind of identifier. Repetition
+ * is bounded, so that even malicious text takes only linear time.
  */
 const patterns: readonly Pattern[] = [
   [/\bfile:\/\/[^\s"'<>)]*/gi, '<path>'],
@@ -52,8 +53,8 @@ const patterns: readonly Pattern[] = [
 ]
 
 /**
- * Patterns for identifiers that are recognized only by a preceding word or a suffix. In sources,
- * these patterns would match code.
+ * Patterns for identifiers that only a preceding word or a suffix identifies. Sources are not
+ * scrubbed with these patterns, because the patterns would match code.
  */
 const inSentences: readonly Pattern[] = [
   [/\bserial\s*[:=#]?\s*(?=[\w-]*\d)[\w-]{4,}/gi, 'serial <serial>'],
@@ -62,8 +63,8 @@ const inSentences: readonly Pattern[] = [
 ]
 
 /**
- * Texts to keep. Web addresses are citations. System and CUDA folders are the same on every
- * machine.
+ * Texts that are never removed. Web addresses are citations. System and CUDA folders are the same
+ * on every machine.
  */
 const kept =
   /\bhttps?:\/\/[^\s"'<>)\]]+|(?<![\w.~-])\/usr\/(?:lib|lib64|bin|include|local\/cuda[\w.-]*)(?:\/(?!\.\.)[\w.+-]+)*\/?/gi
@@ -72,9 +73,9 @@ const replace = (text: string, all: readonly Pattern[]): string =>
   all.reduce((rest, [pattern, instead]) => rest.replace(pattern, instead), text)
 
 export interface Scrubber {
-  /** Scrubs text from a tool or a person. */
+  /** Scrubs text written by a tool or a person. */
   sentence: (text: string) => string
-  /** Scrubs the source of a rung, where `host = x` is code. */
+  /** Scrubs a rung's source, where text such as `host = x` is code. */
   source: (text: string) => string
 }
 
@@ -93,7 +94,7 @@ export function scrubber({ folders, words }: Privates): Scrubber {
       const whole = `(?<![\\w-])${escaped(word)}(?![\\w-])`
       return [new RegExp(whole, 'gi'), '<private>']
     })
-  // Scrub words last, because a path without its user's name would no longer be recognized.
+  // Scrub words last. A path would no longer be recognized if its user name had been removed first.
   const scrub = (text: string, all: readonly Pattern[]): string => {
     let result = ''
     let at = 0
@@ -110,11 +111,11 @@ export function scrubber({ folders, words }: Privates): Scrubber {
   }
 }
 
-/** Fields with a fixed format. Scrubbing could only break references to them. */
+/** Fields with a fixed format. Scrubbing them could only break references. */
 const identifierKeys = new Set(['after', 'reference', 'createdAt', 'evidence', 'status'])
 
 /**
- * Prose fields of a task. Other strings of a task are names and expressions that refer to each
+ * Prose fields of a task. The task's other strings are names and expressions that refer to each
  * other.
  */
 const taskProse = new Set(['title', 'summary', 'formula', 'result', 'name'])
@@ -137,14 +138,14 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
   if (Array.isArray(value)) return value.map((item) => scrubValue(item, key, scrub))
   if (value === null || typeof value !== 'object') return value
   if (key === 'task') return scrubTask(value, key, scrub)
-  // Message keys and metric ids belong to this program.
+  // Don't scrub message keys and metric ids: they contain no user data.
   if ('metric' in value && Object.keys(value).length === 1) return value
   if ('values' in value && 'key' in value && isMessageKey(value.key))
     return { key: value.key, values: scrubValue(value.values, '', scrub) }
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => [
       scrub(name),
-      // Ids of ladders, rungs and headers are public names. The session's own id is arbitrary text.
+      // Ids of ladders, rungs and headers are public names. The session's own id can be any text.
       name === 'id' && typeof item === 'string' ? item : scrubValue(item, name, scrub),
     ]),
   )
@@ -153,24 +154,24 @@ function scrubValue(value: unknown, key: string, scrub: (text: string) => string
 export const scrubStatement = (statement: Statement, scrub: (text: string) => string): Statement =>
   scrubValue(statement, '', scrub) as Statement
 
-/** Returns only the folder's name, because the command is run from the folder's parent. */
+/** Returns only the folder's name, because readers run the command from the folder's parent. */
 const scrubFolder = (folder: string, scrub: (text: string) => string): string =>
   `./${scrub(folder.split(/[\\/]/).findLast((name) => name !== '') ?? '')}`
 
-/** Scrubs a session. The result is still valid by the schema. */
+/** Scrubs a session. The result still matches the schema. */
 export function scrubSession(session: Session, scrub: (text: string) => string): Session {
   const scrubbed = scrubValue(session, '', scrub) as Session
   const { published, folder } = session.ladder
   const { host: _ofItsNetwork, ...rest } = scrubbed
   return {
     ...rest,
-    // The user's name for a machine is private.
+    // The name that the user gave to a machine is private.
     ...(can(session.target).elsewhere ? { target: { ...session.target, name: 'MACHINE' } } : {}),
     id: scrub(session.id),
     ladder: {
       ...scrubbed.ladder,
       ...(folder === undefined ? {} : { folder: scrubFolder(folder, scrub) }),
-      // The keys are rung ids.
+      // The keys are rung ids, which are public.
       ...(published && scrubbed.ladder.published
         ? {
             published: {

@@ -32,7 +32,10 @@ function summaryBody({ summary }: ReportModel): string {
 const wide = { width: 672, labelWidth: 220 }
 const half = { width: 324, labelWidth: 110 }
 
-/** Whether a chart has half the page width. Two counter charts share a row, and the order stays. */
+/**
+ * Whether a chart takes up half the page width. Two counter charts share a row, in the original
+ * order.
+ */
 const isHalf = (chart: ReportChart): boolean => 'bars' in chart && chart.word !== 'throughput'
 
 function chartBody(model: ReportModel): string {

@@ -1,4 +1,4 @@
-/** Builds the tables of a report: columns, rows and order. Each format formats the cells. */
+/** Builds the tables of a report: columns, rows and order. Each output format renders the cells. */
 import type { MetricDelta, Verdict } from '../../domain/analysis/compare'
 import type { MetricValue } from '../../domain/metrics/metrics'
 import { message } from '../../domain/messages/message'
@@ -19,7 +19,7 @@ import {
 
 export interface Cell {
   text: string
-  /** Whether the text is formatted as code. */
+  /** Whether the text is displayed as code. */
   code?: true
   /** Mark appended to the text without escaping. */
   mark?: string
@@ -66,8 +66,8 @@ const predictedCells = ({ predicted }: LadderRow['rung']): Cell[] => [
 ]
 
 /**
- * Returns the ladder's table. Without times, as in an emulated run, the table shows counted
- * metrics.
+ * Returns the ladder's table. Without times, as in an emulated run, the table shows counted metrics
+ * instead.
  */
 export function ladderTable({ rows, counted }: ReportModel): Table {
   const hasTimes = rows.some(({ rung }) => rung.timing !== null)
@@ -134,7 +134,10 @@ export function waysTable({ rows }: ReportModel): Table | null {
   }
 }
 
-/** Returns the counter tables. Their widths are balanced so that no table has only one column. */
+/**
+ * Returns the counter tables. The columns are distributed evenly, so that no table has only one
+ * column.
+ */
 export function counterTables({ metrics, rows }: ReportModel, mostAcross: number): Table[] {
   const shown = metrics.flatMap(({ label, isAbsent }, index) =>
     isAbsent ? [] : [{ label, index }],
@@ -154,7 +157,7 @@ export function counterTables({ metrics, rows }: ReportModel, mostAcross: number
 }
 
 /**
- * Returns the author's published figures. If both are for the same problem, our figure is below
+ * Returns the author's published figures. If the session has the same problem, its figure is below
  * each published figure.
  */
 export const publishedTable = ({
@@ -209,7 +212,7 @@ export const factTable = (facts: readonly PrintedFact[]): Table => ({
 
 const msWords = (ms: number | null): string => (ms === null ? dash : formatMs(ms))
 
-/** Returns the cells with a rung's time in two sessions, without the id. */
+/** Returns the cells that compare a rung's time in two sessions, without the id. */
 export const timeTexts = ({ a, b, rates, comparison: { time } }: ComparedRung): string[] => [
   msWords(time.aMs),
   msWords(time.bMs),
@@ -230,7 +233,7 @@ export const timeTable = (rungs: readonly ComparedRung[]): Table => ({
   rows: rungs.map((rung) => [code(rung.a.id), ...timeTexts(rung).map(plain)]),
 })
 
-/** Returns the counters that changed. The CSV also has the other counters. */
+/** Returns only the counters that changed. The CSV also contains the other counters. */
 export const movedCounters = ({ comparison }: ComparedRung): MetricDelta[] =>
   comparison.metrics.filter(({ verdict }) => !['same', 'unknown'].includes(verdict))
 

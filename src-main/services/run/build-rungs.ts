@@ -1,6 +1,4 @@
-/**
- * Compiles the rungs of a plan. Each rung is available to the next stage as soon as it is built.
- */
+/** Compiles the rungs of a plan. Each rung goes to the next stage as soon as it is built. */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { message } from '../../domain/messages/message'
 import type { PlannedRung, RunPlan } from '../../domain/run/plan'
@@ -13,24 +11,24 @@ import type { RungBuild } from './finding'
 import type { Progress } from './progress'
 import type { Device } from '../../domain/gpu/device'
 
-/** The rungs that a kind of run builds, and the GPU that they are built for. */
+/** The rungs to build, and the GPU to build them for. Depends on the kind of run. */
 export interface BuildWay {
   /** GPU that rungs are built for. */
   readonly gpu: Pick<Device, 'name' | 'computeCapability'>
   /** GPU that the rungs run on, or null if nothing runs on a GPU. */
   readonly device: Device | null
-  /** Returns nvcc's flags for an architecture: `sm_90a` without the prefix `sm_`. */
+  /** Returns nvcc's flags for an architecture such as `90a`, written without the prefix `sm_`. */
   readonly flags: (sm: string) => readonly string[]
-  /** The plan's rungs, and other rungs built together with them. */
+  /** The plan's rungs, and additional rungs that are built with them. */
   readonly rungs: readonly PlannedRung[]
 }
 
 export interface Builds {
-  /** Builds by rung id, in compile order. */
+  /** Build results by rung id, in compile order. */
   readonly each: ReadonlyMap<string, Promise<RungBuild>>
   /**
-   * Returns all builds in the order of the way's rungs. Throws an input error if the requested
-   * parameters are impossible for every rung.
+   * Returns all build results in the order of `BuildWay.rungs`. Throws an input error if the
+   * requested parameters are impossible for every rung.
    */
   all(): Promise<ReadonlyMap<string, RungBuild>>
 }
@@ -42,7 +40,7 @@ export function buildRungs(
   progress: Progress,
 ): Builds {
   const step = progress.stage('build', way.rungs.length)
-  // Compile long sources first. Long sources usually take longest and would otherwise delay the
+  // Compile long sources first, because they usually take longest and would otherwise delay the
   // end.
   const longestFirst = [...way.rungs].sort((one, other) => other.source.length - one.source.length)
   const builds = startInParallel(longestFirst, async (planned) => {
@@ -55,7 +53,8 @@ export function buildRungs(
     return build
   })
   const each = new Map(longestFirst.map(({ rung }, index) => [rung.id, builds[index]!]))
-  // Callers that await a build get its failure. If no caller does, prevent an unhandled rejection.
+  // Callers that await a build receive its failure. If no caller awaits the build, this handler
+  // prevents an unhandled rejection.
   for (const one of builds) one.catch(() => undefined)
   return {
     each,

@@ -1,5 +1,5 @@
 /**
- * Collects an emulated rung's deep profile, its launches, and the metrics that do not depend on
+ * Collects the deep profile and launches of an emulated rung, and the metrics that do not depend on
  * time.
  */
 import { message } from '../../domain/messages/message'
@@ -25,7 +25,10 @@ export interface CountedRung {
 
 export const notEmulated = message('emulation.notEmulated')
 
-/** Returns the counted rung. `counts` are per launch. `launched` may be from another problem. */
+/**
+ * Returns the rung's profile, launches and metrics. `counts` are per launch. `launched` may come
+ * from another problem.
+ */
 export function countedRung(
   { id, places, job, launched: own }: ReadyRung,
   { kernels }: BuildOutcome,

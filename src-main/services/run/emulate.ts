@@ -1,6 +1,6 @@
 /**
  * Runs rungs on the emulated GPU. The probe reports each rung's launches. The rung's buffers are
- * filled as by the runner, and a thread of the pool executes its machine code.
+ * filled in the same way as in the runner, and a thread of the pool executes its machine code.
  */
 import { basename } from 'node:path/posix'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -33,7 +33,7 @@ import { probeLaunches, type Launched, type NotLaunched } from '../../adapters/t
 export interface EmulationSettings {
   toolbox: Toolbox
   pool: EmulatorPool
-  /** Path of the probe, built from cuda-kernels/probe. */
+  /** Path of the probe, which is built from cuda-kernels/probe. */
   probe: string
   task: Task
   taskFolder: string | null
@@ -42,15 +42,18 @@ export interface EmulationSettings {
   signal: AbortSignal
 }
 
-/** Memory of the emulated GPU in bytes, limited by 32-bit addresses. */
+/** Memory of the emulated GPU in bytes. 32-bit addresses limit the size. */
 const memoryBytes = 2 ** 32 - 2 ** 16
 
-/** Instruction limit of one block. Code that exceeds it counts as endless. */
+/**
+ * Maximum number of instructions per block. A block that exceeds the limit is considered an endless
+ * loop.
+ */
 const blockLimit = 2e7
 
 /**
- * Throws an error if the run was canceled. Without this check, a stopped tool would count as
- * failed.
+ * Throws an error if the run was canceled. Without this check, a stopped tool would look like a
+ * failed tool.
  */
 export function requireRunning(signal: AbortSignal): void {
   if (signal.aborted) throw new KernelLadderError('cancelled', message('asked.cancelled'))
@@ -60,17 +63,17 @@ export interface ReadyRung {
   id: string
   own: Case
   launched: Launched
-  /** Source places of the launches, in launch order. */
+  /** Source locations of the launches, in launch order. */
   places: LaunchPlaces[]
-  /** Source places of the launches that prepare the rung. */
+  /** Source locations of the launches that prepare the rung. */
   preparedPlaces: LaunchPlaces[]
   job: EmulationJob
   buffers: readonly FilledBuffer[]
 }
 
 /**
- * Returns the buffers of a case, or the reason that they and the rung's own memory do not fit the
- * emulated GPU.
+ * Returns the buffers of a case. If the buffers and the rung's own memory do not fit the emulated
+ * GPU, returns the reason.
  */
 export type Filled = (
   own: Case,
@@ -80,8 +83,8 @@ export type Filled = (
 ) => Promise<readonly FilledBuffer[] | AnyMessage>
 
 /**
- * Returns the reason that the buffers of a case and `besides` more bytes do not fit the emulated
- * GPU, or null if they fit. Called before the buffers are filled.
+ * Returns the reason that the buffers of a case do not fit the emulated GPU, or null if they fit.
+ * `besides` is the number of additional bytes. Called before the buffers are filled.
  */
 export function tooMuchMemory(task: Task, own: Case, rung: string, besides = 0): AnyMessage | null {
   const needed = besides + bufferBytes(task, own)
@@ -147,7 +150,7 @@ export const jobOf = (
 const prepares = ({ prepared: { kernels, memory } }: Launched): boolean =>
   kernels.length > 0 || memory.length > 0
 
-/** Returns a result for unreadable machine code, which affects only its own rung. */
+/** Returns a result for unreadable machine code. Only the rung with that code is affected. */
 function unreadable(error: unknown): NotLaunched {
   if (error instanceof KernelLadderError && error.kind === 'input')
     return { reason: error.statement, fault: 'failed' }
@@ -199,7 +202,7 @@ export async function readyRung(
   const ownBytes = launched.allocations.reduce((sum, bytes) => sum + bytes, launched.workspaceBytes)
   const buffers = await fills(own, rung.id, ownBytes)
   if ('key' in buffers) return { reason: buffers, fault: 'failed' }
-  // The results of a submission must not depend on its earlier inputs.
+  // A submission's results must not depend on the inputs of its earlier runs.
   const earlier =
     rung.id === toolbox.describedOnly && buffers.length > 0
       ? await fills(own, rung.id, launched.workspaceBytes, bench.seed + 1)
@@ -219,7 +222,7 @@ export async function readyRung(
   }
 }
 
-/** Returns the reason that the GPU would refuse one of these launches. */
+/** Returns an error message if the GPU would reject one of these launches. */
 function refusedBy(
   gpu: BuildGpu,
   places: readonly LaunchPlaces[],
@@ -242,7 +245,7 @@ function refusedBy(
 }
 
 /**
- * Returns the reason that the shape of a block or a grid differs from the shape that the kernel was
+ * Returns an error message if the block or grid shape differs from the shape that the kernel was
  * compiled for.
  */
 export function shapeFault(
@@ -284,8 +287,8 @@ export function placesOf(
 }
 
 /**
- * Estimates the rung's warp instructions from a few blocks per launch. The result is `Infinity` if
- * they do not end.
+ * Estimates the rung's warp instructions from a few blocks per launch. Returns `Infinity` if the
+ * sampled blocks do not end.
  */
 export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung): Promise<number> {
   const { kernels, prepared, stop } = await pool.run({ ...job, sample: true })
@@ -298,8 +301,8 @@ export async function estimate({ pool }: EmulationSettings, { job }: ReadyRung):
 }
 
 /**
- * Returns the instruction limit. Other blocks can take longer than the sampled block, but an
- * endless launch must be stopped.
+ * Returns the instruction limit. The limit exceeds the estimate, because other blocks can take
+ * longer than the sampled blocks. The limit is finite, so that an endless launch is stopped.
  */
 const limitFor = (estimated: number): number =>
   Number.isFinite(estimated) ? Math.max(blockLimit, 10 * estimated) : blockLimit
@@ -308,7 +311,7 @@ interface Execution {
   /** Expected number of warp instructions. */
   estimated: number
   checks?: boolean
-  /** Maximum number of threads that may share the rung's blocks. */
+  /** Maximum number of threads that share the blocks of the rung. */
   threads?: number
   /** Called with the number of warp instructions executed so far. */
   onProgress?: (instructions: number) => void
@@ -332,7 +335,7 @@ export async function execute(
   )
 }
 
-/** Returns the source places of all launches in the order of `Stop.launch`. */
+/** Returns the source locations of all launches, indexed by `Stop.launch`. */
 export const allPlaces = ({ places, preparedPlaces }: ReadyRung): LaunchPlaces[] => [
   ...places,
   ...preparedPlaces,

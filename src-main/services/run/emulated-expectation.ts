@@ -1,6 +1,6 @@
 /**
- * Computes the expected results of a rung on the emulated GPU. The results are from a trusted rung
- * or from the task's reference. The reference runs on the host or on the emulated GPU.
+ * Computes the expected results for a rung on the emulated GPU. A trusted rung or the task's
+ * reference provides these results. The reference runs on the host or on the emulated GPU.
  */
 import type { FilledBuffer } from '../../adapters/emulator/fill-case'
 import {
@@ -22,15 +22,15 @@ import { computeArrays, unusable } from './reference-arrays'
 export interface Expectation {
   values: ReadonlyMap<string, Uint8Array>
   scales: ReadonlyMap<string, Uint8Array>
-  /** Masks by buffer, with 0 for each element that is not compared. */
+  /** Masks by buffer. A mask is 0 for each element that is not compared. */
   masks: ReadonlyMap<string, Uint8Array>
-  /** Origin of the expected results. */
+  /** Description of where the expected results come from. */
   from: Statement
 }
 
 /**
- * Returns the results of the library's reference. Throws an error if the reference is unusable or
- * the run is canceled.
+ * Returns the results of the reference. Throws an error if the reference is unusable or the run is
+ * canceled.
  */
 export async function expectedOf(
   bench: EmulationSettings,
@@ -56,7 +56,7 @@ export async function expectedOf(
   return expectation
 }
 
-/** Throws an error if a mask excludes every element, because nothing would be checked. */
+/** Throws an error if a mask excludes every element, because the comparison would check nothing. */
 function requireCounting({ masks }: Expectation): void {
   for (const [name, mask] of masks)
     if (mask.every((counts) => counts === 0))
@@ -82,7 +82,7 @@ function requireNumbers(
   }
 }
 
-/** Returns the results of a trusted rung that ran. */
+/** Returns the results of a trusted rung as the expected results. */
 export const trustedExpectation = (
   task: Task,
   { id, buffers }: ReadyRung,
@@ -142,7 +142,9 @@ export function verified(
   return verify(checked, { outOfBounds: [], changedInputs })
 }
 
-/** Returns expected results by case. Each case is computed only once. */
+/**
+ * Returns a function that returns the expected results for a case. Each case is computed only once.
+ */
 export function sharedExpectations(
   compute: (own: Case) => Promise<Expectation>,
 ): (own: Case) => Promise<Expectation> {

@@ -1,15 +1,15 @@
-/** Selects the GPUs of the table that can be emulated. */
+/** Selects GPUs from the built-in table that can be emulated. */
 import { inputError } from '../../domain/errors'
 import { buildGpu, gpus, type BuildGpu } from '../../domain/gpu/gpu-table'
 import { message } from '../../domain/messages/message'
 import { defaultEmulatedGpu } from '../../domain/targets/kinds'
 import type { Session } from '../../domain/session/session'
 
-/** Whether the emulator executes the architecture's machine code. */
+/** Whether the emulator supports the machine code of the GPU's architecture. */
 const isEmulated = ({ computeCapability }: Pick<BuildGpu, 'computeCapability'>): boolean =>
   Number(computeCapability) <= 9
 
-/** Returns the GPU with the given name. Throws an error if it cannot be emulated. */
+/** Returns the GPU with the given name. Throws an error if the GPU cannot be emulated. */
 export function emulatedGpu(name: string | null): { name: string; gpu: BuildGpu } {
   const word = name ?? defaultEmulatedGpu
   const gpu = buildGpu(word)

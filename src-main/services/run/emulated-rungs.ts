@@ -29,17 +29,17 @@ import { wrongness } from './wrongness'
 const progressMs = 10_000
 
 /**
- * Maximum number of warp instructions for a further problem. A problem that takes more is skipped.
+ * Maximum number of warp instructions per additional problem. Problems that need more are skipped.
  */
 const mostFurther = 5e7
 
 /**
- * A problem other than the emulated problem. Its launches count only for rungs whose results are
- * right there.
+ * A problem other than the emulated problem. For some rungs, its launches are reported only if the
+ * rung's results are correct at that problem.
  */
 export interface LaunchesAt {
   problem: Problem
-  /** Ids of the rungs whose launches count only after verification. */
+  /** Ids of the rungs whose launches are reported only after verification. */
   verified: readonly string[]
 }
 
@@ -49,7 +49,7 @@ interface ToEmulate {
   prepared: PreparedRungs
   tools: EmulationTools
   /**
-   * The problem whose launches, occupancy and waves are reported, or null for the plan's own
+   * The problem that determines the reported launches, occupancy and waves. Null for the plan's own
    * problem.
    */
   launchesAt: LaunchesAt | null
@@ -125,8 +125,8 @@ export class EmulatedRungs {
   }
 
   /**
-   * Executes a rung at the run's problem and stores its counts. `estimated` is the expected number
-   * of instructions.
+   * Executes a rung with the run's problem and stores its counts. `estimated` is the expected
+   * number of instructions.
    */
   private async one(rung: ReadyRung, expected: Expectation, estimated: number): Promise<Finding> {
     const { measured, answer } = await this.execute(rung, expected, estimated)
@@ -145,7 +145,7 @@ export class EmulatedRungs {
   }
 
   private async execute(rung: ReadyRung, expected: Expectation, estimated: number) {
-    // If there are fewer rungs than threads, several threads share the blocks of a rung.
+    // If there are fewer rungs than threads, let several threads share the blocks of a rung.
     const threads = Math.floor(availableParallelism() / this.of.prepared.ready.size)
     const onProgress = this.progressOf(rung.id, estimated)
     const answer = await execute(this.bench, rung, { estimated, threads, onProgress })
@@ -161,7 +161,7 @@ export class EmulatedRungs {
     return { measured, answer }
   }
 
-  /** Returns the first wrong verification over all runs. */
+  /** Returns the first failed verification over all runs. */
   private verifiedAll(rung: ReadyRung, answer: EmulationAnswer, expected: Expectation): Verify {
     const all = [answer.outputs, ...answer.again].map((outputs) =>
       verified(this.of.plan.task, rung, { ...answer, outputs }, expected),
@@ -184,7 +184,9 @@ export class EmulatedRungs {
     }
   }
 
-  /** Returns the rung's launches at the requested problem, or the reason that they do not count. */
+  /**
+   * Returns the rung's launches at the requested problem, or the reason that they cannot be used.
+   */
   private async launchesOf(rung: ReadyRung): Promise<ReadyRung['launched'] | AnyMessage> {
     const { built, launchesAt, plan, prepared } = this.of
     if (!launchesAt) return rung.launched
@@ -223,7 +225,7 @@ export class EmulatedRungs {
     }
   }
 
-  /** Verifies a rung at the further problems of the plan. */
+  /** Verifies a rung with the plan's additional problems. */
   private async elsewhere(rung: ReadyRung): Promise<Pick<Finding, 'alsoVerified' | 'elsewhere'>> {
     const { alsoVerify } = this.of.plan
     const build = this.of.built.get(rung.id)
@@ -250,7 +252,7 @@ export class EmulatedRungs {
   }
 
   /**
-   * Verifies a rung at a problem. Returns null if verification would take too long. The session
+   * Verifies a rung with a problem. Returns null if verification would take too long. The session
    * reports skipped problems.
    */
   private async at({ planned, outcome }: RungBuild, problem: Problem): Promise<VerifiedAt | null> {

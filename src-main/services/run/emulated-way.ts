@@ -1,6 +1,6 @@
 /**
- * Runs rungs on the emulated GPU. Rungs are built, the total cost is announced, and the rungs are
- * executed. Results are checked and counts are stored per instruction. No rung is timed.
+ * Runs rungs on the emulated GPU. Builds the rungs, announces the total cost, and executes the
+ * rungs. Checks the results and stores the counts per instruction. Measures no times.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { nvccRelease, staticRungFlags } from '../../adapters/tools/nvcc'
@@ -23,12 +23,12 @@ import type { OpenWay } from './way'
 export interface EmulationSettings {
   seed: number
   /**
-   * The problem whose launches, occupancy and waves are reported (default: the plan's problem).
-   * Host code knows the size, so launches of the rungs in `verified` count only if their results
-   * are right there.
+   * The problem that determines the reported launches, occupancy and waves (default: the plan's
+   * problem). Host code knows the size. Launches of the rungs in `verified` are therefore used only
+   * if their results are correct at that problem.
    */
   launchesAt?: LaunchesAt | null
-  /** The problem from which the plan's problem was derived by halving its sizes. */
+  /** The problem before its sizes were halved to get the plan's problem. */
   shrunkFrom?: Problem | null
 }
 
@@ -62,7 +62,7 @@ export const emulatedWay =
   }
 
 /**
- * Returns warnings about limits of the emulator: the use of shipped builds, or the rules of another
+ * Returns warnings about limits of the emulation, such as shipped builds or the rules of another
  * architecture.
  */
 export const emulatorWarnings = (
@@ -102,7 +102,7 @@ async function examine(
       ...{ toolbox, pool, task: plan.task, taskFolder: plan.taskFolder },
       ...{ gpu, seed, signal },
     }
-    // The probe and the reference are built in parallel with the first rungs.
+    // Build the probe and the reference in parallel with the first rungs.
     const tools = openTools(bench.launchProbe(), bench.probedReference(plan, gpu), emulation)
     const prepared = new PreparedRungs(plan, tools, emulation)
     await inParallel([...builds.each.values()], async (build) => prepared.add(await build))

@@ -1,4 +1,4 @@
-/** Fills the initial buffers of cases. Each case is filled only once. */
+/** Fills the buffers of cases with their initial contents. Each case is filled only once. */
 import { fillCase, type FilledBuffer } from '../../adapters/emulator/fill-case'
 import type { Case } from '../../domain/task/problem'
 import { tooMuchMemory, type EmulationSettings, type Filled } from './emulate'
@@ -11,7 +11,7 @@ interface InputTools {
   library: string | null
 }
 
-/** Returns the fills. `tools` is awaited only if the task computes inputs. */
+/** Returns a function that fills buffers. `tools` is awaited only if the task computes inputs. */
 export function sharedFills(
   { task, taskFolder, seed: usual }: Omit<EmulationSettings, 'probe'>,
   tools: () => Promise<InputTools> | InputTools,

@@ -1,6 +1,6 @@
 /**
- * Types of the values passed between the stages of a run. If a stage did not reach a rung, the rung
- * is missing from the stage's map.
+ * Types of the values passed between the stages of a run. A stage's map omits the rungs that the
+ * stage did not reach.
  */
 import type { DeepProfiles } from '../../domain/session/deep'
 import type { ErrorShape } from '../../domain/errors'
@@ -16,9 +16,7 @@ import type { Measured } from './measured'
 /** The build result of one rung. */
 export interface RungBuild {
   planned: PlannedRung
-  /**
-   * Result of the compiler, or null if the GPU cannot run the rung or the run was canceled first.
-   */
+  /** Compiler result. Null if the GPU cannot run the rung or the run was canceled first. */
   outcome: BuildOutcome | null
   /** Reason that the GPU cannot run the rung. */
   unsupported: Statement | null
@@ -27,26 +25,26 @@ export interface RungBuild {
 /** Results of a run for one built rung. */
 export interface Finding extends Measured {
   alsoVerified?: readonly VerifiedAt[]
-  /** Final status if the rung was wrong or failed at one of the other problems. */
+  /** Status and reason if the rung was wrong or failed with one of the additional problems. */
   elsewhere?: Pick<RungResult, 'status' | 'reason'>
   profile?: RungResult['profile']
-  /** Counters of the rung. Absent if it has none. */
+  /** Counters of the rung. Absent if the rung has no counters. */
   metrics?: Record<string, MetricValue>
-  /** Prediction of the timing model. */
+  /** Time predicted by the timing model. */
   predicted?: PredictedTime
   notPredicted?: Statement
   /** Reason that the rung has no counters, if its status does not explain that. */
   uncounted?: Statement
 }
 
-/** Results of a run for its rungs by id, and for the machine. */
+/** Results of a run: per rung by id, and for the machine. */
 export interface Findings {
   rungs: ReadonlyMap<string, Finding>
   warnings: readonly Statement[]
   /** Deep profiles by rung, stored next to session.json. */
   deep: DeepProfiles
   /**
-   * Set if this machine could not provide the requested counters, or lost its GPU during the run.
+   * Set if this machine could not provide the requested counters or lost its GPU during the run.
    */
   missing: ErrorShape | null
   ceilings?: Ceilings

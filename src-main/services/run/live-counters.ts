@@ -1,6 +1,7 @@
 /**
- * Emulates a rung while it is edited and returns its counters. The size is chosen to take about a
- * second. There is no session and no reference, so the results are not verified.
+ * Emulates a rung while the user edits it and returns its counters. The size is chosen so that the
+ * emulation takes about a second. There is no session and no reference, so the results are not
+ * verified.
  */
 import { missingError } from '../../domain/errors'
 import type { BuildGpu } from '../../domain/gpu/gpu-table'
@@ -38,9 +39,12 @@ import { type CountedRung, countedRung } from './counted-rung'
 
 interface Look {
   build: BuildOutcome
-  /** Problem at which the rung was emulated. */
+  /** Problem that was used for the emulation. */
   problem: Problem
-  /** Counters of the rung. Null if the rung did not build or finish; `reason` explains why. */
+  /**
+   * Counters of the rung. Null if the rung did not build or finish. `reason` then contains the
+   * explanation.
+   */
   counted: Pick<CountedRung, 'deep' | 'metrics'> | null
   reason: Statement | null
   predicted: PredictedTime | null
@@ -107,8 +111,8 @@ async function look(
 }
 
 /**
- * Returns the problem for predicting times while the user types. This problem is larger than the
- * problem for counters, because only a few blocks are simulated.
+ * Returns the problem for predicting times while the user types. The problem is larger than the
+ * problem for counters, because the prediction simulates only a few blocks.
  */
 const predictedProblem = ({ task, problem }: RunPlan): Problem => emulatedProblem(task, problem)
 
@@ -134,7 +138,9 @@ async function predictedHere(
   return 'predicted' in time ? time.predicted : null
 }
 
-/** Returns the launches at the plan's own problem, because its waves and occupancy matter. */
+/**
+ * Returns the launches at the plan's own problem, because the user needs its waves and occupancy.
+ */
 async function launchedAt(
   bench: EmulationSettings,
   { launched, id }: ReadyRung,
@@ -154,7 +160,7 @@ export const builtAnswer = (built: BuildOutcome, sm: string): RungBuild => ({
   architecture: `sm_${sm}`,
 })
 
-/** Returns the answer for a rung without counters. */
+/** Returns the response for a rung without counters. */
 export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
   ...build,
   ...{ gpu: gpu.name, at: '', metrics: null, before: null, profile: null },
@@ -164,15 +170,15 @@ export const uncounted = (build: RungBuild, gpu: BuildGpu): RungCounters => ({
 interface Counting {
   catalog: Catalog
   gpu: BuildGpu
-  /** Plan of the edited rung only. */
+  /** Plan that contains only the edited rung. */
   plan: RunPlan
-  /** Plan of the original rung only. */
+  /** Plan that contains only the original rung. */
   original: RunPlan
 }
 
 /**
- * Creates the function that counts. A new call cancels the current call, because its counts are
- * outdated.
+ * Creates the function that counts. Each new call cancels the current call, because the current
+ * counts would be outdated.
  */
 export function createCounting(setup: Setup) {
   const { machine } = setup
@@ -193,7 +199,8 @@ export function createCounting(setup: Setup) {
     const [{ rung, source }] = original.rungs as [RunPlan['rungs'][number]]
     const key = JSON.stringify([rung.file, rung.params, source, problem, gpu.name])
     const before = originals.get(key) ?? (await look(original))
-    // A screen has few originals, and only the latest version of a saved file is requested.
+    // Clear the cache when it is full. A screen shows few originals, and only the latest version of
+    // each file is requested.
     if (originals.size >= 16) originals.clear()
     originals.set(key, before)
     return {
@@ -208,8 +215,8 @@ export function createCounting(setup: Setup) {
     }
   }
   /**
-   * Call this function as soon as a request arrives, because the reads before the answer take
-   * varying time.
+   * Call the returned function in the order of the requests, because the file reads before the
+   * answer take varying time.
    */
   return () => {
     looking?.abort()

@@ -1,7 +1,4 @@
-/**
- * Runs rungs on a GPU or replays such a run. Rungs are verified and timed, and their counters are
- * collected.
- */
+/** Runs rungs on a GPU, or replays such a run. The rungs are verified, timed and profiled. */
 import { cacheControl, clockControl } from '../../adapters/tools/ncu'
 import { rungFlags } from '../../adapters/tools/nvcc'
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
@@ -23,7 +20,7 @@ import type { OpenWay } from './way'
 import type { TaskRunner } from './measurement'
 import type { Device } from '../../domain/gpu/device'
 
-/** @param reportPath where to save ncu's report; null discards it */
+/** @param reportPath path for ncu's report; null discards the report */
 export const liveWay =
   (settings: RunSettings, reportPath: string | null): OpenWay =>
   async ({ bench, plan, emit }) => {
@@ -67,14 +64,14 @@ export const liveWay =
     }
   }
 
-/** Returns the reference and the trusted rung followed by the requested rungs. */
+/** Returns the reference, the trusted rung, and the requested rungs, in this order. */
 const withBesides = ({ rungs, reference, trusted }: RunPlan): readonly PlannedRung[] =>
   [
     ...new Set([reference, trusted].filter((rung) => rung !== null && !rungs.includes(rung))),
     ...rungs,
   ] as PlannedRung[]
 
-/** Returns metrics derived from launches, which replace some missing counters. */
+/** Returns metrics that are derived from the launches and replace some of the missing counters. */
 const withoutCounters =
   ({ profile }: RunPlan, device: Device): MetricsWithoutCounters =>
   ({ status }, finding) => {
@@ -177,7 +174,7 @@ const profileWarnings = ({
     : []),
 ]
 
-/** Returns warnings about the reference, because there are no ratios without its time. */
+/** Returns warnings about the reference. Without its time, there are no ratios. */
 function referenceWarnings(
   { reference }: RunPlan,
   built: ReadonlyMap<string, RungBuild>,

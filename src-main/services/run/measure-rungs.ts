@@ -1,4 +1,4 @@
-/** Verifies and times the builds, which is the measuring stage of a run. */
+/** Verifies and times the built rungs in the measuring stage of a run. */
 import { builtRung } from '../../adapters/tools/runner'
 import type { ErrorShape } from '../../domain/errors'
 import type { Ceilings } from '../../domain/gpu/ceilings'
@@ -13,7 +13,7 @@ import type { Device } from '../../domain/gpu/device'
 interface MeasuredRungs {
   rungs: ReadonlyMap<string, Measured>
   ceilings: Ceilings | null
-  /** Reason that the runner could not continue. */
+  /** Reason that the runner stopped early. */
   halted: ErrorShape | null
 }
 

@@ -1,9 +1,9 @@
 /**
- * Verifies and times rungs in the runner and supervises it.
+ * Verifies and times rungs in the runner, and supervises the runner.
  *
- * If a rung hangs or crashes, the runner is restarted with the remaining rungs. If that is
+ * If a rung hangs or crashes, the runner is restarted for the remaining rungs. If a restart is
  * impossible, for example because the GPU is gone, the remaining rungs are skipped. Results of
- * other rungs are kept.
+ * finished rungs are kept.
  */
 import { type BuiltRung, type Expected } from '../../adapters/tools/runner'
 import { message } from '../../domain/messages/message'
@@ -13,9 +13,9 @@ import { attempt } from './runner-attempt'
 import type { TaskRunner, Measurement, MeasureEvent, MeasureRequest } from './measurement'
 
 export interface MeasureOutcome {
-  /** Results by rung. Rungs that were not reached before a cancellation are absent. */
+  /** Results by rung. Omits rungs that were not reached before a cancellation. */
   rungs: Map<string, Measured>
-  /** Reason that the runner could not continue, if at least one rung had finished. */
+  /** Reason that the runner stopped early, if at least one rung had finished. */
   halted: ErrorShape | null
 }
 
@@ -62,7 +62,7 @@ export async function measure(
   }
 }
 
-/** Returns the trusted rung if it failed, because no other rung can be verified then. */
+/** Returns the trusted rung if it failed, because the other rungs cannot be verified without it. */
 function failedTrust(
   expected: Expected | null,
   done: ReadonlyMap<string, Measured>,

@@ -1,4 +1,4 @@
-/** The input of a measurement, and the events that the measurement reports. */
+/** Input of a measurement, and the events that a measurement reports. */
 import type { BuiltRung, Expected, RunnerStage } from '../../adapters/tools/runner'
 import type { Toolbox } from '../../adapters/tools/toolbox'
 import type { Problem } from '../../domain/task/problem'
@@ -13,14 +13,14 @@ export interface TaskRunner {
   /** Path of the runner. */
   runner: string
   task: Task
-  /** Folder of the files that fill buffers, or null in a replay. */
+  /** Folder with the files that fill the buffers, or null in a replay. */
   taskFolder: string | null
   /** Expected results, or null in a replay, which verifies nothing. */
   expected: Expected | null
   seed: number
-  /** Requested L2 contents. In a replay of an older recording, the recorded contents. */
+  /** Requested state of the L2 cache. In a replay of an older recording, the recorded state. */
   cacheState: CacheState
-  /** Milliseconds without an event from the runner after which a rung counts as hung. */
+  /** Milliseconds without a runner event after which a rung is considered hung. */
   idleMs: number
   signal: AbortSignal
 }
@@ -28,13 +28,13 @@ export interface TaskRunner {
 /** Rungs and options of one measurement. */
 export interface Measurement {
   problem: Problem
-  /** Rungs in measuring order. */
+  /** Rungs in the order in which they are measured. */
   rungs: readonly BuiltRung[]
   /** Id of the reference, which is one of `rungs`. */
   reference: string | null
   /** Key prefix of the raw output (default: `runner/measure`). */
   key?: `runner/${string}`
-  /** Maximum sampling time per rung (default: the runner's limit). */
+  /** Maximum sampling time per rung, in seconds (default: the runner's limit). */
   maxSeconds?: number
   /** Whether to also time bursts and sustained launches. */
   bursts?: boolean
@@ -43,15 +43,15 @@ export interface Measurement {
 
 export type MeasureEvent =
   | { type: 'start'; rung: string; stage: RunnerStage }
-  /** The result of the rung is right. */
+  /** The rung's result is correct. */
   | { type: 'verified'; rung: string }
   | { type: 'measured'; rung: string; measured: Measured }
-  /** Ceilings of the GPU, measured once before the first rung. */
+  /** Peak rates of the GPU, measured once before the first rung. */
   | { type: 'ceilings'; ceilings: Ceilings }
-  /** An event was ignored, because the runner cannot send it during this rung. */
+  /** An event was ignored, because the runner cannot send that event during this rung. */
   | { type: 'out-of-turn'; rung: string }
 
-/** Parameters of one attempt within the whole measurement. */
+/** Parameters for one runner attempt within a measurement. */
 export interface MeasureRequest extends TaskRunner, Measurement {
   tell: (event: MeasureEvent) => void
 }

@@ -1,6 +1,6 @@
 /**
- * Converts a request to a plan of the rungs to build and run. If that is impossible, throws an
- * error with the reason.
+ * Converts a request to a plan of the rungs to build and run. Throws an error with the reason if
+ * that is impossible.
  */
 import { message } from '../../domain/messages/message'
 import type { Catalog } from '../../adapters/catalog/catalog'
@@ -33,7 +33,7 @@ export function planRun(catalog: Catalog, request: PlanRequest): RunPlan {
     ),
   ]
 
-  /** Returns a rung that the plan includes even if it was not requested. */
+  /** Returns a rung that the plan includes even if it was not requested, such as the reference. */
   const besides = (id: string | null): PlannedRung | null => {
     const entry = file.rungs.find((candidate) => entryId(candidate) === id)
     if (!entry) return null

@@ -1,6 +1,6 @@
 /**
- * Predicts one rung with the timing model. If a size is too large to emulate completely, estimates
- * its counters.
+ * Predicts one rung with the timing model. Estimates its counters if a size is too large for a
+ * complete emulation.
  */
 import { message, type Statement } from '../../domain/messages/message'
 import type { MetricValue } from '../../domain/metrics/metrics'
@@ -47,7 +47,7 @@ const times = (counts: Counts, factor: number): Counts =>
   ) as unknown as Counts
 
 /**
- * Estimates the counts of each launch from a few of its blocks. Returns null if they do not
+ * Estimates the counts of each launch from a few of its blocks. Returns null if these blocks do not
  * finish.
  */
 export async function sampledCounts(

@@ -1,4 +1,7 @@
-/** Finds the GPUs with predicted times. Such a GPU can be emulated and has a parameter file. */
+/**
+ * Finds the GPUs for which times can be predicted. Such a GPU can be emulated and has a parameter
+ * file.
+ */
 import { createHash } from 'node:crypto'
 import { findGpu, listGpus, type GpuFolders } from '../../adapters/disk/gpu-files'
 import { inputError, missingError } from '../../domain/errors'
@@ -10,13 +13,13 @@ import type { PredictionSource } from '../../domain/session/predicted'
 import { emulatedGpu } from './emulated-gpu'
 
 export interface ParameterSet extends PredictionGpu {
-  /** SHA-256 of the parameter file's text in hex. */
+  /** SHA-256 of the parameter file's text, in hexadecimal. */
   hash: string
 }
 
 /**
- * Reads the parameters of a GPU by its id. Returns null without a file. Throws an input error if
- * the file is faulty.
+ * Reads the parameters of a GPU by its id. Returns null if there is no parameter file. Throws an
+ * input error if the file is invalid.
  */
 export async function readParameters(
   folders: GpuFolders,
@@ -39,8 +42,8 @@ export interface PredictedGpu {
 }
 
 /**
- * Returns the GPU with its parameters. Throws an error if it is unknown or has no usable parameter
- * file.
+ * Returns the GPU with its parameters. Throws an error if the GPU is unknown or has no usable
+ * parameter file.
  */
 export async function predictedGpu(
   folders: GpuFolders,

@@ -1,4 +1,4 @@
-/** Predicts prepared rungs and combines the model's results with the emulation's results. */
+/** Predicts the times of prepared rungs and combines them with the results of the emulation. */
 import { derivedMetrics } from '../../domain/analysis/derived-metrics'
 import { KernelLadderError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -21,7 +21,7 @@ import { wrongness } from './wrongness'
 interface ToPredict {
   plan: RunPlan
   on: PredictedGpu
-  /** Problem at which results are checked. `predictAt` is the problem of the predicted time. */
+  /** Problem used to check results. `predictAt` is the problem of the predicted time. */
   checkAt: Problem
   predictAt: Problem
   tools: Promise<EmulationTools>
@@ -30,14 +30,14 @@ interface ToPredict {
 
 interface Predicted {
   answer: PredictionAnswer
-  /** Counters at the predicted size, or null if the emulator counted at that size. */
+  /** Counters at the predicted size, or null if the emulator counted at the same size. */
   sampled: CountedRung | null
 }
 
 export class PredictedRungs {
   private readonly found = new Map<string, Predicted>()
   private readonly fills
-  /** Whether the counters are for the session's problem. */
+  /** Whether the counters were collected with the session's problem. */
   private readonly areExact: boolean
   /** Whether the predicted problem differs from the session's problem. */
   private readonly isOther: boolean
@@ -49,7 +49,7 @@ export class PredictedRungs {
     this.fills = sharedFills(emulation, () => tools)
   }
 
-  /** Predicts a built rung. Does nothing after the run is canceled. */
+  /** Predicts the time of a built rung. Does nothing after the run is canceled. */
   async add({ planned, outcome }: RungBuild): Promise<void> {
     const { plan, on, predictAt, tools, emulation } = this.of
     if (!outcome?.artifact || !plan.rungs.includes(planned)) return
@@ -60,7 +60,7 @@ export class PredictedRungs {
       const { values, validated } = on.parameters
       const answer = await bench.pool.predict(ready.job, {
         ...{ values, validated },
-        // A lab needs only the time.
+        // For a lab, don't predict the times without each cause, because a lab needs only the time.
         removes: !this.isOther,
       })
       const counts = this.areExact ? null : await sampledCounts(bench, ready)
@@ -72,7 +72,7 @@ export class PredictedRungs {
     }
   }
 
-  /** Combines the emulation's results with the prediction, including both deep profiles. */
+  /** Combines the results of the emulation with the prediction, including both deep profiles. */
   join(
     id: string,
     emulated: Finding,
@@ -98,7 +98,10 @@ export class PredictedRungs {
     }
   }
 
-  /** Removes a verification at a smaller size, because it does not apply to the planned problem. */
+  /**
+   * Removes a verification result for a smaller size, because it does not apply to the planned
+   * problem.
+   */
   private atPlanned(emulated: Finding): Finding {
     const { plan, checkAt } = this.of
     const { verify, trouble, alsoVerified = [] } = emulated
@@ -132,8 +135,8 @@ export class PredictedRungs {
   }
 
   /**
-   * Returns the metrics. If the problem differs from the session's, returns only rates and names
-   * the problem.
+   * Returns the metrics. If the predicted problem differs from the session's, returns only rates
+   * and names the problem.
    */
   private metricsOf(launches: Parameters<typeof predictedMetrics>[0]): Record<string, MetricValue> {
     const all = predictedMetrics(launches)

@@ -1,6 +1,6 @@
 /**
  * Prepares rungs for emulation. The preparation finds each rung's launches and estimates its warp
- * instructions from one block per launch. A rung is prepared while the next rungs are compiled.
+ * instructions from one block per launch. While a rung is prepared, the next rungs are compiled.
  */
 import { availableParallelism } from 'node:os'
 import { inputError, missingError } from '../../domain/errors'
@@ -23,12 +23,15 @@ import { shrunk, workOf } from '../../domain/emulation/emulated-problem'
 import type { NotLaunched } from '../../adapters/tools/launch-probe'
 
 /**
- * Maximum number of instructions, about ten minutes on one thread. Rungs that take more are
+ * Maximum number of instructions, about ten minutes on one thread. Rungs that need more are
  * rejected.
  */
 const mostInstructions = 4e9
 
-/** Speed of one thread, as in docs/evidence/emulation.md. Used only for the announced duration. */
+/**
+ * Instructions per second of one thread, from docs/evidence/emulation.md. Used only to announce the
+ * duration.
+ */
 const instructionsPerSecond = 8e6
 
 export const millions = (count: number): number => Math.max(1, Math.round(count / 1e6))
@@ -36,7 +39,7 @@ export const millions = (count: number): number => Math.max(1, Math.round(count 
 /** Tools for preparing rungs and verifying their results. */
 export interface EmulationTools {
   bench: EmulationSettings
-  /** Path of the task's built reference, or null if a rung is trusted instead. */
+  /** Path of the task's built reference, or null if a trusted rung replaces it. */
   library: string | null
 }
 
@@ -53,7 +56,7 @@ export async function openTools(
 
 export class PreparedRungs {
   readonly ready = new Map<string, ReadyRung>()
-  /** Warp instructions by rung. `Infinity` for a rung that does not end. */
+  /** Estimated warp instructions by rung. `Infinity` for a rung that does not end. */
   readonly estimates = new Map<string, number>()
   readonly fills
 
@@ -65,8 +68,8 @@ export class PreparedRungs {
     readonly tools: Promise<EmulationTools>,
     private readonly bench: Omit<EmulationSettings, 'probe'>,
   ) {
-    // Callers that await the tools get a failure. If no caller does, prevent an unhandled
-    // rejection.
+    // Callers that await the tools receive a failure. If no caller awaits the tools, this handler
+    // prevents an unhandled rejection.
     tools.catch(() => {})
     this.fills = sharedFills(bench, () => tools)
   }
@@ -129,7 +132,10 @@ export class PreparedRungs {
   }
 }
 
-/** Throws an error if a problem's buffers do not fit. Called before anything is built. */
+/**
+ * Throws an error if a problem's buffers do not fit the emulated GPU. Called before anything is
+ * built.
+ */
 export function requireFitting({
   task,
   problem,

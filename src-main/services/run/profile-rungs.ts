@@ -1,5 +1,6 @@
 /**
- * Profiles rungs as a stage of a run: estimates the cost, skips rungs, and reports the actual cost.
+ * Profiles the rungs of a run. Estimates the cost, skips rungs if necessary, and reports the actual
+ * cost.
  */
 import { builtRung } from '../../adapters/tools/runner'
 import { planProfile, type ProfilePlan } from '../../domain/analysis/pass-plan'
@@ -24,13 +25,13 @@ interface ProfileStage {
 
 interface ProfiledRungs {
   outcome: ProfileOutcome
-  /** Rungs skipped on request or because they would take too long. */
+  /** Rungs that are skipped because the user requested it or because they would take too long. */
   skipped: ReadonlySet<string>
 }
 
 /**
- * Profiles the rungs. Returns null if no counters were requested or the run was canceled before.
- * Never throws, so that measurements are kept.
+ * Profiles the rungs. Returns null if no counters were requested or the run was already canceled.
+ * Never throws an error, so that the measurements are kept.
  */
 export async function profileRungs(
   { runner, plan, device, settings, reportPath }: ProfileStage,
@@ -61,7 +62,7 @@ export async function profileRungs(
   const skipped = new Set(cost.rungs.filter((rung) => rung.skipped).map(({ id }) => id))
   for (const { id } of timed) if (skipped.has(id)) progress.rung(id, 'profile', 'skipped')
   const rungs = timed.filter(({ id }) => !skipped.has(id))
-  // A replay has no cost.
+  // A replay takes no profiling time.
   const { replays } = runner.toolbox
   if (!replays) progress.emit({ type: 'profile-plan', plan: cost })
   const step = progress.stage('profile', rungs.length)
@@ -115,8 +116,8 @@ const actualCost = (
 })
 
 /**
- * Returns the time limit without events. ncu prints nothing between rungs, so a slow rung with many
- * passes is not a hang.
+ * Returns the time limit without events. ncu prints nothing between rungs. If ncu is silent, it may
+ * just be running many passes of a slow rung.
  */
 function idleMs({ idleSeconds }: Pick<RunSettings, 'idleSeconds'>, { rungs }: ProfilePlan): number {
   const slowest = Math.max(0, ...rungs.map(({ seconds }) => seconds ?? 0))

@@ -1,6 +1,6 @@
 /**
- * Collects counters. One ncu process and one runner profile all rungs, but only launches that the
- * runner marks.
+ * Collects counters. One ncu process and one runner profile all rungs. ncu profiles only the
+ * launches that the runner marks.
  */
 import { setTimeout } from 'node:timers/promises'
 import {
@@ -30,9 +30,9 @@ interface Profiling {
   rungs: readonly BuiltRung[]
   /** Path for ncu's report, or null to discard the report. */
   reportPath: string | null
-  /** Milliseconds without an event after which ncu counts as hung. */
+  /** Milliseconds without an event after which ncu is considered hung. */
   idleMs: number
-  /** Delays before each retry while another tool is using the counters. */
+  /** Delays in milliseconds before each retry while another tool is using the counters. */
   busyWaitsMs: readonly number[]
 }
 
@@ -41,7 +41,7 @@ export type ProfileEvent =
   | { type: 'profiled'; rung: string }
   /** Another tool is using the counters, so ncu waits. */
   | { type: 'busy'; waitMs: number }
-  /** ncu runs again without metrics that it reported as unknown. */
+  /** ncu runs again without the metrics that it reported as unknown. */
   | { type: 'unknown'; metrics: readonly string[] }
 
 export interface ProfileOutcome {
@@ -51,11 +51,13 @@ export interface ProfileOutcome {
   deep: DeepProfiles
   /** Reasons that some deep profiles are missing. */
   deepTroubles: Statement[]
-  /** Metrics unknown to this ncu, by ncu's names. The other metrics were collected without them. */
+  /**
+   * Metrics that this ncu version does not know, by ncu's names. The other metrics were collected.
+   */
   unknownMetrics: string[]
   /** Wall time of ncu in seconds, or null if ncu did not finish. */
   seconds: number | null
-  /** Reason that counters are missing, and the remedy, or null if none are missing. */
+  /** Reason that counters are missing, with the remedy. Null if no counters are missing. */
   trouble: { message: Statement; remedy?: Statement; missing: boolean } | null
 }
 
@@ -110,8 +112,8 @@ export async function profile(
   const without = new Set<string>()
   const collect = () => collectKnown({ ...call, without }, toolbox, tell)
   let answer = await collect()
-  // DCGM samples periodically, so the counters are often free a moment later. A replay contains
-  // only the last attempt.
+  // DCGM samples periodically, so the counters are often available again after a moment. A replay
+  // contains only the last attempt.
   const waits = toolbox.replays ? [] : what.busyWaitsMs
   let tries = 1
   for (const waitMs of waits) {
@@ -145,8 +147,9 @@ export async function profile(
 }
 
 /**
- * Runs ncu, and runs it again without unknown metrics, because one unknown name prevents all
- * profiling. Each round drops at least one requested name, so the loop terminates.
+ * Runs ncu. If ncu reports unknown metrics, runs it again without them, because a single unknown
+ * name prevents all profiling. Each round drops at least one requested name, so the loop
+ * terminates.
  */
 async function collectKnown(
   call: NcuCall & { without: Set<string> },

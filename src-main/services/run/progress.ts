@@ -1,6 +1,6 @@
 /**
- * Reports the progress of a run. This is the run's only mutable object, and no saved data is read
- * from it.
+ * Reports the progress of a run. The progress object is the run's only mutable object, and saved
+ * data never depends on it.
  */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
@@ -19,10 +19,7 @@ export class Progress {
     private readonly withoutCounters: MetricsWithoutCounters,
   ) {}
 
-  /**
-   * Starts counting completed items of a stage, from 0 to `total`. Returns a function that adds
-   * one.
-   */
+  /** Starts a progress count for a stage, from 0 to `total`. Returns a function that adds one. */
   stage(stage: Extract<RunEvent, { type: 'stage' }>['stage'], total: number): () => void {
     let done = 0
     const tell = (): void => this.emit({ type: 'stage', stage, done, total })
@@ -57,7 +54,7 @@ export class Progress {
     this.publish(build, null)
   }
 
-  /** Publishes a built rung's result so far. Skips rungs that were not requested. */
+  /** Publishes a built rung's results so far. Ignores rungs that were not requested. */
   found(rung: string, finding: Finding): void {
     const build = this.builds.get(rung)
     if (build) this.publish(build, finding)

@@ -1,6 +1,6 @@
 /**
- * Computes a function of a task's reference without a GPU, either on this machine or on the
- * emulated GPU.
+ * Runs a function of a task's reference without a GPU, either on this machine or on the emulated
+ * GPU.
  */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ interface ReferenceArray {
   contents: Uint8Array | null
 }
 
-/** Returns the arrays that the stage reads and writes. */
+/** Returns the arrays that the stage of the reference reads and writes. */
 function arraysOf(
   task: Task,
   own: Case,
@@ -60,7 +60,7 @@ function arraysOf(
 }
 
 interface ComputedArrays {
-  /** Arrays written by the stage, by name. */
+  /** Arrays that the stage wrote, by name. */
   arrays: ReadonlyMap<string, Uint8Array>
   /** Whether the emulated GPU computed the arrays. */
   emulated: boolean

@@ -1,15 +1,15 @@
-/** Settings of a measurement on a GPU in addition to its plan. */
+/** Settings for a measurement on a GPU, besides its plan. */
 import type { CacheState } from '../../domain/session/session'
 
 export interface RunSettings {
   seed: number
-  /** L2 contents when a launch is timed. */
+  /** State of the L2 cache when a launch is timed. */
   cacheState: CacheState
-  /** Seconds without an event after which a rung counts as hung. */
+  /** Seconds without an event after which a rung is considered hung. */
   idleSeconds: number
-  /** Delays between profiling attempts while another tool is using the counters. */
+  /** Delays in milliseconds between profiling attempts while another tool is using the counters. */
   busyWaitsMs: readonly number[]
-  /** If false, throw an error instead of waiting for another run's GPU. */
+  /** If false, throw an error instead of waiting while another run uses the GPU. */
   waitForGpu: boolean
   /** GPU index from 0 among the visible GPUs. If absent, CUDA's first GPU. */
   gpu?: number

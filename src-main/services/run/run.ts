@@ -1,5 +1,5 @@
 /**
- * Runs a plan of any kind and returns the session: builds the rungs, examines them, and assembles
+ * Runs a plan of any kind and returns the session. Builds the rungs, examines them, and assembles
  * the results.
  */
 import type { RunEvent } from '../../contract/index'
@@ -36,7 +36,7 @@ export interface RunOutcome {
   /** Deep profiles by rung, stored next to session.json. */
   deep: DeepProfiles
   /**
-   * Set if this machine could not provide the requested counters, or lost its GPU during the run.
+   * Set if this machine could not provide the requested counters or lost its GPU during the run.
    */
   missing: ErrorShape | null
 }
@@ -82,7 +82,7 @@ interface Parts {
   findings: Findings
 }
 
-/** Assembles the session. This function is pure. */
+/** Assembles the session as a pure function. */
 function assemble(
   { plan, identity, way, built, findings }: Parts,
   {

@@ -1,6 +1,6 @@
 /**
- * Computes a rung's result in a session from the facts known at any point of a run. The functions
- * are pure.
+ * Computes a rung's entry in a session from the facts known so far. The functions are pure and can
+ * be called at any point of a run.
  */
 import { sha256 } from '../../adapters/disk/build-cache'
 import { settingsWords } from '../../domain/ladder/build-settings'
@@ -14,7 +14,7 @@ import { wrongness } from './wrongness'
 
 type RungStatusReason = Pick<RungResult, 'status' | 'reason'>
 
-/** Returns the metrics of a rung without counters, each with the reason. */
+/** Returns metrics without values for a rung that has no counters, each with the reason. */
 export type MetricsWithoutCounters = (
   status: RungStatusReason,
   finding: Finding | null,
@@ -34,7 +34,7 @@ const described = ({ rung, source }: PlannedRung) => ({
   sourceHash: sha256(source),
 })
 
-/** @param finding null before the rung was examined */
+/** @param finding null if the rung has not been examined yet */
 export function rungResult(
   build: RungBuild,
   finding: Finding | null,
@@ -61,7 +61,7 @@ export function rungResult(
   }
 }
 
-/** Returns `ok` unless a step failed. Returns `not-run` before the rung was measured. */
+/** Returns `ok` unless a step failed. Returns `not-run` if the rung has not been measured yet. */
 function statusOf(
   { outcome, unsupported }: RungBuild,
   finding: Finding | null,

@@ -9,14 +9,12 @@ import { throwIfHopeless, causeOf, tail, type At, type Attempt } from './runner-
 import { toLaunch, toVerify, toTiming, toBurst, toSustained } from './runner-results'
 import type { MeasureRequest } from './measurement'
 
-/**
- * Number of bursts per rung. This number is enough for a median. The GPU rests before each burst.
- */
+/** Number of bursts per rung, which is enough for a median. The GPU rests before each burst. */
 const burstsOfRung = 3
 
 /**
- * Seconds of sustained launches. With one second of warm-up, the total is three seconds. Clocks and
- * temperature have settled by then.
+ * Seconds of sustained launches. Including one second of warm-up, the total is three seconds. By
+ * then, clocks and temperature have settled.
  */
 const sustainedSeconds = 2
 
@@ -31,7 +29,7 @@ export async function attempt(
   const reference = request.rungs.find(({ id }) => id === request.reference)
   const referenceUsable = reference !== undefined && done.get(reference.id)?.trouble === undefined
   const open = request.rungs.filter(({ id }) => !done.has(id))
-  // Each attempt loads the reference and the trusted rung, even if their own results are known.
+  // Each attempt loads the reference and the trusted rung, even if their results are already known.
   const { expected } = request
   const trusted = expected !== null && 'rung' in expected ? expected.rung : null
   const loaded = request.rungs.filter(
@@ -51,8 +49,8 @@ export async function attempt(
   const ceilings = number === 1 && request.key === undefined
 
   /**
-   * Whether an event can be genuine. A rung's code runs in the runner's process and may forge
-   * events.
+   * Whether the runner can have sent this event at this point. A rung's code runs in the runner's
+   * process and may forge events.
    */
   const isInTurn = (event: RunnerEvent, at: At): boolean => {
     switch (event.event) {
@@ -137,7 +135,8 @@ export async function attempt(
             timing: toTiming(event, request),
           })
           break
-        // This event follows the rung's timing, so a failure during it never discards the timing.
+        // The runner sends this event after timing the rung, so a failure to record launches never
+        // discards the timing.
         case 'launches': {
           const measured = done.get(event.rung)
           if (measured && event.kernels.length > 0) measured.launches = event.kernels.map(toLaunch)
@@ -193,8 +192,8 @@ export async function attempt(
 }
 
 /**
- * Runs the runner once. `onEvent` receives the runner's position and returns whether the event
- * counts.
+ * Runs the runner once. `onEvent` receives the runner's position and returns whether to accept the
+ * event.
  */
 async function runOnce(
   toolbox: Toolbox,

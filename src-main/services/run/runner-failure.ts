@@ -6,8 +6,8 @@ import { inputError, KernelLadderError, missingError } from '../../domain/errors
 import type { MeasureRequest } from './measurement'
 
 /**
- * Position of the runner, from its last `start` event. It has no rung while the runner computes the
- * reference.
+ * Position of the runner, taken from its last `start` event. The rung is null while the runner
+ * computes the reference.
  */
 export type At = { rung: string | null; stage: RunnerStage | 'reference' } | null
 
@@ -19,8 +19,8 @@ export interface Attempt {
 }
 
 /**
- * Throws errors that a restart cannot fix. `begun` is true if a rung had already been measured on
- * this GPU.
+ * Throws an error if a restart cannot fix the failure. `begun` is true if a rung had already been
+ * measured on this GPU.
  */
 export function throwIfHopeless(
   { result, at, error }: Attempt,

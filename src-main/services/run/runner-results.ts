@@ -1,4 +1,4 @@
-/** Converts the runner's events to their form in a session. */
+/** Converts the runner's events to the types stored in a session. */
 import type { RunnerEvent } from '../../adapters/tools/runner'
 import { caseOf, gflops } from '../../domain/task/problem'
 import { outputsOf, type Task } from '../../domain/task/task'
@@ -29,7 +29,7 @@ type SustainedEvent = Extract<RunnerEvent, { event: 'sustained' }>
 
 type VerifyEvent = Extract<RunnerEvent, { event: 'verify' }>
 
-/** Converts a verification. Events of older runners name no buffer and have a single output. */
+/** Converts a verification. Older runners have a single output, so their events name no buffer. */
 export function toVerify(event: VerifyEvent, task: Task): Verify {
   const { event: _event, rung: _rung, worstToleranceRatio: _ratio, ...verify } = event
   const { outOfBoundsBuffers, firstMismatch, ...rest } = verify
@@ -58,7 +58,7 @@ export function toTiming(event: TimingEvent, request: MeasureRequest): Timing {
     gflops: gflops(task, caseOf(problem, rung), event.medianMs),
     ratioToReference: reference === null ? null : reference / event.medianMs,
     referenceMedianMs: reference,
-    // Runners in older recordings lack these fields.
+    // The fields below are missing in older recordings.
     ...(event.late === undefined ? {} : { late: event.late }),
     ...(event.includesHost === undefined ? {} : { includesHost: event.includesHost }),
     ...(event.emptyMs === undefined ? {} : { emptyMs: event.emptyMs }),
@@ -89,7 +89,10 @@ export function toBurst(
   }
 }
 
-/** Converts a sustained timing. `beside` is the timing of the reference, which is timed first. */
+/**
+ * Converts a sustained timing. `beside` is the timing of the reference. The reference is timed
+ * first.
+ */
 export function toSustained(
   event: SustainedEvent,
   beside: SustainedTiming | null,

@@ -1,7 +1,7 @@
 /**
- * Analyzes rungs without a GPU. Rungs are built for a GPU of the built-in table. A replacement of
- * the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
- * Nothing is run, verified or timed, and the session states that.
+ * Analyzes rungs without a GPU. Rungs are built for a GPU of the built-in table, and a replacement
+ * for the CUDA runtime records their launches. Occupancy and waves are derived from the launches.
+ * No kernel is run, verified or timed, and the session states this.
  */
 import { staticRungFlags } from '../../adapters/tools/nvcc'
 import { sourceName } from '../../adapters/disk/build-cache'
@@ -39,7 +39,7 @@ import {
 
 type Launches = { launches: Launch[]; kernels: readonly ProbedLaunch[] } | NotLaunched
 
-/** Instruction limit of a rung's instruction view. No screen could show a longer rung. */
+/** Maximum number of instructions in a rung's instruction view. No screen could show more. */
 const mostInstructions = 200_000
 
 export const staticWay =
@@ -71,8 +71,8 @@ interface Examination {
 }
 
 /**
- * Opens the probe. The reference is not needed here, but errors in it are reported early, before
- * the user needs a GPU.
+ * Opens the probe. The reference is not used here. The reference is built anyway, so that the user
+ * sees errors in it before moving to a GPU.
  */
 async function openProbe(bench: Bench, plan: RunPlan, gpu: BuildGpu): Promise<{ probe: Probe }> {
   const reference = bench.referenceOf(plan)
@@ -122,8 +122,8 @@ async function examine(
 }
 
 /**
- * Returns the result of a rung. No rung runs here, but a rung that would not launch on the GPU gets
- * its final status.
+ * Returns the result of a rung. No kernel runs here, but a rung that could not launch on the GPU
+ * gets its final status.
  */
 const findingOf = (found: Launches, gpu: BuildGpu): Finding => ({
   verify: null,

@@ -1,6 +1,6 @@
 /**
- * Verifies rungs at problems other than the timed problem. For example, a tile that fits 4096 may
- * not fit 1023.
+ * Verifies rungs with problems other than the timed problem. For example, a tile size that divides
+ * 4096 may not divide 1023.
  */
 import { isPythonFile } from '../../domain/ladder/rung'
 import { builtRung } from '../../adapters/tools/runner'
@@ -17,22 +17,25 @@ import type { Progress } from './progress'
 import { wrongness } from './wrongness'
 import type { Measurement, TaskRunner } from './measurement'
 
-/** The shortest measurement. The runner always times the code that it verifies. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const maxSeconds = 0.02
 
 /**
- * Maximum number of parallel processes. Rungs in Python spend seconds on imports and compilation,
- * and little time on the GPU.
+ * Maximum number of parallel processes. Python rungs spend seconds on imports and compilation but
+ * little time on the GPU.
  */
 const mostAbreast = 4
 
 interface VerifiedElsewhere {
   rungs: ReadonlyMap<string, Finding>
-  /** Reason that the runner could not continue. */
+  /** Reason that the runner stopped early. */
   halted: ErrorShape | null
 }
 
-/** Adds `alsoVerified` and the resulting status to the planned rungs that were built. */
+/**
+ * Verifies the built rungs with the plan's additional problems. Adds `alsoVerified` and the
+ * resulting status.
+ */
 export async function verifyElsewhere(
   runner: TaskRunner,
   plan: RunPlan,
@@ -42,7 +45,7 @@ export async function verifyElsewhere(
   onOutOfTurn: (rung: string) => void,
 ): Promise<VerifiedElsewhere> {
   const { problems = [], decides = false } = plan.alsoVerify ?? {}
-  // A rung that hung or crashed at its own problem would do so again and take as long.
+  // A rung that hung or crashed with its own problem would do so again and take just as long.
   const wanted = (plan.alsoVerify?.rungs ?? [])
     .flatMap((id) => built.get(id) ?? [])
     .filter(({ planned }) => measured.get(planned.rung.id)?.trouble?.status !== 'failed')
@@ -58,7 +61,7 @@ export async function verifyElsewhere(
 
   const verifyAt = (problem: Problem, index: number): Promise<MeasureOutcome> => {
     const at = named({ ...problem.sizes, ...problem.scalars })
-    // A replay takes no time.
+    // Announce no duration in a replay, because it takes no time.
     if (!runner.toolbox.replays)
       progress.note(
         message('records.verifyingAt', { at, number: index + 1, total: problems.length }),
@@ -110,8 +113,8 @@ const notReached: Measured = {
 }
 
 /**
- * Applies the further verifications. A rung with wrong results at any problem has no time and is
- * not profiled.
+ * Adds the results of the additional verifications. A rung with wrong results for any problem loses
+ * its time and is not profiled.
  */
 const withElsewhere = (
   measured: Measured,
@@ -145,8 +148,8 @@ function verdictAt(
 }
 
 /**
- * Measures rungs at a problem. If the runner cannot start it, the reason is reported for each rung
- * and no timing is lost.
+ * Measures rungs with a problem. If the runner cannot start with that problem, reports the reason
+ * for each rung and keeps all timings.
  */
 async function measureOrSay(
   runner: TaskRunner,
@@ -163,7 +166,7 @@ async function measureOrSay(
     return {
       rungs: new Map(what.rungs.map(({ id }) => [id, { verify: null, timing: null, trouble }])),
       // A larger problem may exceed the memory even if the run's own problem fits. The next problem
-      // may fit.
+      // may fit again.
       halted: shape.kind === 'input' ? null : shape,
     }
   }

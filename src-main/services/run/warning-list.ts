@@ -1,4 +1,4 @@
-/** Collects the distinct warnings of a run and reports each when it occurs. */
+/** Collects the distinct warnings of a run and reports each one when it first occurs. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Statement } from '../../domain/messages/message'
 

@@ -1,6 +1,7 @@
 /**
- * Reruns a ladder folder on every save, for the CLI and the UI. The watch polls the folder, because
- * file system events depend on how an editor saves. A network mount may also appear and disappear.
+ * Reruns a ladder folder after every save, for the CLI and the UI. The watch polls the folder,
+ * because file system events depend on how an editor saves files. Polling also works if a network
+ * mount disappears and reappears.
  */
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
@@ -27,7 +28,7 @@ export interface WatchNews {
   error: ErrorShape | null
   /** Number of rounds so far. */
   rounds: number
-  /** Rungs in ladder order. Rungs that ran in the last round are fresh. */
+  /** Rungs in ladder order. Rungs that ran in the last round are marked as fresh. */
   rungs: readonly WatchedRung[]
 }
 
@@ -38,14 +39,15 @@ interface WatchOptions {
   /** Rungs to run (default: all). */
   rungs?: readonly string[] | undefined
   /**
-   * Runs the given rungs and the reference. Returns null if nothing finished. A rejection is
-   * reported and does not end the watch.
+   * Runs the given rungs and the reference. Returns null if no rung finished. The watch reports a
+   * rejection and continues.
    */
   run: (rungs: string[]) => Promise<Session | null>
   onNews: (news: WatchNews) => void
   signal: AbortSignal
   /**
-   * Polling interval in milliseconds. A save counts as complete if two polls see the same state.
+   * Polling interval in milliseconds. A save is complete if two consecutive polls see the same
+   * state.
    */
   everyMs?: number
 }
@@ -53,8 +55,8 @@ interface WatchOptions {
 const entryId = ({ as, id }: { as?: string | undefined; id: string }): string => as ?? id
 
 /**
- * Returns a key per rung that covers all inputs of its result. If the key changes, the rung must
- * run again.
+ * Returns a key per rung. The key covers all inputs of the rung's result. If the key changes, the
+ * rung must run again.
  */
 async function rungKeys({
   folder,
@@ -89,8 +91,8 @@ async function rungKeys({
 }
 
 /**
- * Returns the rungs to run again, in ladder order. Includes rungs pending from an earlier round.
- * The reference runs together with any other rung.
+ * Returns the rungs to run again, in ladder order. Includes rungs that an earlier round did not
+ * run. If any rung runs, the reference runs too.
  */
 function changedRungs(
   before: ReadonlyMap<string, string>,
@@ -118,9 +120,9 @@ export async function watchFolder({
   everyMs = 400,
 }: WatchOptions): Promise<void> {
   let watched = nothingWatched
-  /** Keys of the rungs in the last run. */
+  /** Keys of the rungs when they last ran. */
   let done = new Map<string, string>()
-  /** Rungs of a round that was canceled or failed before they ran. */
+  /** Rungs that still have to run, because their round was canceled or failed. */
   let owed = new Set<string>()
   let rounds = 0
   let lastText = ''
@@ -170,9 +172,9 @@ export async function watchFolder({
         } catch (error) {
           failure = toErrorShape(error)
         }
-        // Report the results of a stopped round without waiting.
+        // Report the results of a stopped round immediately.
         tell(failure ? 'failed' : signal.aborted ? 'running' : 'waiting', failure)
-        // The folder was saved in the meantime, so check again immediately.
+        // The folder was saved in the meantime, so check it again immediately.
         seen = ''
         continue
       } else if (whole) tell(failure ? 'failed' : 'waiting', failure)

@@ -1,4 +1,7 @@
-/** A kind of run: the GPU that its rungs are built for, and the function that examines them. */
+/**
+ * A kind of run, which defines the GPU that rungs are built for and the function that examines the
+ * built rungs.
+ */
 import type { RunEvent } from '../../contract/index'
 import type { Statement } from '../../domain/messages/message'
 import type { RunPlan } from '../../domain/run/plan'
@@ -15,16 +18,16 @@ export interface Way extends BuildWay {
   readonly prediction?: PredictionSource
   readonly warnings: readonly Statement[]
   readonly withoutCounters: MetricsWithoutCounters
-  /** Examines the builds. On cancellation, returns the results so far. */
+  /** Examines the built rungs. On cancellation, returns the results so far. */
   examine(builds: Builds, progress: Progress): Promise<Findings>
 }
 
-/** Parameters for opening a way. */
+/** Parameters for opening a kind of run. */
 interface Opening {
   bench: Bench
   plan: RunPlan
   emit: (event: RunEvent) => void
 }
 
-/** Opens a way. Throws `missing` if the machine lacks a requirement. */
+/** Opens a kind of run on a machine. Throws `missing` if the machine lacks a requirement. */
 export type OpenWay = (opening: Opening) => Promise<Way>

@@ -1,4 +1,4 @@
-/** Describes the errors in a rung's results. */
+/** Describes what is wrong with a rung's results. */
 import { message, type Statement } from '../../domain/messages/message'
 import type { Verify } from '../../domain/session/session'
 import { bufferTitle, elementPlace, outputsOf, type Task } from '../../domain/task/task'

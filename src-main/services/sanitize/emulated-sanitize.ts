@@ -1,6 +1,6 @@
 /**
  * Checks memory accesses and races without a GPU. Each rung runs once on the emulated GPU, which
- * checks every access. Findings have the same form as compute-sanitizer's findings.
+ * checks every access. The findings have the same format as the findings of compute-sanitizer.
  */
 import { emulatorPool } from '../../adapters/emulator/pool'
 import { staticRungFlags } from '../../adapters/tools/nvcc'
@@ -36,7 +36,7 @@ import { architectureFor } from '../bench/architecture'
 import { inParallel } from '../bench/in-parallel'
 import type { SanitizeRequest } from '../../contract/sanitize'
 
-/** Selects the only block to run of each launch. Races between blocks are then not found. */
+/** Selects a single block of each launch to run. Races between blocks are then not detected. */
 export type BlockChoice = (job: EmulationJob) => number
 
 export async function sanitizeEmulated(

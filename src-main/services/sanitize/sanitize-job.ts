@@ -1,4 +1,4 @@
-/** Runs the current compute-sanitizer job for a UI that polls it. */
+/** Runs a compute-sanitizer job for the UI, which polls the job. */
 import { Bench } from '../bench/bench'
 import type { Setup } from '../../adapters/machine/machine'
 import { toErrorShape } from '../../domain/errors'

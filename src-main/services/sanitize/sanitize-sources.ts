@@ -1,4 +1,4 @@
-/** Converts a finding's compiled path to its path in the catalog, and adds source lines. */
+/** Converts the compiled path in a finding to the path in the catalog, and adds source lines. */
 import type {
   SanitizerFinding,
   SanitizerRecord,
@@ -9,7 +9,7 @@ import type {
 /** Source text by path relative to the catalog. */
 export type SourceTexts = ReadonlyMap<string, string>
 
-/** Number of lines shown before and after the line of a finding. */
+/** Number of lines shown before and after a finding's line. */
 const around = 2
 
 function excerptOf(texts: SourceTexts, { file, line }: SourcePlace): SourceExcerpt | null {

@@ -1,9 +1,9 @@
 /**
  * Runs compute-sanitizer on rungs.
  *
- * A tool first checks all rungs in one process. If that process reports anything, each rung gets a
- * separate process. Findings then belong to a single rung, and a corrupted CUDA context does not
- * affect other rungs. The runner launches each rung once, untimed.
+ * A tool first checks all rungs in one process. If the tool reports anything, each rung is checked
+ * again in a separate process. Each finding then belongs to a single rung, and a corrupted CUDA
+ * context cannot affect other rungs. The runner launches each rung once, without timing it.
  */
 import type { Bench, SharedSources } from '../bench/bench'
 import {
@@ -48,13 +48,13 @@ export interface SanitizeEnvironment {
   bench: Bench
   catalog: Catalog
   onProgress: (progress: SanitizeProgress) => void
-  /** Time limit of a compute-sanitizer process, in seconds per rung. */
+  /** Time limit per rung for a compute-sanitizer process, in seconds. */
   secondsARung?: number
-  /** If false, throw an error instead of waiting for another run's GPU. */
+  /** If false, throw an error instead of waiting while another run uses the GPU. */
   waitForGpu?: boolean
 }
 
-/** Random seed for the contents of buffers. */
+/** Random seed for the buffer contents. */
 export const seed = 7
 
 export async function sanitize(
@@ -172,7 +172,10 @@ export function planSanitize(
   return { plan, rungs }
 }
 
-/** Returns the requested sizes, or the task's small sizes that leave partial tiles. */
+/**
+ * Returns the requested sizes. By default, returns the task's small sizes, which leave partial
+ * tiles.
+ */
 function choiceOf(catalog: Catalog, { ladder, size, at = {} }: SanitizeRequest) {
   const task = taskOf(catalog, findLadder(catalog, ladder))
   const named = size !== undefined || sizeNames(task).some((name) => at[name] !== undefined)
@@ -214,7 +217,7 @@ interface CheckerSetup {
   task: Task
   problem: SanitizeReport['problem']
   taskFolder: string | null
-  /** The reference that computes inputs, or null if no inputs are computed. */
+  /** The reference that computes inputs, or null if the task computes no inputs. */
   expected: Expected | null
   texts: SourceTexts
   /** Total number of checks, used for progress. */
@@ -230,8 +233,8 @@ class Checker {
   ) {}
 
   /**
-   * Checks the rungs and returns a verdict for each. Rungs that were not reached before a
-   * cancellation are absent.
+   * Checks the rungs and returns a verdict for each. Omits rungs that were not reached before a
+   * cancellation.
    */
   async check(
     tool: SanitizerTool,
@@ -316,7 +319,7 @@ class Checker {
     }
   }
 
-  /** Returns the reason that there is no verdict or only a partial verdict. */
+  /** Returns the reason that the verdict is missing or incomplete. */
   private troubleOf(
     id: string,
     { result, xml, summary, lastWord }: SanitizerAnswer,
@@ -355,15 +358,14 @@ const isClean = ({ result, xml, summary }: SanitizerAnswer): boolean =>
   xml?.complete === true &&
   xml.records.length === 0
 
-/** Throws an error for a failure that does not concern a rung. */
+/** Throws an error if the failure is not caused by a rung. */
 function throwIfHopeless({ result }: SanitizerAnswer, events: readonly RunnerEvent[]): void {
   if (result.outcome === 'not-found')
     throw missingError(
       message('tools.sanitizerNotStarted', { text: result.stderr.trim() }),
       remedies.sanitizer,
     )
-  // If the runner finished, it had no error. In that case, a rung must have printed the error
-  // event.
+  // If the runner finished, it had no error. The error event was then printed by a rung.
   if (events.some(({ event }) => event === 'done')) return
   const error = events.find((event) => event.event === 'error')
   if (error?.event !== 'error') return

@@ -1,4 +1,4 @@
-/** Chooses the shipped recording that can answer a request. */
+/** Chooses the shipped recording that matches a request. */
 import type { RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -11,7 +11,7 @@ import { readRecording, type ListedRecording } from './recordings'
 const describe = ({ name, summary: { ladder, problem } }: ListedRecording): string =>
   `${recordedRef(name)} (${ladder.id}${problem === null ? '' : ` at ${problemLabel(problem)}`})`
 
-/** Size used by plain `recorded` if a ladder was recorded at several sizes. */
+/** Size used by the target `recorded` without a name if a ladder was recorded at several sizes. */
 const usualSize = 4096
 
 const hasUsualSize = ({ summary }: ListedRecording): boolean =>
@@ -20,7 +20,7 @@ const hasUsualSize = ({ summary }: ListedRecording): boolean =>
 /** Returns the recording for a request. Its ladder, size and parameters must match the request. */
 export async function chooseRecording(
   recordings: readonly ListedRecording[],
-  /** Name of the recording, or null to accept any match. */
+  /** Name of the recording, or null to accept any recording that matches. */
   name: string | null,
   request: Pick<RunRequest, 'ladder'> & Choice & { profile?: ProfileLevel },
 ): Promise<ListedRecording> {
@@ -33,7 +33,7 @@ export async function chooseRecording(
     )
   const isAtLevel = ({ summary }: ListedRecording): boolean => summary.profile === request.profile
   const allOfLadder = named.filter(({ summary }) => summary.ladder.id === request.ladder)
-  // Prefer the requested level, but accept any level.
+  // Prefer recordings with the requested level, but accept any level.
   const ofLadder = [
     ...allOfLadder.filter(isAtLevel),
     ...allOfLadder.filter((one) => !isAtLevel(one)),
@@ -50,7 +50,7 @@ export async function chooseRecording(
   const isChosen = request.size !== undefined || request.at !== undefined
   const { sizes } = isChosen ? chosen((await readRecording(first)).task, request) : {}
   if (!sizes) return ofLadder.find(hasUsualSize) ?? first
-  // Unspecified sizes match any size. The usual size comes first.
+  // Sizes that the request omits match any size. Recordings with the usual size come first.
   const ofSizes = ofLadder.filter(({ summary: { problem } }) =>
     Object.entries(sizes).every(([name, size]) => problem?.sizes[name] === size),
   )

@@ -1,6 +1,6 @@
 /**
- * Reads the history of a ladder. Every live session in the store is a point for each rung that it
- * timed.
+ * Reads the history of a ladder. Every live session in the store adds a data point for each rung
+ * that it timed.
  */
 import { currentId } from '../../domain/ladder/former-ids'
 import { indexed, type Described } from '../../adapters/sessions/session-index'
@@ -39,7 +39,7 @@ interface HistoryRequest {
   leastPercent: number
 }
 
-/** Default limit in percent below which a change is not listed. */
+/** Default threshold in percent. Smaller changes are not listed. */
 export const usualPercent = 1
 
 interface FoundPoints {
@@ -64,7 +64,7 @@ async function findPoints(places: SessionPlaces): Promise<FoundPoints> {
 
 /**
  * Returns the ladders that have a history, and the history of one ladder. The default is the ladder
- * timed last.
+ * that was timed last.
  */
 export async function findHistory(
   places: SessionPlaces,
@@ -83,7 +83,7 @@ export async function findHistory(
   return { ladders, history: { ladder: id, leastPercent: usualPercent, series, unreadable } }
 }
 
-/** Reads a ladder's history. Throws an error if none of the requested data exists. */
+/** Reads a ladder's history. Throws an error if no data matches the request. */
 export async function readHistory(
   places: SessionPlaces,
   request: HistoryRequest,

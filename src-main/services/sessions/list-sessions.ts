@@ -1,4 +1,4 @@
-/** Lists every session that a user can open. */
+/** Lists all sessions that the user can open. */
 import { indexed, type Described } from '../../adapters/sessions/session-index'
 import { readTitle } from '../../adapters/sessions/labels-and-trash'
 import { isImported, readSession } from '../../adapters/sessions/session-store'
@@ -38,7 +38,7 @@ async function describeFolder(name: string, folder: string): Promise<Described<S
   }
 }
 
-/** Returns the store's sessions, newest first. Unreadable folders are listed with the reason. */
+/** Returns the store's sessions, newest first. Includes unreadable folders with the reason. */
 export async function listOwn(
   places: SessionPlaces,
   onMany?: (count: number) => void,
@@ -57,7 +57,7 @@ export async function listOwn(
     .sort((a, b) => (a.createdAt < b.createdAt ? 1 : a.createdAt > b.createdAt ? -1 : 0))
 }
 
-/** Returns the mounted session, the store's sessions, and then the recordings. */
+/** Returns the mounted session, the store's sessions, and the recordings, in this order. */
 export async function listAll(
   places: SessionPlaces,
   onMany?: (count: number) => void,

@@ -1,4 +1,4 @@
-/** Renames, deletes and restores sessions of the store, by reference. */
+/** Renames, deletes and restores sessions of the store by their refs. */
 import { join } from 'node:path'
 import { pathExists } from '../../adapters/disk/disk'
 import {

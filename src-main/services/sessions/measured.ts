@@ -1,6 +1,6 @@
 /**
- * Reads the recorded measurements of a ladder's rungs and compares the recorded rungs with the
- * current rungs.
+ * Reads the recorded measurements of a ladder's rungs. Compares the recorded rungs with the current
+ * rungs.
  */
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import { listRecordings, readRecording } from './recordings'
 import { resolveLadder } from '../catalog/resolve'
 import { keptAnswer } from '../../adapters/disk/cached-answer'
 
-/** Files of the recordings, and the cache of values derived from them. */
+/** Folder of the recordings, and the cache for values derived from them. */
 interface MeasuredSetup {
   assets: Pick<Setup['assets'], 'recordingsDir'>
   machine: { folders: Pick<Setup['machine']['folders'], 'cache'> }
@@ -56,8 +56,8 @@ function recordingsOf(root: string, ladder: string): Promise<MeasuredRecording[]
 }
 
 /**
- * Returns the ladder, or null if it is missing or has an unusable rung. A run would report the
- * error.
+ * Returns the ladder, or null if the ladder is missing or has an unusable rung. A run would report
+ * that error.
  */
 function ladderOf(catalog: Catalog, id: string): Ladder | null {
   const file = catalog.ladders.find((ladder) => ladder.id === id)
@@ -70,15 +70,15 @@ function ladderOf(catalog: Catalog, id: string): Ladder | null {
 
 interface Today {
   rungs: ReadonlyMap<string, RungToday>
-  /** Hash over all texts. */
+  /** Hash of all texts. */
   hash: string
 }
 
 const todays = new WeakMap<Catalog, Today>()
 
 /**
- * Returns a library's current rungs. The rungs are cached, because a list requests every ladder of
- * the same library.
+ * Returns the current rungs of a library. The rungs are cached, because a list needs every ladder
+ * of the same library.
  */
 function today(catalog: Catalog): Today {
   const known = todays.get(catalog)
@@ -95,7 +95,7 @@ function today(catalog: Catalog): Today {
 }
 
 /**
- * Returns names, dates and sizes of the files in the recordings folder. The files do not change
+ * Returns the names, dates and sizes of the files in the recordings folder. The files do not change
  * while the program runs.
  */
 async function stampOf(root: string): Promise<string[]> {
@@ -110,14 +110,14 @@ async function stampOf(root: string): Promise<string[]> {
 
 /**
  * File written by `npm run kernels -- same recordings`. The file maps hashes of recorded code to
- * hashes of current code with the same machine code.
+ * hashes of current code that compiles to the same machine code.
  */
 const sameCodeFile = 'same-code.json'
 const SameCode = z.record(z.string(), z.array(z.string()))
 
 /**
- * Returns a function that tests whether recorded and current code are known to compile to the same
- * machine code.
+ * Returns a function that tests whether recorded and current code compile to the same machine code.
+ * Only pairs listed in the file pass the test.
  */
 export async function readSameCode(root: string): Promise<(then: string, now: string) => boolean> {
   const text = await readFile(join(root, sameCodeFile), 'utf8').catch(() => '{}')
@@ -125,7 +125,7 @@ export async function readSameCode(root: string): Promise<(then: string, now: st
   return (then, now) => same[sha256(then)]?.includes(sha256(now)) ?? false
 }
 
-/** Returns measurements by rung id. Rungs without a recording are omitted. */
+/** Returns measurements by rung id. Omits rungs without a recording. */
 export async function measuredRungs(
   { assets: { recordingsDir }, machine }: MeasuredSetup,
   catalog: Catalog,

@@ -1,4 +1,4 @@
-/** Opens sessions and recordings by reference, for every host. */
+/** Opens sessions and recordings by reference. Used by all hosts. */
 import { join, resolve } from 'node:path'
 import { readSources } from '../../adapters/sessions/session-sources'
 import { pathExists } from '../../adapters/disk/disk'
@@ -29,7 +29,7 @@ export interface OpenedSession {
   deep(rung: string): Promise<DeepProfile | null>
 }
 
-/** Adds a warning to a session for each missing part of its folder. */
+/** Adds a warning to a session for each missing part of its session folder. */
 const withFaults = (session: Session, faults: readonly Statement[]): Session =>
   faults.length === 0 ? session : { ...session, warnings: [...session.warnings, ...faults] }
 
@@ -64,7 +64,7 @@ async function openFolder(folder: string): Promise<OpenedSession> {
   }
 }
 
-/** Returns the folder of a ref. Refs contain no path separators. */
+/** Returns the folder that a ref names. Refs contain no path separators. */
 const folderOf = (places: SessionPlaces, ref: string): string =>
   places.mounted && mountedRef(places.mounted) === ref ? places.mounted : join(storeOf(places), ref)
 
@@ -95,10 +95,10 @@ export async function openSession(places: SessionPlaces, ref: string): Promise<O
   return replayed ? openRecording(replayed) : openFolder(folder)
 }
 
-/** Target notation for an arbitrary recording. */
+/** Target name that accepts any recording. */
 const anyRecording = printTarget({ kind: 'recorded', name: null })
 
-/** Whether a name on the command line is the name of a session, readable or not. */
+/** Whether a name on the command line refers to a session. The session may be unreadable. */
 export const namesSession = async (places: SessionPlaces, name: string): Promise<boolean> =>
   name === anyRecording ||
   recordingOf(name) !== null ||

@@ -1,7 +1,7 @@
 /**
  * Reads the index of shipped recordings, so that no session is parsed before it is opened.
  *
- * `index.json` contains the data that lists show and that requests are matched against. `npm run
+ * `index.json` contains the data that lists display and that requests are compared with. `npm run
  * recordings` derives it from the sessions. If the index is damaged or lacks a recording, the
  * session is read instead.
  */
@@ -46,14 +46,14 @@ export interface Recording {
   name: string
   folder: string
   session: Session
-  /** Task of the session. */
+  /** Task that the session ran. */
   task: Task
   problem: Problem
 }
 
 /**
- * Converts a session to a recording. Returns null for a session without a run to replay. An import
- * and a program's profile are such sessions and are shown as stored.
+ * Converts a session to a recording. Returns null for a session that cannot be replayed. Imports
+ * and profiles of programs cannot be replayed and are shown as stored.
  */
 export function asRecording(name: string, folder: string, session: Session): Recording | null {
   const { problem } = session
@@ -80,7 +80,10 @@ async function readIndex(root: string): Promise<RecordingIndex['recordings']> {
   }
 }
 
-/** Returns the recordings that share files, and the recordings in separate folders. */
+/**
+ * Returns the folders of all recordings. Some recordings share files, and others have separate
+ * folders.
+ */
 async function placesIn(root: string): Promise<{ name: string; folder: string }[]> {
   const entries = await readdir(root, { withFileTypes: true }).catch(() => [])
   const folders = entries.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
@@ -92,7 +95,7 @@ async function placesIn(root: string): Promise<{ name: string; folder: string }[
 const summarize = (name: string, session: Session): ListedRecording['summary'] =>
   RecordingSummary.parse(summaryOf(name, 'recorded', name, session))
 
-/** Reads the session of a run or of a profiled program. */
+/** Reads the session of a recorded run or a profiled program. */
 async function readKept({
   name,
   folder,
@@ -101,7 +104,9 @@ async function readKept({
   return session.program ? session : (await readRecording({ name, folder })).session
 }
 
-/** Returns the GPU with the most recordings. A request without a name refers to it. */
+/**
+ * Returns the GPU with the most recordings. A request without a recording name refers to this GPU.
+ */
 function usualGpu(recordings: readonly ListedRecording[]): string | null {
   const counts = new Map<string | null, number>()
   for (const { summary } of recordings)
@@ -110,8 +115,8 @@ function usualGpu(recordings: readonly ListedRecording[]): string | null {
 }
 
 /**
- * Lists the readable recordings. The newest of the usual GPU is first. Folders without a session
- * are skipped.
+ * Lists the readable recordings. The newest recording of the usual GPU comes first. Skips folders
+ * without a session.
  */
 async function list(root: string): Promise<ListedRecording[]> {
   const index = await readIndex(root)
@@ -138,15 +143,15 @@ async function list(root: string): Promise<ListedRecording[]> {
 const listed = new Map<string, Promise<readonly ListedRecording[]>>()
 
 /**
- * Returns the recordings in a folder. Recordings are listed only once, because they do not change
- * while the program runs.
+ * Returns the recordings in a folder. The folder is listed only once, because the recordings do not
+ * change while the program runs.
  */
 export function listRecordings(root: string): Promise<readonly ListedRecording[]> {
   const known = listed.get(root)
   if (known) return known
   const found = list(root)
   listed.set(root, found)
-  // Do not cache a failure, because the disk may be readable next time.
+  // Do not cache a failure, because the next attempt may succeed.
   found.catch(() => listed.delete(root))
   return found
 }
@@ -158,8 +163,8 @@ export const readRecordings = async (root: string): Promise<Recording[]> => {
 }
 
 /**
- * Returns an up-to-date index.json for the recordings in a folder. Throws an error if a recording
- * cannot be read.
+ * Returns the current content of index.json for the recordings in a folder. Throws an error if a
+ * recording cannot be read.
  */
 export async function recordingIndex(root: string): Promise<RecordingIndex> {
   const recordings: RecordingIndex['recordings'] = {}

@@ -1,4 +1,4 @@
-/** Replays a recording: repeats the run of its session with recorded tool output. */
+/** Replays a recording. Repeats the run of its session with the recorded tool output. */
 import type { RunEvent, RunRequest } from '../../contract/index'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -16,7 +16,9 @@ import { recordedRef } from '../../domain/session/session-ref'
 import { recordedMachine } from '../../adapters/machine/recorded-machine'
 import type { Recording } from './recordings'
 
-/** Checks all parts of the request except the size, which selected the recording. */
+/**
+ * Checks all parts of the request except the size, which was already used to select the recording.
+ */
 function checkChoice({ name, task, problem }: Recording, request: Choice): void {
   const { scalars, options } = chosen(task, request)
   const recorded = { ...problem.scalars, ...problem.options }
@@ -56,7 +58,7 @@ function checkParams(recording: Recording, params: Record<string, number>): void
   }
 }
 
-/** Returns the further problems at which a recording's rungs were verified. */
+/** Returns the additional problems that were used to verify a recording's rungs. */
 function otherSizesOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
   const verified = rungs.filter(({ alsoVerified }) => alsoVerified !== undefined)
   const problems = verified[0]?.alsoVerified?.map(({ problem }) => problem) ?? []
@@ -71,7 +73,10 @@ function otherSizesOf({ rungs, ladder }: Session): Pick<RunPlan, 'alsoVerify'> {
       }
 }
 
-/** Replays a recording through the live services and parsers. Nothing is built, run or written. */
+/**
+ * Replays a recording through the same services and parsers as a live run. Nothing is built, run or
+ * written.
+ */
 export async function replay(
   recording: Recording,
   request: Pick<RunRequest, 'rungs' | 'params' | 'size' | 'at' | 'profile'>,
@@ -94,7 +99,7 @@ export async function replay(
     headers: new Map(),
     problem,
     // Replay all rungs, because the tools ran once for all rungs. Rungs that were not requested are
-    // dropped below.
+    // removed below.
     rungs: planned,
     reference: planned.find(({ rung }) => rung.id === session.ladder.reference) ?? null,
     trusted: null,
@@ -132,7 +137,7 @@ export async function replay(
   const recordedHash = new Map(session.rungs.map(({ id, sourceHash }) => [id, sourceHash]))
   outcome.session.rungs = outcome.session.rungs
     .filter(({ id }) => keep.has(id))
-    // A missing source keeps its recorded hash.
+    // A rung without a stored source keeps its recorded hash.
     .map((rung) =>
       sources[rung.id] === undefined
         ? { ...rung, sourceHash: recordedHash.get(rung.id) ?? rung.sourceHash }

@@ -1,4 +1,4 @@
-/** Finds the folders that contain sessions: the store, recordings, and mounted folders. */
+/** Returns the folders that contain sessions: the store, the recordings, and mounted folders. */
 import { basename } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
 
@@ -10,7 +10,7 @@ export interface SessionPlaces extends Setup {
 /** Returns the folder of saved sessions. */
 export const storeOf = ({ machine }: Setup): string => machine.folders.sessions
 
-/** Returns the ref of a folder given on the command line. The folder's name is arbitrary. */
+/** Returns the ref of a folder given on the command line. The folder can have any name. */
 export function mountedRef(folder: string): string {
   const name = basename(folder)
     .replaceAll(/[^A-Za-z0-9_.-]/g, '-')

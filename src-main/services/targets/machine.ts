@@ -1,6 +1,6 @@
 /**
- * Runs rungs on a machine of machines.yaml. The ladder is sent to the machine and the session is
- * copied back.
+ * Runs rungs on a machine listed in machines.yaml. The ladder is sent to the machine, and the
+ * session is copied back.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve, sep } from 'node:path'
@@ -70,8 +70,8 @@ export const runMachine: Runner = async (name, request, options) => {
 type Ending = Pick<StartRunOptions, 'emit' | 'signal' | 'machine' | 'out'>
 
 /**
- * Follows an earlier run on the machine and copies its session back. Throws an error if there is no
- * such run.
+ * Follows an earlier run on the machine and copies its session back. Throws an error if the run
+ * does not exist.
  */
 export async function resumeRun(name: string, run: string, options: Ending): Promise<FinishedRun> {
   const machine = await openMachine(options.machine.folders, name)
@@ -92,7 +92,9 @@ export async function resumeRun(name: string, run: string, options: Ending): Pro
   return finish(machine, ended, job.own, options)
 }
 
-/** Returns options that forward a remote job's lines as events of a run on this target. */
+/**
+ * Returns options that convert the output lines of a remote job to events of a run on this target.
+ */
 const remoteOptions = (
   target: Target & { name: string },
   { signal, emit }: Pick<Ending, 'signal' | 'emit'>,
@@ -109,8 +111,8 @@ const remoteOptions = (
 })
 
 /**
- * Copies back the session that a remote run saved. ncu's report stays there until it is requested.
- * `own` is the local ladder folder.
+ * Copies back the session that a remote run saved. ncu's report stays on the machine until the user
+ * requests it. `own` is the local ladder folder.
  */
 async function finish(
   { name, shell }: NamedMachine,
@@ -144,7 +146,7 @@ async function finish(
   return { ...fetched, missing: end.missing }
 }
 
-/** Writes the files of a session to the store or to the requested folder. */
+/** Writes a session's files to the store or to the requested folder. */
 async function bringHome(
   id: string,
   kept: KeptReport | null,

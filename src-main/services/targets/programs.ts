@@ -1,6 +1,6 @@
 /**
- * Runs a ladder of programs on this machine. The session is saved in the same way as that of any
- * run.
+ * Runs a ladder of programs on this machine. The session is saved in the same way as for other
+ * runs.
  */
 import { Bench } from '../bench/bench'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import {
 import { toolboxOn } from '../bench/visible-gpu'
 import { requireTrustedFolder } from '../folders/folder-trust'
 
-/** Throws an error for options that only a ladder with a task supports. */
+/** Throws an error for options that a ladder of programs does not support. */
 function refuseOthers(
   { target, size, at, params, draft }: RunRequest,
   { commits, settings }: StartRunOptions,
@@ -42,7 +42,7 @@ function refuseOthers(
   if (draft !== undefined) throw inputError(message('drafts.gone'), message('drafts.openAgain'))
 }
 
-/** Queries the GPU. Programs that need no GPU run without one. */
+/** Queries the GPU. Returns null if there is none, because some programs need no GPU. */
 async function gpuOf(
   { assets, machine, signal }: StartRunOptions,
   toolbox: Toolbox,

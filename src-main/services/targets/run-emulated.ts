@@ -42,7 +42,7 @@ export const runEmulated: Runner = async (name, request, options) => {
   const given = chosen(plan.task, own).sizes
   if (given !== null && sizeNames(plan.task).every((size) => given[size] !== undefined))
     return emulatePlan(catalog, plan, name, options)
-  // Sizes that the user did not choose are reduced. Without any chosen size, all sizes are reduced.
+  // Reduce the sizes that the user did not choose. If the user chose none, reduce all sizes.
   const usual = planRun(catalog, { ...own, profile: 'deep', at: withoutSizes(plan.task, own.at) })
   const small = emulatedProblem(plan.task, usual.problem)
   const problem = { ...small, sizes: { ...small.sizes, ...given } }

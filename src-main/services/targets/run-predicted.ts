@@ -1,4 +1,6 @@
-/** Predicts rungs for a GPU of the built-in table that has a parameter file. */
+/**
+ * Predicts the times of rungs for a GPU of the built-in table. The GPU must have a parameter file.
+ */
 import { emulatedProblem } from '../../domain/emulation/emulated-problem'
 import type { RunPlan } from '../../domain/run/plan'
 import type { Catalog } from '../../adapters/catalog/catalog'
@@ -27,7 +29,7 @@ export async function predictPlan(
 }
 
 export const runPredicted: Runner = async (name, request, options) => {
-  // Fail early if times cannot be predicted for this GPU.
+  // Report early if times cannot be predicted for this GPU.
   await predictedGpu(gpuFolders(options), name)
   const { catalog, request: own } = await catalogFor(options, request)
   const plan = planRun(catalog, { ...own, profile: 'deep' })

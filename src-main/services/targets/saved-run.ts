@@ -1,6 +1,4 @@
-/**
- * Saves the session of a run in the requested folder, or in a different folder if the disk fails.
- */
+/** Saves the session of a run in the requested folder. Uses another folder if the disk fails. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Setup } from '../../adapters/machine/machine'
@@ -26,10 +24,10 @@ import { toolboxOn } from '../bench/visible-gpu'
 import { taskHeader, taskHeaderFile } from '../../domain/task/task-headers'
 
 export interface StartRunOptions extends Setup {
-  /** Output folder instead of the store. Must not exist. */
+  /** Output folder, used instead of the store. The folder must not exist. */
   out?: string
   appVersion: string
-  /** Commits of one rung to run instead of the ladder. */
+  /** Commits of one rung. The commits replace the ladder's rungs in this run. */
   commits?: CommitsRequest
   settings?: Partial<RunSettings>
   emit: (event: RunEvent) => void
@@ -38,23 +36,23 @@ export interface StartRunOptions extends Setup {
 
 export interface FinishedRun {
   session: Session
-  /** Folder of the session, or null if no rung finished, because no session was saved then. */
+  /** Folder of the session. Null if no rung finished, because no session was saved in that case. */
   folder: string | null
   /** Set if a missing requirement on this machine prevented part of the request. */
   missing: ErrorShape | null
   /**
-   * Set if the session could not be saved in the requested folder. The session is then in `folder`.
-   * If `folder` is null, it is only in `session`.
+   * Set if the session could not be saved in the requested folder. `folder` is then the folder that
+   * was used instead. If `folder` is null, the session exists only in `session`.
    */
   unsaved: ErrorShape | null
 }
 
 /**
- * Executes a request for one kind of target. Throws an error if it cannot start. Later failures are
- * in the result.
+ * Runs a request on one kind of target. Throws an error if the run cannot start. The result
+ * contains later failures.
  */
 export type Runner = (
-  /** Name in the target, or null if it has none. */
+  /** Name of a specific target, or null. */
   name: string | null,
   request: RunRequest,
   options: StartRunOptions,
@@ -71,7 +69,7 @@ export function sessionId(ladder: string, size: string, createdAt: string): stri
 }
 
 /**
- * Creates the draft of a session in a folder given by the user. The folder must not exist. The
+ * Creates a session draft in a folder chosen by the user. Throws an error if the folder exists. The
  * check happens before anything runs.
  */
 export async function draftNew(out: string): Promise<SessionDraft> {
@@ -100,8 +98,8 @@ const rawWarning = ({ keys, why }: LostOutput): Statement =>
   })
 
 /**
- * Saves a session. If the disk fails, tries the store and then the temporary folder, because the
- * measurements would be lost otherwise.
+ * Saves a session. If the disk fails, tries the store and then the temporary folder, because
+ * otherwise the measurements would be lost.
  */
 export async function saveSomewhere(
   { session, deep, draft, recorder, id }: Measured,
@@ -147,11 +145,13 @@ interface SavedRun {
   catalog: Catalog
   plan: RunPlan
   target: Target
-  /** Returns the way to examine the builds. `reportPath` is the path for ncu's report. */
+  /**
+   * Returns the function that opens this kind of run. `reportPath` is the path for ncu's report.
+   */
   way: (reportPath: string) => OpenWay
 }
 
-/** Executes a plan on this machine and saves the results. */
+/** Runs a plan on this machine and saves the results. */
 export async function savedRun(
   { catalog, plan, target, way }: SavedRun,
   options: StartRunOptions,

@@ -1,4 +1,4 @@
-/** Starts a run on the target named in its request. */
+/** Starts a run on the target that the request names. */
 import type { RunRequest } from '../../contract/index'
 import { type FinishedRun, type Runner, type StartRunOptions } from './saved-run'
 import { inputError } from '../../domain/errors'

@@ -1,4 +1,6 @@
-/** Adds the winner of a sweep to a ladder folder, as a variant after its rung. */
+/**
+ * Adds the winner of a sweep to a ladder folder. The winner becomes a variant after the tuned rung.
+ */
 import { addVariant, allowValues, type LadderFolder } from '../../adapters/catalog/ladder-folder'
 import { inputError } from '../../domain/errors'
 import { message } from '../../domain/messages/message'
@@ -9,14 +11,14 @@ import { readFolderFile, saveFolderFile } from '../../adapters/catalog/folder-fi
 
 /**
  * Returns the user's ladder folder. Throws an error for a shipped ladder, because shipped ladders
- * are not edited. Called before the sweep.
+ * are read-only. Called before the sweep.
  */
 export function requireOwnFolder(own: LadderFolder | null, ladder: string): LadderFolder {
   if (own) return own
   throw inputError(message('tunings.ownFolder', { ladder }), message('tunings.runWithout'))
 }
 
-/** Returns an unused id: `05_tile-tuned`, with a number if that id is taken. */
+/** Returns an unused id such as `05_tile-tuned`, followed by a number if that id is taken. */
 function freeId(own: LadderFolder, rung: string): string {
   const taken = new Set(own.ladder.rungs.map(({ id, as }) => as ?? id))
   for (let number = 1; ; number += 1) {
@@ -34,8 +36,8 @@ async function edit(folder: string, name: string, change: (text: string) => stri
 }
 
 /**
- * Adds the variant and returns its id. Throws an error and writes nothing if the rung does not
- * declare a parameter.
+ * Adds the variant and returns its id. If the rung does not declare a parameter, throws an error
+ * and writes nothing.
  */
 export async function applyWinner(
   own: LadderFolder,

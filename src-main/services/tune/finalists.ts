@@ -1,6 +1,6 @@
 /**
- * Verifies the finalists at every size of the ladder and times them alternately. Finalists are the
- * best points of a sweep and the rung's own values.
+ * Verifies the finalists with every size of the ladder and times them alternately. The finalists
+ * are the best points of a sweep and the rung's default values.
  */
 import { join } from 'node:path'
 import { copyBuilt } from '../../adapters/disk/build-cache'
@@ -19,23 +19,25 @@ import { pointKey, type Point } from '../../domain/tune/search-space'
 import { measureOn, type MeasureSettings, type Worker } from './workers'
 
 /**
- * Number of finalists. With five finalists, the true best point is probably among them despite the
- * noise of single times.
+ * Number of finalists. Single times are noisy, but the true best point is probably among the best
+ * five.
  */
 const finalistCount = 5
-/** Number of processes. Each process times all finalists alternately with the rung's own values. */
+/**
+ * Number of processes. Each process times all finalists alternately with the rung's default values.
+ */
 const rounds = 8
 const secondsAPair = 0.1
-/** The shortest measurement. The runner always times the code that it verifies. */
+/** Shortest possible measurement in seconds. The runner cannot verify code without timing it. */
 const verifySeconds = 0.02
 
 interface FinalsRequest {
   setup: MeasureSettings
   worker: Worker
   planned: PlannedRung
-  /** Points with a time, best point first. */
+  /** Points that have a time, best point first. */
   rows: readonly T4Row[]
-  /** Builds a point. Returns null if that is impossible. */
+  /** Builds a point. Returns null if the point cannot be built. */
   build: (params: Point) => Promise<BuiltRung | null>
   onNote: (text: string) => void
 }
@@ -72,8 +74,7 @@ export async function timeFinalists(request: FinalsRequest): Promise<Finals> {
   const { toolbox, device, pciBusId } = worker
   const scratch = await toolbox.scratch()
   try {
-    // Each build needs its own file name, because the linker treats the same file as the same
-    // library.
+    // Each build needs its own file name, because the linker loads each file only once.
     const against = own ?? timed[0]!.built
     const [old, copy] = await Promise.all(
       ['own', 'copy'].map((name) => copyBuilt(against.artifact, join(scratch.path, name))),
@@ -147,8 +148,8 @@ const without = (params: Point, reason: Statement): Finalist => ({
 })
 
 /**
- * Returns the reason that a point is unusable although its results are right at the sweep's
- * problem. The point's results are wrong at another problem of the ladder.
+ * Returns the reason that a point is unusable although its results are correct for the sweep's
+ * problem. The results may be wrong for another problem of the ladder.
  */
 async function wrongElsewhere(
   { setup, worker, onNote }: FinalsRequest,

@@ -1,5 +1,6 @@
 /**
- * Implements the `tunings.*` calls of the contract: finished sweeps, and their winners as variants.
+ * Implements the `tunings.*` calls of the contract. The calls manage finished sweeps and apply
+ * their winners as variants.
  */
 import { keepTuning, readTuning, tuningIds } from '../../adapters/disk/tuning-store'
 import type { Setup } from '../../adapters/machine/machine'
@@ -29,8 +30,8 @@ export const tuningCalls = (setup: Setup) => {
   const { tunes } = setup.machine.folders
   return {
     /**
-     * Lists sweeps, newest first. Unreadable sweeps are omitted. Opening one by its address reports
-     * the reason.
+     * Lists sweeps, newest first. Omits unreadable sweeps. Opening an unreadable sweep reports the
+     * reason.
      */
     'tunings.list': async () => {
       const found: ListedTuning[] = []

@@ -1,4 +1,4 @@
-/** Parses the request for a sweep and computes the search space from the request and the rung. */
+/** Parses the request for a sweep. Computes the search space from the request and the rung. */
 import { mentionsMacro, parseRule, rulesOf } from '../../adapters/catalog/catalog'
 import { inputError } from '../../domain/errors'
 import {
@@ -24,41 +24,48 @@ export interface TuneRequest {
   rung: string
   size?: number
   at?: At
-  /** Values by parameter or macro. If empty, the rung's parameters with their allowed values. */
+  /**
+   * Values by parameter or macro. If empty, the rung's parameters and their allowed values are
+   * used.
+   */
   axes: readonly Axis[]
   /** Conditions on the parameters as C++ expressions. */
   rules: readonly string[]
-  /** Search strategy. If absent, it depends on the size of the space. */
+  /** Search strategy. If absent, the strategy depends on the size of the space. */
   strategy?: StrategyName
   seed: number
   budget: { points: number | null; seconds: number | null }
   /** Sampling time per point in seconds. */
   secondsAPoint: number
-  /** GPUs by index among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
+  /** Indexes of the GPUs among the visible GPUs, or `all`. If absent, CUDA's first GPU. */
   gpus?: readonly number[] | 'all'
   cacheState: CacheState
   /**
-   * The part of the points to try, without finals. A later sweep over all points runs the finals.
+   * The part of the points to measure, without a final round. A later sweep over all points
+   * includes the final round.
    */
   part?: { number: number; of: number }
-  /** Whether to try every point again instead of continuing. */
+  /** Whether to measure every point again instead of resuming. */
   fresh: boolean
-  /** Returns the points to try first. */
+  /** Returns the points to measure first. */
   first: (names: readonly string[]) => readonly Point[]
 }
 
 interface TuneSpace {
   space: Space
   combinations: number
-  /** Number of allowed points, or null if there are too many to count. */
+  /** Number of allowed points, or null if the space is too large to count. */
   allowed: number | null
   strategy: StrategyName
   budget: TuneRequest['budget']
 }
 
-/** Maximum number of points in a search without another limit. */
+/** Default maximum number of points in a search. */
 const usualPoints = 300
-/** Maximum number of points to list. Listing more would take too long. */
+/**
+ * Maximum number of points in an exhaustive search without a budget. Listing more points would take
+ * too long.
+ */
 const mostListed = 100_000
 
 const list = (words: Iterable<string>): string => [...words].join(', ')
@@ -96,8 +103,8 @@ function requireAllowed(space: Space, allowed: number | null): void {
 }
 
 /**
- * Assigns points to parts by a hash of their values. Neighboring points usually belong to different
- * parts.
+ * Assigns points to parts by a hash of their values, so that neighboring points usually belong to
+ * different parts.
  */
 const partRule = (
   axes: readonly Axis[],
@@ -115,7 +122,7 @@ const partRule = (
   },
 })
 
-/** Returns the search space. Throws an error if it is empty or too large. */
+/** Returns the search space. Throws an error if the space is empty or too large. */
 export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneRequest): TuneSpace {
   const axes = axesOf(planned, plan, request.axes)
   const varied = new Set(axes.map(({ name }) => name))
@@ -142,7 +149,7 @@ export function spaceOf(planned: PlannedRung, plan: RunPlan, request: TuneReques
     ],
   }
   const allowed = countAllowed(space)
-  // A part of a small space may be empty even if other parts are not.
+  // If a small space is divided, some parts may be empty.
   if (!request.part) requireAllowed(space, allowed)
   const strategy = request.strategy ?? usualStrategy(space, allowed)
   const all = combinations(space)

@@ -1,8 +1,8 @@
 /**
- * Keeps the workers of a sweep busy. Several builders build proposed points ahead of time. One
- * worker per GPU measures them. A worker takes a batch but leaves points for the others. The queue
- * is bounded, so memory does not grow with the number of points. The scheduler uses no clock and no
- * disk.
+ * Keeps the workers of a sweep busy. Several builders build proposed points in advance. One worker
+ * per GPU measures the built points in batches, but leaves some points for the other workers. The
+ * queue is bounded, so memory does not grow with the number of points. The scheduler uses neither a
+ * clock nor the disk.
  */
 import type { Strategy } from '../../domain/tune/search-strategy'
 import type { Point } from '../../domain/tune/search-space'
@@ -14,16 +14,15 @@ interface Ready<Built> {
 
 export interface SweepRequest<Built, Outcome> {
   strategy: Strategy
-  /** Returns the outcome from an earlier sweep, or undefined if the point has to be tried. */
+  /** Returns the outcome from an earlier sweep, or undefined if the point must be measured. */
   known: (point: Point) => Outcome | undefined
   /**
-   * Builds a point. Returns a build for a worker to measure, or the outcome if there is nothing to
-   * measure.
+   * Builds a point. Returns a build for a worker, or the outcome if there is nothing to measure.
    */
   build: (point: Point) => Promise<{ built: Built } | { outcome: Outcome }>
   /**
-   * Measures the points and reports each. Another worker measures the points that were not
-   * reported. A worker is not used again after it throws.
+   * Measures the points and reports each of them. Points that were not reported go to another
+   * worker. A worker that throws an error is not used again.
    */
   measure: (
     worker: number,
@@ -32,21 +31,18 @@ export interface SweepRequest<Built, Outcome> {
   ) => Promise<void>
   /** Returns the time of an outcome in milliseconds, or null if it has no time. */
   timeOf: (outcome: Outcome) => number | null
-  /** Called once per point when it finishes. */
+  /** Called once for each point, when the point is finished. */
   onOutcome: (point: Point, outcome: Outcome, known: boolean) => void
   workers: number
   builders: number
-  /** Maximum number of points that a worker measures per batch. */
+  /** Maximum number of points in a worker's batch. */
   batch: number
-  /** Whether to try no further points, given the number of proposed points. */
+  /** Whether to stop proposing points, given the number of points proposed so far. */
   isOver: (proposed: number) => boolean
   signal: AbortSignal
 }
 
-/**
- * Maximum number of attempts per point. A point that two workers failed to report fails instead of
- * being retried forever.
- */
+/** Maximum number of attempts per point. If two workers fail to report a point, the point fails. */
 const maxAttempts = 2
 
 const asError = (error: unknown): Error =>
@@ -72,7 +68,7 @@ export async function sweep<Built, Outcome>(
       strategy.tell(point, request.timeOf(outcome))
     }
 
-    /** Proposes points until the queue is long enough. */
+    /** Proposes points until the queue is full. */
     const propose = (): void => {
       while (
         building < request.builders &&
@@ -125,8 +121,8 @@ export async function sweep<Built, Outcome>(
         for (const one of open.values()) {
           const tried = (attempts.get(one.point) ?? 0) + (gone === null ? 1 : 0)
           attempts.set(one.point, tried)
-          // Requeue the point at the end, because a point that crashes the GPU must not block the
-          // others.
+          // Put the point at the end of the queue, because a point that crashes the GPU must not
+          // block the others.
           if (tried < maxAttempts) ready.push(one)
           else finish(one.point, lost(one.point, 'its worker ended without measuring it'))
         }

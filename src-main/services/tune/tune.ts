@@ -1,8 +1,8 @@
 /**
  * Sweeps the compile-time parameters of a rung. Every point is built, verified and timed, on one or
- * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. The best
- * points and the rung's own values are then timed again alternately. This is needed because the
- * minimum of many noisy times is biased low.
+ * more GPUs. Finished points are saved, so the same command resumes a stopped sweep. Then the best
+ * points and the rung's default values are timed again alternately, because the minimum of many
+ * noisy times is biased low.
  */
 import { readdir } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
@@ -51,20 +51,20 @@ interface TuneProgress {
 
 export interface Tuned {
   report: TuneReport
-  /** Rows with the times and samples of each point, for T4 export. */
+  /** Rows with the times and samples of each point, for the T4 export. */
   rows: T4Row[]
 }
 
 const seed = 1
 /**
- * Maximum number of points in a worker's batch. Between batches, a new process starts, opens the
- * GPU and computes the reference again. On an H200, that took 1.5 s, compared with .06 s per point
+ * Maximum number of points in a worker's batch. Each batch starts a new process, which opens the
+ * GPU and computes the reference again. On an H200, that took 1.5 s, compared with 0.06 s per point
  * (GEMM of 4096, 0.05 s of samples).
  */
 const batch = 32
 const journalVersion = 1
 
-/** Returns the rung with the values of a point. The id is unique in the sweep. */
+/** Returns the rung with the parameter values of a point. The id is unique within the sweep. */
 const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): PlannedRung => ({
   rung: { ...rung, id, params: { ...rung.params, ...point } },
   source,
@@ -72,7 +72,7 @@ const rungAt = ({ rung, source }: PlannedRung, point: Point, id: string): Planne
 
 type TunedRung = Pick<TuneRequest, 'ladder' | 'rung' | 'size' | 'at'>
 
-/** Returns the ladder, and the plan of the rung to tune. */
+/** Returns the ladder, and a plan that contains the rung to tune. */
 async function planOf(setup: Setup, request: TunedRung) {
   const { catalog, id: ladder } = await openTrustedLadder(setup, request.ladder)
   const plan = planRun(catalog, {
@@ -86,7 +86,7 @@ async function planOf(setup: Setup, request: TunedRung) {
   return { library: catalog, ladder, plan }
 }
 
-/** Returns the rung with its own parameter values. */
+/** Returns the rung with its default parameter values. */
 export const plannedRung = async (setup: Setup, request: TunedRung): Promise<PlannedRung> =>
   (await planOf(setup, request)).plan.rungs[0]!
 
@@ -126,7 +126,8 @@ export async function tune(
     'before',
   )
 
-  // Inputs that a time depends on. Other sources, GPUs or problems have a separate journal.
+  // Inputs that affect the measured times. Each combination of sources, GPU and problem has a
+  // separate journal.
   const identity = {
     journal: journalVersion,
     ladder,
@@ -313,7 +314,9 @@ export async function tune(
   }
 }
 
-/** Returns the measurements of a sweep in parts. Each part has a separate journal. */
+/**
+ * Returns the measurements of a sweep that was split into parts. Each part has a separate journal.
+ */
 async function partRows(
   folder: string,
   file: string,
@@ -326,7 +329,7 @@ async function partRows(
   return (await Promise.all(names.map((name) => journalRows(journalOf(name))))).flat()
 }
 
-/** Drops the fields needed only by the journal and T4. */
+/** Drops the fields that only the journal and the T4 export need. */
 const shown = ({ at: _at, samplesMs: _samples, ...row }: T4Row): TuneRow => row
 
 const smallest = (...values: (number | null)[]): number | null => {
@@ -342,7 +345,7 @@ function spaceText({ combinations, allowed }: ReturnType<typeof spaceOf>): strin
     : `${all} combinations, of which ${allowed.toLocaleString('en-US')} are possible.`
 }
 
-/** Builds the trusted rung that points are checked against. */
+/** Builds the trusted rung, which points are compared with. */
 async function trustedRung(compiler: Compiler, plan: RunPlan, sm: string): Promise<BuiltRung> {
   const { rung } = plan.trusted!
   const built = await buildRung(compiler, plan, plan.trusted!, sm)
@@ -355,8 +358,8 @@ type BuiltPoint =
   | { status: 'not-built' | 'unsupported'; reason: Statement | null }
 
 /**
- * Returns a function that builds points. Each point gets a unique id, which the runner's events
- * use.
+ * Returns a function that builds points. Each point gets a unique id, which identifies it in the
+ * runner's events.
  */
 function builder(
   compiler: Compiler,

@@ -1,6 +1,6 @@
 /**
- * Manages the workers of a sweep, one per GPU. Workers verify and time points while no other run
- * uses the GPU.
+ * Manages the workers of a sweep, one per GPU. A worker has exclusive use of its GPU while it
+ * verifies and times points.
  */
 import type { NvidiaSmi } from '../../adapters/tools/gpus'
 import type { Bench } from '../bench/bench'
@@ -22,21 +22,21 @@ import type { T4Row } from '../../domain/tune/t4'
 
 export interface Worker extends OfferedGpu {
   toolbox: Toolbox
-  /** Index of the GPU for nvidia-smi. */
+  /** Index of the GPU in nvidia-smi. */
   gpu: number
   measured: number
   busySeconds: number
 }
 
-/** Returns the number of GPUs visible to programs on this machine. */
+/** Returns the number of GPUs that programs on this machine can see. */
 function visibleCount(machine: Machine, driver: NvidiaSmi): number {
   const listed = machine.variable('CUDA_VISIBLE_DEVICES')
   return listed === null ? driver.gpus.length : listed.split(',').filter(Boolean).length
 }
 
 /**
- * Opens the workers. Throws an error if a GPU is missing, named twice, or of a different model,
- * because times would not be comparable.
+ * Opens the workers. Throws an error if a GPU is missing, listed twice, or of a different model,
+ * because the times would not be comparable.
  */
 export async function openWorkers(
   machine: Machine,
@@ -67,14 +67,14 @@ export async function openWorkers(
   return workers
 }
 
-/** Settings shared by all points of a sweep. */
+/** Settings that are the same for all points of a sweep. */
 export interface MeasureSettings {
   plan: RunPlan
   runner: string
   expected: Expected | null
   /**
-   * The rung that points are checked against. The trusted rung is measured with each batch but not
-   * reported.
+   * The trusted rung that points are compared with. The trusted rung is measured with each batch
+   * but not reported.
    */
   trusted: BuiltRung | null
   secondsAPoint: number
@@ -112,7 +112,7 @@ function resultOf({ verify, timing, trouble }: Measured, plan: RunPlan): PointRe
 }
 
 /**
- * Verifies and times rungs on one GPU. If the GPU fails, reports the finished rungs and then throws
+ * Verifies and times rungs on one GPU. If the GPU fails, reports the finished rungs before throwing
  * an error.
  */
 export async function measureOn(

@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder __agent`: the program's entry point on another machine. The command writes one
- * line per event to a file.
+ * `kernel-ladder __agent`: the entry point of the program on a remote machine. The command writes
+ * one line per event to a file.
  */
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -15,15 +15,15 @@ import { trustFolder } from '../../../services/folders/folder-trust'
 
 type RunProgram = (words: readonly string[], setUp: SetUp) => Promise<number>
 
-/** Runs a job. `runProgram` runs the command line, for jobs that are commands. */
+/** Runs a job. For jobs that are commands, `runProgram` runs the command line. */
 export async function agentCommand(
   setUp: SetUp,
   [jobFile, eventsFile]: readonly [string, string],
   runProgram: RunProgram,
 ): Promise<number> {
-  // Keep the file open until the end, for messages during shutdown.
+  // Keep the file open until the end, because messages can also arrive during shutdown.
   const events = openSync(eventsFile, 'a', 0o600)
-  // Write whole lines in one call, so that readers rarely see a partial line.
+  // Write each line in a single call, so that readers rarely see a partial line.
   const write = (line: JobLine): void => {
     writeSync(events, `${JSON.stringify(line)}\n`)
   }
@@ -44,7 +44,10 @@ export async function agentCommand(
   }
 }
 
-/** Returns a job's words. In an array task, the task's number replaces the placeholder. */
+/**
+ * Returns the arguments of a job's command. In an array task, the task's number replaces the
+ * placeholder.
+ */
 const wordsOf = ({ words }: Extract<Job, { kind: 'words' }>): string[] =>
   words.map((word) => word.replaceAll('{task}', process.env.SLURM_ARRAY_TASK_ID ?? ''))
 
@@ -70,7 +73,7 @@ async function runSession(
   return { code: 0, folder: result.folder, id: result.session.id, missing, unsaved }
 }
 
-/** Converts printed output to event lines. */
+/** Runs the work and converts its printed output to event lines. */
 async function withOutput(
   write: (line: JobLine) => void,
   work: () => Promise<number>,

@@ -1,5 +1,5 @@
 /**
- * `kernel-ladder app`: opens the UI in an Electron window. If no window is possible, opens the
+ * `kernel-ladder app`: opens the UI in an Electron window. If no window can be opened, opens the
  * browser and explains why.
  */
 import { existsSync } from 'node:fs'
@@ -11,7 +11,8 @@ import type { WindowTrouble } from '../../../adapters/tools/window-trouble'
 import { serveCommand, type ServeOptions } from './serve-command'
 
 /**
- * Opens a window. Returns the exit code of the window's program, or the reason no window opened.
+ * Opens a window. Returns the exit code of the desktop program, or the reason that no window
+ * opened.
  */
 async function openWindow(setUp: SetUp): Promise<number | WindowTrouble> {
   const { desktopMain: main, appArmorProfile: profile } = (await setUp()).assets
@@ -36,7 +37,7 @@ export async function appCommand(setUp: SetUp, options: ServeOptions): Promise<n
     note('No display was found, so the UI is served here.')
     return serveCommand(setUp, options)
   }
-  // Only the server supports a port or a session.
+  // Only the web server supports a port or a session, so don't open a window if one is given.
   const isServed = options.port !== undefined || options.session !== undefined
   const outcome = isServed ? null : await openWindow(setUp)
   if (typeof outcome === 'number') return outcome

@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder completion`, the hidden command that the completion scripts call, and the man page
- * of the npm package.
+ * Implements `kernel-ladder completion`, the hidden command that the completion scripts call, and
+ * the man page of the npm package.
  */
 import type { Command } from 'commander'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -33,10 +33,10 @@ export async function completeCommand(
   words: readonly string[],
   setUp: SetUp,
 ): Promise<number> {
-  // Only bash passes words together with their quotes.
+  // Only bash passes words with their quotes.
   const given = shell === 'bash' ? words.map(unquoted) : words
   const lines = (await complete(cli, given, namesOn(setUp)))
-    // A name with a line break would look like two names.
+    // Omit names with a line break, because the shell would read them as two names.
     .filter(({ word }) => !/[\n\t]/.test(word))
     .map(({ word, about }) => (about ? `${word}\t${about}` : word))
   process.stdout.write(lines.map((line) => `${printable(line)}\n`).join(''))

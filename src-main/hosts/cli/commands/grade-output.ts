@@ -1,4 +1,4 @@
-/** Formats the table of a grading as CSV and text, with notes before and after the table. */
+/** Formats the result table of a grading as CSV or text, with notes before and after the table. */
 import { inEnglish } from '../../../domain/text/english'
 import type { LabFolder } from '../../../adapters/labs/lab-folders'
 import { table } from '../table'
@@ -16,8 +16,8 @@ const countOf = (parts: Record<string, string>, good: string): string =>
   `${Object.values(parts).filter((status) => status === good).length}/${Object.keys(parts).length}`
 
 /**
- * Returns the table as CSV with the columns of all labs. A cell is empty if the row's lab lacks
- * that check.
+ * Returns the table as CSV with the columns of all labs. A cell is empty if the row's lab does not
+ * have that check.
  */
 export function csvOf(batches: readonly Batch[], rows: readonly GradeRow[]): string {
   const ids = (group: 'checks' | 'predictions' | 'questions'): string[] => [
@@ -74,7 +74,7 @@ export const textOf = (rows: readonly GradeRow[]): string =>
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
 
-/** Describes which submissions will be graded, and on which target. */
+/** Returns a sentence with the number of submissions to grade and the target. */
 export const startSentence = (
   { submissions, jobs, gpus }: { submissions: number; jobs: number; gpus: number },
   { needsGpu, replays }: { needsGpu: boolean; replays: boolean },
@@ -90,8 +90,8 @@ export const startSentence = (
 }
 
 /**
- * Reports the duration of this command. If earlier gradings or several jobs contributed, also
- * reports the total for all rows.
+ * Returns a sentence with the duration of this command. If earlier gradings or several jobs
+ * contributed rows, the sentence also contains the total duration for all rows.
  */
 export function endSentence(
   rows: readonly Pick<GradeRow, 'seconds'>[],

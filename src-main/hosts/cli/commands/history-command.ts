@@ -1,4 +1,6 @@
-/** `kernel-ladder history`: shows how the times of a ladder's rungs changed over its sessions. */
+/**
+ * `kernel-ladder history`: shows how the rung times of a ladder changed from session to session.
+ */
 import { inEnglish } from '../../../domain/text/english'
 import { message } from '../../../domain/messages/message'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -62,8 +64,8 @@ export async function historyCommand(
 const steps = [...'▁▂▃▄▅▆▇█']
 
 /**
- * Returns the points as bars, scaled between the fastest and the slowest. Neighboring points share
- * a bar if there are too many.
+ * Returns a bar per point, scaled between the fastest and the slowest time. If there are too many
+ * points, neighboring points share a bar.
  */
 function sparkline(values: readonly number[]): string {
   const most = 60

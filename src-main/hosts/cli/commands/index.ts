@@ -1,6 +1,6 @@
 /**
  * Loads the implementation of each command on demand. Help, completion and usage errors need only
- * the definitions in program.ts. Loading every service would take most of their time.
+ * the definitions in program.ts. Loading all services would make up most of their run time.
  */
 type Run<A extends unknown[]> = (...given: A) => Promise<number>
 

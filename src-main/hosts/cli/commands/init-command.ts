@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder init`: creates a complete ladder folder from a template, or from a file with a
- * kernel.
+ * `kernel-ladder init`: creates a complete ladder folder from a template or from a file that
+ * contains a kernel.
  */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { note, printText } from '../output'

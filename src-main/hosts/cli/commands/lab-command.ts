@@ -98,7 +98,8 @@ export async function labStartCommand(setUp: SetUp, name: string, folder: string
 }
 
 /**
- * Returns the requested target. The default is a real GPU if available, or else an emulated GPU.
+ * Returns the requested target. By default, this is a real GPU if available, or otherwise an
+ * emulated GPU.
  */
 export async function labTarget(
   { machine, assets }: Pick<Setup, 'machine' | 'assets'>,
@@ -124,7 +125,10 @@ export interface LabCheckOptions {
   json?: boolean
 }
 
-/** The maximum seed. The runner accepts larger seeds, but a million are too many to try. */
+/**
+ * Maximum seed. The runner accepts larger seeds, but a million seeds are already too many to try
+ * them all.
+ */
 const mostSeed = 1_000_000
 
 export async function labCheckCommand(
@@ -173,7 +177,8 @@ export async function labCheckCommand(
 }
 
 /**
- * Shows every file of the lab and asks for confirmation. Without a terminal, only `--yes` confirms.
+ * Shows every file of the lab and asks the user to confirm. Without a terminal, only `--yes`
+ * confirms.
  */
 export async function labTrustCommand(
   setUp: SetUp,

@@ -1,5 +1,6 @@
 /**
- * `kernel-ladder lab grade`: grades a folder of submissions into a table with one row per student.
+ * `kernel-ladder lab grade`: grades a folder of submissions. The result is a table with one row per
+ * student.
  */
 import { readdir, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
@@ -42,16 +43,16 @@ export interface LabGradeOptions {
   csv?: boolean
   json?: boolean
   out?: string
-  /** The number of Slurm array tasks. */
+  /** Number of tasks in the Slurm array. */
   tasks?: string
-  /** The part of the submissions that one task grades, such as `3/40`. */
+  /** Part of the submissions that one task grades, such as `3/40`. */
   part?: string
   trust?: boolean
 }
 
 /**
- * Returns the batches to grade. The lab is determined by `--lab`, the folder's name, or the names
- * of its subfolders.
+ * Returns the batches to grade. `--lab`, the folder's name, or the names of its subfolders
+ * determine the lab.
  */
 async function batchesOf(
   setup: Setup,
@@ -92,7 +93,7 @@ function limitsOf(options: Pick<LabGradeOptions, 'timeout' | 'memory'>): Limits 
   }
 }
 
-/** Returns the real paths of the folders. Throws if a folder does not exist. */
+/** Returns the real paths of the folders. Throws an error if a folder does not exist. */
 const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   Promise.all(
     folders.map((folder) =>
@@ -103,8 +104,8 @@ const readableFolders = (folders: readonly string[]): Promise<string[]> =>
   )
 
 /**
- * Throws unless submissions run isolated or the user consents. The user consents with an option or
- * when asked.
+ * Throws an error unless submissions run in isolation or the user consents. The user consents with
+ * an option or by answering a question.
  */
 async function allowUnisolated(
   isolation: Isolation,
@@ -120,7 +121,10 @@ async function allowUnisolated(
   throw refusal
 }
 
-/** Creates the output file early. An unwritable path then fails before an hour of grading. */
+/**
+ * Creates the output file early. Otherwise, an unwritable path would be noticed only after an hour
+ * of grading.
+ */
 async function reserve(file: string): Promise<string> {
   const path = resolve(file)
   try {
@@ -133,7 +137,7 @@ async function reserve(file: string): Promise<string> {
   return path
 }
 
-/** Writes the file. If the write fails, prints the text instead, so that no grade is lost. */
+/** Writes the file. If that fails, prints the text instead, so that no grade is lost. */
 async function writeOrPrint(path: string, text: string): Promise<void> {
   try {
     await writeFile(path, text)
@@ -143,7 +147,7 @@ async function writeOrPrint(path: string, text: string): Promise<void> {
   }
 }
 
-/** Grades the submissions. Progress and notices go to stderr. Only the table goes to stdout. */
+/** Grades the submissions. Progress and notices go to stderr, and only the table goes to stdout. */
 export async function labGradeCommand(
   setUp: SetUp,
   dir: string,
@@ -175,11 +179,11 @@ export async function labGradeCommand(
   }
 }
 
-/** Slurm's default limit of array tasks. */
+/** Default limit in Slurm for the number of array tasks. */
 const mostTasks = 1000
 
 /**
- * Runs the same command on another machine, after sending the current submissions and the teacher's
+ * Runs the same command on a remote machine. First sends the current submissions and the teacher's
  * lab, if any.
  */
 async function gradeThere(
@@ -311,7 +315,7 @@ async function gradeBatches(
   if (copies > 0)
     note(`${copies} closely resemble the lab’s own solution, whatever their names are.`)
   if (signal.aborted) return exitCodes.cancelled
-  // The complete grading later covers submissions that are missing from a part.
+  // If submissions are missing from this part, the later grading of all submissions covers them.
   if (options.part !== undefined) return 0
   const judged = rows.some(({ status }) => status !== 'unavailable')
   const able = [...solutions, ...rows].some(({ status }) => status === 'passed')

@@ -1,4 +1,7 @@
-/** `kernel-ladder ladders`: lists ladders, their rungs, and each rung's recorded measurements. */
+/**
+ * `kernel-ladder ladders`: lists ladders and their rungs, with the recorded measurements of each
+ * rung.
+ */
 import type { SetUp } from '../../../adapters/machine/machine'
 import type { ProgramFolder } from '../../../adapters/catalog/program-folder'
 import { readCatalog } from '../../../adapters/catalog/catalog'
@@ -25,8 +28,8 @@ function timeCell(measured: RungMeasured | null): string {
 }
 
 /**
- * Lists a ladder of programs. Such a ladder has commands instead of sources, and no parameters or
- * options.
+ * Lists a ladder of programs. Such a ladder has commands in place of sources, and has no parameters
+ * or options.
  */
 function programsListed({ ladder, programs }: ProgramFolder, json: boolean | undefined): number {
   const { id, title, summary, sizes, scalars, options, reference, rungs } = ladder
@@ -75,8 +78,8 @@ function programsListed({ ladder, programs }: ProgramFolder, json: boolean | und
 }
 
 /**
- * Lists ladders. `name` selects one ladder by id or folder. Without it, all shipped ladders are
- * listed.
+ * Lists ladders. `name` selects one ladder by id or folder. Without `name`, lists all shipped
+ * ladders.
  */
 export async function laddersCommand(
   setUp: SetUp,

@@ -58,7 +58,7 @@ function slurmOf({ slurm, sbatch, ...options }: MachineAddOptions) {
   }
 }
 
-/** Returns the machine's entry in both its written and its parsed form. */
+/** Returns the machine's entry as written in the file and in parsed form. */
 function entryOf(options: MachineAddOptions) {
   const slurm = slurmOf(options)
   const written = {
@@ -97,8 +97,9 @@ export async function machineAddCommand(
 }
 
 /**
- * Returns the host's key if the user trusts it, by its fingerprint or when asked. Returns null if
- * ssh already knows the host. Throws if the user does not trust the key.
+ * Returns the host's key if the user trusts it, either by giving its fingerprint or by answering a
+ * question. Returns null if ssh already knows the host. Throws an error if the user does not trust
+ * the key.
  */
 async function seenKey(
   name: string,
@@ -210,8 +211,8 @@ const commandText = (text: string): string => {
 }
 
 /**
- * Lists runs whose sessions were not copied back, because the local program was killed or the local
- * machine shut down.
+ * Lists runs whose sessions were not copied back, for example because the local program was killed
+ * or the local machine was shut down.
  */
 export async function machineRunsCommand(
   setUp: SetUp,
@@ -256,7 +257,7 @@ export async function machineResumeCommand(
 
 const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(1)
 
-/** Fetches the ncu report of a session from the machine that recorded the session. */
+/** Fetches the ncu report of a session from the machine that ran the session. */
 export async function machineFetchCommand(
   setUp: SetUp,
   session: string,

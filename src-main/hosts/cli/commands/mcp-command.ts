@@ -1,4 +1,4 @@
-/** `kernel-ladder mcp`: answers a coding agent over stdin and stdout. */
+/** `kernel-ladder mcp`: serves a coding agent over stdin and stdout. */
 import type { SetUp } from '../../../adapters/machine/machine'
 import { serveMcp } from '../../mcp/server'
 import { note } from '../output'

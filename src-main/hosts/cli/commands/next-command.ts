@@ -13,7 +13,10 @@ import { nextDocument } from '../documents/next'
 import { noteReading, printJson, printText } from '../output'
 import { namedRung } from './named-rung'
 
-/** Whether a name is an ncu file. Such a file is analyzed without creating a session. */
+/**
+ * Whether a name refers to an ncu file. Such a file is analyzed directly, without creating a
+ * session.
+ */
 const isReport = (name: string): boolean => /\.(ncu-repz?|csv)$/i.test(name)
 
 async function opened(places: SessionPlaces, name: string | undefined): Promise<ReadImport> {
@@ -29,9 +32,9 @@ async function opened(places: SessionPlaces, name: string | undefined): Promise<
 
 export async function nextCommand(
   places: SessionPlaces,
-  /** The session's name. The default is the newest session in the store. */
+  /** Name of the session. The default is the newest session in the store. */
   name: string | undefined,
-  /** The rung's id. The default is the rung with the largest potential gain. */
+  /** Id of the rung. The default is the rung with the largest potential gain. */
   id: string | undefined,
   { json }: { json?: boolean },
 ): Promise<number> {

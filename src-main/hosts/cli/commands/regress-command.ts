@@ -1,6 +1,6 @@
 /**
- * `kernel-ladder regress`: tests whether the code of a ladder got slower since a session or a git
- * revision.
+ * `kernel-ladder regress`: tests whether the code of a ladder became slower since a session or a
+ * git revision.
  */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
@@ -53,13 +53,13 @@ export interface RegressCommandOptions extends ProblemOptions {
 }
 
 /**
- * The maximum threshold in percent. With a larger threshold, a rung could take twice as long
- * unnoticed. No GPU is stable enough for a threshold below the minimum.
+ * Maximum threshold in percent. With a larger threshold, a rung could take twice as long without
+ * being reported. No GPU is stable enough for a threshold below the minimum.
  */
 const mostPercent = 100
 /**
- * The number of rounds. At least six are needed: with four rounds, the interval at a verdict's
- * confidence is four times wider.
+ * Minimum, default and maximum number of rounds. Six is the minimum, because with four rounds, the
+ * interval at a verdict's confidence is four times wider.
  */
 const [fewestRounds, usualRounds, mostRounds] = [6, 24, 1000]
 const [leastSeconds, usualSeconds, mostSeconds] = [0.01, 0.1, 60]
@@ -132,7 +132,7 @@ export async function regressCommand(
   }
   if (options.json) printJson(regressDocument, report)
   else printText(options.markdown ? regressMarkdown(report).trimEnd() : describe(report))
-  // The log repeats the headline, because stdout may go to a file that is not read.
+  // Repeat the headline in the log, because stdout may go to a file that nobody reads.
   note(`Kernel Ladder: ${report.headline}`)
   return report.exitCode
 }

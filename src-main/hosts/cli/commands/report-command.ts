@@ -47,14 +47,14 @@ export interface ReportCommandOptions {
   json?: boolean
 }
 
-/** Options with content that the author adds to a report. */
+/** Options for content that the author adds to a report. */
 const authored = ['title', 'note', 'charts', 'caption'] as const
 
 const toStdout = '-'
 const defaultThreshold = 3
 /**
- * The minimum and maximum threshold in percent. No measurement is precise enough for a smaller
- * threshold. With a larger threshold, a rung could take twice as long unnoticed.
+ * Minimum and maximum threshold in percent. No measurement is precise enough for a smaller
+ * threshold. With a larger threshold, a rung could take twice as long without being reported.
  */
 const [leastThreshold, mostThreshold] = [0.1, 100]
 
@@ -80,13 +80,13 @@ function day(word: string): string {
   return word
 }
 
-/** Throws an input error for options that would otherwise be silently ignored. */
+/** Throws an input error for options that would otherwise have no effect. */
 function refuse(options: ReportCommandOptions, names: (keyof ReportCommandOptions)[], why: string) {
   const given = names.find((name) => options[name] !== undefined)
   if (given) throw inputError(`--${given} ${why}.`, 'See `kernel-ladder report --help`.')
 }
 
-/** Prints the current stage, because printing takes seconds, or minutes for hundreds of rungs. */
+/** Prints the current stage. Printing takes seconds, or minutes for hundreds of rungs. */
 function sayStage(stage: ReportStage): void {
   if (stage === 'layout') note('Laying out the pages…')
   if (stage === 'print') note('Printing…')
@@ -100,8 +100,8 @@ async function deliver(
   if (out !== toStdout) {
     await saveReport(out, content, pictures)
     note(`Wrote ${out}${pictures.length > 0 ? ` and ${picturesFolder(out)}` : ''}`)
-    // Don't filter this output: document printers emit no control sequences, and CSV lines end with
-    // CR LF.
+    // Write this output unfiltered. Document printers emit no control sequences, and CSV lines end
+    // with CR LF.
   } else process.stdout.write(content)
 }
 
@@ -123,17 +123,17 @@ async function check(setUp: SetUp, name: string, options: ReportCommandOptions):
   if (out !== toStdout) await checkPlace(out)
   const [baseline, now] = [await open(setUp, options.baseline), await open(setUp, name)]
   const { text, verdict, headline } = reportCi(baseline, now, choice)
-  // Write the file first, because the program ends if the reader of stdout exits.
+  // Write the file first, because the program may end early if the reader of stdout exits.
   if (out !== toStdout) await deliver(text, out)
   await deliver(text, toStdout)
-  // The log repeats the headline, because stdout may go to a file that is not read.
+  // Repeat the headline in the log, because stdout may go to a file that nobody reads.
   note(`Kernel Ladder: ${headline}`)
   return checkExitCodes[verdict]
 }
 
 /**
- * Splits a comma-separated list. Throws an input error for an empty list, because the report would
- * be empty too.
+ * Splits a comma-separated list. Throws an input error for an empty list, because the result would
+ * be an empty report.
  */
 function words(list: string, option: string): string[] {
   const found = list
@@ -158,7 +158,7 @@ function parseSections(list: string, format: ReportFormat): ReportSection[] {
       `--sections ${JSON.stringify(unknown)} is not a section of --format ${format}.`,
       `Sections: ${possible.join(', ')}, or ${allSections}. The summary and the provenance are in every report.`,
     )
-  // The order of sections is fixed, independent of the command line.
+  // The order of sections is fixed and does not depend on the command line.
   return possible.filter((section) => found.includes(section))
 }
 
@@ -166,7 +166,7 @@ const formatsThat = (can: (format: ReportFormat) => boolean): string =>
   reportFormats.filter(can).join(', ')
 
 /**
- * Parses captions such as `roofline=Where the rungs stand`. The first `=` ends the chart's name.
+ * Parses captions such as `roofline=Where the rungs stand`. The chart's name ends at the first `=`.
  */
 function captionsOf(given: readonly string[]): Record<string, string> {
   return Object.fromEntries(
@@ -211,7 +211,7 @@ function authoredOf(options: ReportCommandOptions, format: ReportFormat) {
   }
 }
 
-/** Draws one chart at print size, as SVG or PNG according to the file extension. */
+/** Draws one chart at print size. The file extension selects SVG or PNG. */
 async function chart(
   setUp: SetUp,
   name: string,
@@ -236,7 +236,7 @@ async function chart(
     await deliver(ending === '.svg' ? svg : await drawPng(svg, sizeOfSvg(svg)), out)
     return 0
   }
-  // Allow every counter, not only those in a default report.
+  // Allow every counter of the session, including counters that a default report omits.
   const counters = opened.session.rungs.flatMap(({ metrics }) => Object.keys(metrics))
   const all = reportPictures([opened], {
     ...choice,
@@ -283,7 +283,7 @@ export async function reportCommand(
     ...(rungs === undefined ? {} : { rungs: words(rungs, 'rungs') }),
     ...authoredOf(options, format),
   }
-  // With stdout, there is no folder for pictures.
+  // A report on stdout has no folder for images.
   const withPictures =
     format === 'md' && out !== toStdout && choice.sections?.includes('charts') !== false
   if (out !== toStdout) await checkPlace(out, withPictures)

@@ -1,5 +1,6 @@
 /**
- * `kernel-ladder run`: runs a ladder, prints the session, and exits with the contract's exit code.
+ * `kernel-ladder run`: runs a ladder, prints the session, and returns the exit code that the
+ * contract defines.
  */
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -28,10 +29,11 @@ import { sessionText } from '../describe/describe-static'
  */
 export function exitCodeOf({ session, missing, unsaved }: FinishedRun): number {
   if (unsaved) return exitCodes[unsaved.kind]
-  // A build-only target never runs rungs, so rungs that did not run are normal.
+  // A build-only target runs no rungs, so rungs that did not run are not failures on such a target.
   const bad = isBuiltOnly(session.target) ? ['failed'] : ['wrong', 'failed', 'not-run']
   const failed = session.rungs.some(({ status }) => bad.includes(status))
-  // If this machine prevented some rungs from running, ignore the results of earlier rungs.
+  // If this machine kept some rungs from running, the results of the other rungs do not affect the
+  // exit code.
   const notRun = session.rungs.some(({ status }) => status === 'not-run')
   if (missing && notRun && session.completion !== 'cancelled') return exitCodes.missing
   if (session.completion === 'cancelled' || failed) return exitCodes.failed
@@ -52,7 +54,7 @@ function commitsOf({ rung, commits, rungs, watch, target }: RunOptions): Commits
   return { rung, range: commits }
 }
 
-/** Returns the settings that every kind of run shares. */
+/** Returns the settings that all kinds of runs share. */
 export const settingsOf = ({ timeout, warm, wait }: RunOptions): Partial<RunSettings> => ({
   ...(timeout === undefined ? {} : { idleSeconds: wholeNumber(timeout, '--timeout', 86_400) }),
   cacheState: cacheStateOf({ warm }),

@@ -1,4 +1,4 @@
-/** `kernel-ladder serve`: serves the UI on loopback until interrupted. */
+/** `kernel-ladder serve`: serves the UI on loopback until it is interrupted. */
 import { fstatSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { SetUp } from '../../../adapters/machine/machine'
@@ -15,9 +15,9 @@ export interface ServeOptions {
 }
 
 /**
- * Calls `gone` when the pipe or socket of stdin closes. A dropped ssh connection without a terminal
- * sends no signal but closes this pipe. A terminal sends SIGHUP instead. A service has /dev/null as
- * stdin, which never closes.
+ * Calls `gone` when the pipe or socket of stdin closes. An ssh connection without a terminal sends
+ * no signal when it is lost, but closes this pipe. A terminal sends SIGHUP instead. The stdin of a
+ * service is /dev/null, which never closes.
  */
 function onInputClosed(gone: () => void): void {
   // Node.js replaces a closed stdin with /dev/null, so file descriptor 0 always exists.
@@ -27,8 +27,8 @@ function onInputClosed(gone: () => void): void {
 }
 
 /**
- * Serves the UI. `open` receives the link and returns a cleanup function to call after the server
- * ends.
+ * Serves the UI. `open` receives the link and returns a cleanup function, which is called after the
+ * server ends.
  */
 export async function serveCommand(
   setUp: SetUp,

@@ -19,7 +19,7 @@ export interface SessionsOptions {
   json?: boolean
 }
 
-/** The default limit: last week's sessions fit on one screen. */
+/** Default limit. The sessions of last week fit on one screen. */
 const usualLimit = 20
 
 const gpuText = ({ deviceName, target }: SessionSummary): string => {
@@ -34,7 +34,9 @@ const gpuText = ({ deviceName, target }: SessionSummary): string => {
 
 const onOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
-/** The ladder is the last column, because most session names begin with the ladder's id. */
+/**
+ * Put the ladder in the last column, because most session names already begin with the ladder's id.
+ */
 const columns: Column<SessionSummary>[] = [
   { header: 'name', align: 'left', cell: ({ ref }) => ref },
   { header: 'date', align: 'left', cell: ({ createdAt }) => createdAt.slice(0, 10) || none },

@@ -27,7 +27,7 @@ export interface ShowOptions {
   json?: boolean
 }
 
-/** Returns the recorded measurements of this rung. Skips the session's own recording. */
+/** Returns the recorded measurements of this rung. Omits the session's own recording. */
 async function measuredElsewhere(
   places: SessionPlaces,
   { ladder, target }: Session,
@@ -41,7 +41,7 @@ async function measuredElsewhere(
 
 export async function showCommand(
   places: SessionPlaces,
-  /** The session's name. The default is the newest session in the store. */
+  /** Name of the session. The default is the newest session in the store. */
   name: string | undefined,
   { rung: id, json }: ShowOptions,
 ): Promise<number> {
@@ -54,7 +54,7 @@ export async function showCommand(
       const first = await rungToChange(places, opened)
       if (!first) return 0
       const next = await adviseFirst(places, opened, first)
-      // Without a step, only the bottleneck is known, and the table above already shows it.
+      // If there is no step, only the bottleneck is known, which the table above already shows.
       if (next.step) printText(`\n${describeFirst(next, first.id)}`)
     }
     return 0

@@ -1,5 +1,5 @@
 /**
- * `kernel-ladder` without a command: prints ten lines that show the installed tools and suggest
+ * `kernel-ladder` without a command: prints ten lines that list the installed tools and suggest
  * next steps.
  */
 import type { SetUp } from '../../../adapters/machine/machine'

@@ -1,4 +1,4 @@
-/** `kernel-ladder tune`: measures different values of a rung's parameters and ranks them. */
+/** `kernel-ladder tune`: measures a rung with different parameter values and ranks these values. */
 import { message } from '../../../domain/messages/message'
 import { resolve } from 'node:path'
 import { z } from 'zod'
@@ -49,13 +49,13 @@ export interface TuneCommandOptions extends ProblemOptions {
   seconds?: string
   gpu?: string
   target?: string
-  /** The number of Slurm array tasks. */
+  /** Number of tasks in the Slurm array. */
   tasks?: string
-  /** The part of the search space that one task measures, such as `3/40`. */
+  /** Part of the search space that one task measures, such as `3/40`. */
   part?: string
   /**
-   * Whether to store the report. False with `--no-keep`, for example if the requesting machine
-   * stores it.
+   * Whether to store the report. `--no-keep` sets this to false, for example if the machine that
+   * started the command stores the report.
    */
   keep: boolean
   fresh?: boolean
@@ -70,7 +70,7 @@ export interface TuneCommandOptions extends ProblemOptions {
 }
 
 const mostValues = 1000
-/** Slurm's default limit of array tasks. */
+/** Default limit in Slurm for the number of array tasks. */
 const mostTasks = 1000
 
 function parseAxes(given: readonly string[]): Axis[] {
@@ -101,7 +101,7 @@ const unitSeconds = new Map([
   ['h', 3600],
 ])
 
-/** Parses a budget: `200` points, or a time such as `90s`, `10m`, `2h`. */
+/** Parses a budget: a number of points such as `200`, or a time such as `90s`, `10m` or `2h`. */
 function parseBudget(word: string | undefined): TuneRequest['budget'] {
   if (word === undefined) return { points: null, seconds: null }
   const [, number, unit] = /^(\d{1,9})([smh]?)$/.exec(word) ?? []
@@ -125,7 +125,10 @@ function parseStrategy(word: string): StrategyName {
   )
 }
 
-/** Returns the points of a T4 file. The request's parameters are not known yet. */
+/**
+ * Returns a function that selects points from a T4 file. The function gets the parameter names
+ * later, when they are known.
+ */
 async function firstPoints(file: string | undefined): Promise<TuneRequest['first']> {
   if (file === undefined) return () => []
   let document
@@ -210,7 +213,7 @@ export async function tuneCommand(
     await saveReport(resolve(options.t4), t4)
     note(`Wrote ${options.t4}`)
   }
-  // Don't store a part, because it has only some of the points.
+  // Don't store a part, because it contains only some of the points.
   if (!request.part && options.keep)
     await keepReport(setup, report, { machine: elsewhere, folder: own?.folder ?? null }).then(
       (kept) => note(`Kept as ${kept}: \`kernel-ladder serve\` shows it under Run, Tunings.`),
@@ -223,7 +226,7 @@ export async function tuneCommand(
     note(`Added ${variant} to ${folder.files[0]} in ${folder.folder}.`)
   }
   if (report.completion === 'cancelled') return exitCodes.failed
-  // A part has no final measurements, and can be empty.
+  // A part has no final measurements and can be empty, so having no winner is not a failure.
   return report.winner || request.part ? 0 : exitCodes.failed
 }
 
@@ -253,7 +256,7 @@ async function tuneHere(
   return { report, t4: `${JSON.stringify(toT4(rows), null, 1)}\n` }
 }
 
-/** Runs the same command on another machine, which keeps the journal. */
+/** Runs the same command on a remote machine, which stores the journal. */
 async function tuneThere(
   setup: Setup,
   machine: string,
@@ -274,7 +277,7 @@ async function tuneThere(
     ...(t4 === null ? {} : { file: t4 }),
     documented: true,
     change(words, job) {
-      // The final sweep must reuse the results that the array tasks just measured.
+      // The final sweep must reuse the results that the array tasks have just measured.
       const kept = options.parts === null ? words : withOption(words, '--fresh', null, false)
       return t4 === null ? alone(kept) : withOption(alone(kept), '--t4', `${job}/${t4}`)
     },
@@ -295,7 +298,7 @@ async function tuneThere(
   )
 }
 
-/** Returns the words with --json and without the options that the local machine handles. */
+/** Returns the arguments with --json and without the options that the local machine handles. */
 const alone = (words: readonly string[]): string[] =>
   [
     ['--apply', null, false] as const,
@@ -308,7 +311,7 @@ const alone = (words: readonly string[]): string[] =>
     [...words],
   )
 
-/** The JSON output of a failed command. */
+/** JSON output of a failed command. */
 const tuneError = z.object({ error: ErrorShape })
 
 const varied = ({ axes }: TuneRequest, { params }: TuneRow): string[] =>

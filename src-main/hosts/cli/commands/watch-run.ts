@@ -1,4 +1,7 @@
-/** `kernel-ladder run --watch`: runs the changed rungs after every save and prints the effect. */
+/**
+ * `kernel-ladder run --watch`: runs the changed rungs after every save and prints how the results
+ * changed.
+ */
 import { readCatalog } from '../../../adapters/catalog/catalog'
 import { shownPath } from '../../../adapters/catalog/ladder-folder'
 import type { Setup } from '../../../adapters/machine/machine'
@@ -42,7 +45,7 @@ export function describeChange({
   const by = change === null ? '' : `, ${percentChange(change.ratio)}`
   const isExplained = status !== 'ok' || (counters === null && verdict === 'unresolved')
   const why = isExplained ? ` ${reasons.map(inEnglish).join(' ')}` : ''
-  // Without times, the counters are the result.
+  // If there are no times, the counters are the result.
   const isCounted = counters !== null && status === 'ok' && times[0] === null && times[1] === null
   if (isCounted && counters.length === 0) return `${id}: ${time}. No counter changed.`
   return [
@@ -56,7 +59,7 @@ const phases: Partial<Record<WatchNews['phase'], string>> = {
   gone: 'The folder no longer exists; waiting for it to come back.',
 }
 
-/** Watches a folder and runs changed rungs. Returns 0 when stopped. */
+/** Watches a folder and runs changed rungs. Returns 0 when the watch is stopped. */
 export async function watchRun(
   setup: Setup,
   request: RunRequest,
@@ -78,7 +81,8 @@ export async function watchRun(
         { ...request, ladder: own.folder, rungs },
         { ...options, emit: progressPrinter() },
       )
-      // The first round has no previous result to compare with. Without times, print the table.
+      // The first round has no previous result to compare with. If there are no times, print the
+      // table.
       if (rounds === 0 || !can(session.target).times) printText(sessionText(session))
       if (folder !== null) note(`Saved in ${shownPath(folder)}`)
       for (const error of [missing, unsaved]) if (error) printError(error)

@@ -1,13 +1,11 @@
 /**
- * Completes the end of a command line. Candidates are commands and options from the definitions,
- * and names of existing data.
+ * Completes the last word of a command line. Candidates are commands and options from the
+ * definitions, and names of existing data.
  */
 import type { Command, Option } from 'commander'
 import type { NameKind, ListNames, Candidate } from './names'
 
-/**
- * The kind of value by option or argument name. For other names, the shell completes file names.
- */
+/** Kind of value by option or argument name. For other names, the shell completes file names. */
 const kinds: Readonly<Record<string, NameKind>> = {
   ladder: 'ladders',
   rungs: 'rungs',
@@ -43,18 +41,18 @@ const ofArguments: Readonly<Record<string, NameKind>> = {
   'machine resume name': 'machines',
 }
 
-/** Removes bash's quoting from a word: `my\ folder`, `"my folder`. */
+/** Removes bash's quoting from a word such as `my\ folder` or `"my folder`. */
 export const unquoted = (word: string): string =>
   word.replaceAll(/\\(.)|["']/g, (_all, escaped: string | undefined) => escaped ?? '')
 
 interface Place {
   command: Command
-  /** The command's name, including the names of its parent commands. */
+  /** Name of the command, including the names of its parent commands. */
   path: string
-  /** The options in all words before the last one. */
+  /** Options in all words before the last one. */
   options: Map<string, string>
   operands: string[]
-  /** The option that takes the next word as its value. */
+  /** Option whose value is the next word. */
   awaiting: Option | null
 }
 
@@ -94,7 +92,7 @@ function placeOf(cli: Command, words: readonly string[]): Place {
   return place
 }
 
-/** Returns the name of the argument that the next operand fills. */
+/** Returns the name of the argument that the next operand belongs to. */
 function argumentAt({ command, operands }: Place): string | null {
   const all = command.registeredArguments
   const last = all.at(-1)
@@ -103,7 +101,10 @@ function argumentAt({ command, operands }: Place): string | null {
 
 const firstLine = (text: string): string => text.split('\n', 1)[0] ?? ''
 
-/** Returns candidates for the last word. In a list `a,b`, the text up to the last comma is kept. */
+/**
+ * Returns candidates for the last word. In a list such as `a,b`, only the text after the last comma
+ * is completed.
+ */
 async function namesFor(
   names: ListNames,
   kind: NameKind,
@@ -139,7 +140,7 @@ async function candidates(names: ListNames, place: Place, last: string): Promise
         about: firstLine(description),
       }))
       .concat({ word: '--help', about: 'show the help of this command' })
-  // An unknown subcommand has no completions.
+  // There are no completions for an unknown subcommand.
   if (command.commands.length > 0 && place.operands.length > 0) return []
   if (command.commands.length > 0)
     return command

@@ -1,7 +1,7 @@
 /**
  * Looks up names for completion: ladders, rungs, sessions and fixed word lists.
  *
- * The lookups only read data, and never fail.
+ * The lookups are read-only and never throw an error.
  */
 import { readdir } from 'node:fs/promises'
 import type { Setup, SetUp } from '../../../adapters/machine/machine'
@@ -27,7 +27,7 @@ export type NameKind =
   | 'machines'
   | 'shells'
 
-/** The known context of a name on the command line. */
+/** The ladder or session that a name on the command line belongs to, if known. */
 interface Within {
   ladder: string | undefined
   session: string | undefined
@@ -97,8 +97,8 @@ const templates = async ({ assets }: Setup): Promise<Candidate[]> =>
   words((await readdir(assets.templatesDir)).sort())
 
 /**
- * Returns names for completion. Returns an empty list on any error, because the shell cannot show
- * errors.
+ * Returns names for completion. If there is any error, returns an empty list, because the shell
+ * cannot show errors.
  */
 export const namesOn =
   (setUp: SetUp) =>

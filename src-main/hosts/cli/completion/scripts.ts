@@ -1,11 +1,11 @@
-/** The completion script of each shell. */
+/** Defines the completion script for each shell. */
 
 /**
- * The completion script of each shell.
+ * Completion script for each shell.
  *
- * All scripts call this program, which knows its commands and the existing names. An answer has one
- * candidate per line, followed by a tab and a description. Bash does not show descriptions. If the
- * answer is empty, the shell completes file names.
+ * All scripts call this program, which knows its commands and the existing names. Each output line
+ * has a candidate, followed by a tab and a description. Bash does not show descriptions. If there
+ * is no output, the shell completes file names.
  */
 const bash = `# kernel-ladder completion for bash: eval "$(kernel-ladder completion bash)"
 _kernel_ladder() {

@@ -28,7 +28,8 @@ const verdictWords: Record<Verdict, string> = {
 }
 
 /**
- * Describes the later rung's expected change of a metric, and whether the metric changed that way.
+ * Describes the change of a metric that the later rung's header expects, and whether the metric
+ * changed as expected.
  */
 export function describeExpectation({ expected }: MetricDelta): string {
   if (!expected) return ''
@@ -48,7 +49,7 @@ const isCounted = ({ a, b }: MetricDelta): boolean => a?.value != null || b?.val
 
 export function describeComparison(
   comparison: RungComparison,
-  /** The source changes, or null if either source is unknown. */
+  /** Source changes, or null if a source is unknown. */
   hunks: readonly Hunk[] | null,
   why: Why,
 ): string {
@@ -66,7 +67,7 @@ export function describeComparison(
   ]
   const rows = [
     ...(isTimed ? timeRow : []),
-    // Omit uncounted metrics, because the session's profiling level already implies them.
+    // Omit metrics that were not counted, because this follows from the session's profile level.
     ...metrics.filter(isCounted).map((delta) => ({
       label: delta.label,
       a: metric(delta.a ?? undefined),

@@ -1,10 +1,13 @@
-/** Prints a rung's compiler messages in the usual compiler format, which editors can parse. */
+/** Prints a rung's compiler messages in the usual format of compilers, which editors can parse. */
 import { isAbsolute, join, relative } from 'node:path'
 import type { Diagnostic, RungResult, Session } from '../../../domain/session/session'
 
-/** Returns a source's path relative to the current folder if the ladder has a folder. */
+/**
+ * Returns the path of a source relative to the current folder. If the ladder has no folder, returns
+ * the path unchanged.
+ */
 function shown({ folder }: Session['ladder'], file: string): string {
-  // A header outside the ladder's folder keeps its absolute path.
+  // Keep the absolute path of a header outside the ladder's folder.
   if (folder === undefined || isAbsolute(file)) return file
   const path = join(folder, file.replace(/^[^/]*\//, ''))
   const near = relative(process.cwd(), path)
@@ -23,6 +26,6 @@ export const describeDiagnostics = (
     .filter((one) => one.severity === severity)
     .map((one) => `${place(ladder, one)}${severity}: ${one.message}`)
 
-/** Returns the compiler's warnings of all rungs, including failed ones. */
+/** Returns the compiler warnings of all rungs, including rungs that failed. */
 export const describeWarnings = (session: Pick<Session, 'ladder' | 'rungs'>): string[] =>
   session.rungs.flatMap((rung) => describeDiagnostics(session, rung, 'warning'))

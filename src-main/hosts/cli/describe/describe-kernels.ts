@@ -1,4 +1,7 @@
-/** Prints a session of kernels profiled by ncu, from a program or an import, as terminal text. */
+/**
+ * Prints a session of kernels that ncu profiled, as terminal text. The session is from a program or
+ * an import.
+ */
 import { cardMetricIds, metricDefinition } from '../../../domain/metrics/metrics'
 import { formatMs, formatShare } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
@@ -31,7 +34,7 @@ const timesColumns = (session: Session, total: number | null): Column<RungResult
   },
 ]
 
-/** Columns to show only if a kernel was launched more than once. */
+/** Columns that are shown only if a kernel was launched more than once. */
 const spreadColumns: readonly Column<RungResult>[] = [
   {
     header: 'median',
@@ -44,7 +47,7 @@ const spreadColumns: readonly Column<RungResult>[] = [
   },
 ]
 
-/** A table row: a kernel, or the NVTX range of the kernels after it. */
+/** A table row for a kernel, or for the NVTX range that contains the following kernels. */
 type Line = { rung: RungResult } | { group: RangeGroup }
 
 function linesOf(session: Session): Line[] {
@@ -55,7 +58,7 @@ function linesOf(session: Session): Line[] {
 
 const kernelCount = (count: number): string => `${count} ${count === 1 ? 'kernel' : 'kernels'}`
 
-/** Returns a cell for a range, which has a time but no counters. */
+/** Returns a cell in the row of a range. A range has a time but no counters. */
 function groupCell({ title, rungs, totalMs }: RangeGroup, header: string, total: number | null) {
   if (header === 'id') return `[${title ?? 'outside any range'}]`
   if (header === 'kernel') return kernelCount(rungs.length)

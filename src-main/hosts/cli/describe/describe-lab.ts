@@ -21,7 +21,10 @@ const verdicts: Record<LabOutcome['status'], string> = {
   unavailable: 'Cannot be fully checked here.',
 }
 
-/** Describes the outcome. For an emulated GPU, also says whether the lab accepts the pass. */
+/**
+ * Describes the outcome. For an emulated GPU, the text also states whether the lab accepts a pass
+ * without a real GPU.
+ */
 function verdictText(outcome: LabOutcome): string {
   const { status, target } = outcome
   if (status !== 'passed' || can(target).times) return verdicts[status]

@@ -39,7 +39,7 @@ import {
 
 const passesWord = (passes: number): string => `${passes} ${passes === 1 ? 'pass' : 'passes'}`
 
-/** Formats a metric without its unit, because the column header implies the unit. */
+/** Formats a metric without its unit, because the column header already contains the unit. */
 const bareMetric = (value: MetricValue | undefined): string =>
   metric(value).replace(/ (waves|sectors)$/, '')
 
@@ -65,7 +65,7 @@ export const metricHeaders: Readonly<Record<string, string>> = {
   globalLoadSectorsPerRequest: 'sect./req.',
 }
 
-/** Describes the origin of the figures in one line. */
+/** Describes in one line how the figures were obtained. */
 export function describeOrigin(session: Session): string {
   const { device, settings, target } = session
   const { problem } = session
@@ -89,8 +89,8 @@ export function describeOrigin(session: Session): string {
 }
 
 /**
- * Returns the throughput columns. A memory-bound task gets bytes per second and the percentage of
- * the memory bandwidth.
+ * Returns the throughput columns. For a memory-bound task, they show bytes per second and the
+ * percentage of the memory bandwidth.
  */
 function leadColumns(session: Session): Column<RungResult>[] {
   const lead = leadOf(session)
@@ -104,8 +104,8 @@ function leadColumns(session: Session): Column<RungResult>[] {
 }
 
 /**
- * Returns the metrics of the card profile. FMA utilization is replaced with the utilization of the
- * unit that bounds the task. Without times, returns counted metrics.
+ * Returns the metrics of the card profile. The utilization of the unit that bounds the task
+ * replaces the FMA utilization. Without times, returns the counted metrics.
  */
 const countersOf = (session: Session): readonly string[] =>
   hasTimes(session)
@@ -114,7 +114,7 @@ const countersOf = (session: Session): readonly string[] =>
         .filter((id) => session.rungs.some(({ metrics }) => metrics[id]?.value != null))
     : countedColumns(session)
 
-/** Describes the bandwidth that the percentages are relative to. */
+/** Returns a note about the bandwidth that the percentages are relative to. */
 function leadEvidence(session: Session): string[] {
   const { of, roof } = leadOf(session)
   const { value, unit } = roof.value
@@ -124,7 +124,7 @@ function leadEvidence(session: Session): string[] {
   ]
 }
 
-/** Describes the reference value of the errors, which depends on each check. */
+/** Returns a note about the value that the errors are relative to, which depends on each check. */
 function errorEvidence({ ladder: { task } }: Session): string {
   const checks = Object.values(task?.check ?? {})
   if (checks.every((check) => 'scale' in check))
@@ -150,7 +150,7 @@ const wholeCell = (value: number | null | undefined, unit: string): string =>
 
 type TimeCell = (timing: Timing | null) => string
 
-/** Returns the columns for bursts and sustained launches, if the run timed them. */
+/** Returns the columns for bursts and sustained launches if the run timed any. */
 function otherWays(session: Session): Column<RungResult>[] {
   const column = (header: string, cell: TimeCell): Column<RungResult> => ({
     header,
@@ -184,7 +184,7 @@ function otherWaysEvidence(session: Session): string[] {
   ]
 }
 
-/** Describes how times were measured, and the overhead that short times include. */
+/** Describes how times were measured, and the overhead in short times. */
 function timeEvidence(session: Session): string[] {
   const { cacheState } = session.settings
   const state = cacheState ? `, L2 ${inEnglish(message(`cacheState.${cacheState}`))}` : ''
@@ -246,8 +246,8 @@ export function buildColumn({ rungs }: Session): Column<RungResult>[] {
 }
 
 /**
- * Returns the speedup over the previous rung in the chain. Names that rung if it is not in the row
- * above.
+ * Returns the speedup over the previous rung in the chain. Names the previous rung unless it is in
+ * the row above.
  */
 const stepCell = (session: Session, rung: RungResult): string =>
   inEnglish(stepWords(session, rung) ?? none)
@@ -267,7 +267,7 @@ export function describeSession(session: Session): string {
     ...buildColumn(session),
     ...(hasTimes(session) ? timeColumns(session) : []),
     ...(hasPredictions(session) ? predictedColumns(session) : []),
-    // Rungs can differ because they compute in different precisions.
+    // Rungs can have different errors because they compute in different precisions.
     ...(session.rungs.some(({ verify }) => verify)
       ? [
           {
@@ -290,7 +290,7 @@ export function describeSession(session: Session): string {
         ],
   )
   const claim = claimWords(session)
-  // An import without a known number of passes stores 0.
+  // If the number of passes is unknown, an import stores 0.
   const passes = session.rungs.flatMap(({ profile }) => (profile?.passes ? [profile.passes] : []))
   const { knowsRun } = can(session.target)
   const evidence = [
@@ -328,7 +328,7 @@ export function describeSession(session: Session): string {
   ].join('\n')
 }
 
-/** Describes the kernels that Python rungs compiled before they were timed. */
+/** Lists the kernels that Python rungs compiled before they were timed. */
 const preparedLines = ({ rungs }: Session): string[] => {
   const took = rungs.flatMap(({ id, prepared }) =>
     prepared ? [`${id} ${prepared.seconds.toFixed(1)} s`] : [],

@@ -1,4 +1,4 @@
-/** Prints advice on what to change next in a rung, as terminal text. */
+/** Prints advice as terminal text. The advice is about the next change to a rung. */
 import { firstStepWords, type FirstStep } from '../../../domain/next/first-step'
 import type { Next, NextStep } from '../../../domain/next/next'
 import { formatMs, formatRatio, formatShare } from '../../../domain/metrics/units'
@@ -28,7 +28,7 @@ function describeStep(step: NextStep, index: number): string[] {
   ]
 }
 
-/** Describes the first step alone, for the end of a rung's or session's output. */
+/** Describes only the first step. Printed after the output for a rung or session. */
 export function describeFirst(first: FirstStep, rung?: string): string {
   const next = rung === undefined ? 'Next step' : `Next step for ${rung}`
   return `${next}: ${firstStepWords(first)}${first.step ? ' Run `next` for all steps.' : ''}`

@@ -1,6 +1,6 @@
 /**
- * Prints predicted times as terminal text. Each predicted time has its range. Predicted and
- * measured times are never combined in a ratio.
+ * Prints predicted times as terminal text. Each predicted time has its range. Ratios never combine
+ * predicted and measured times.
  */
 import { compareRungs } from '../../../domain/analysis/compare'
 import { message } from '../../../domain/messages/message'
@@ -47,7 +47,10 @@ export const predictedColumns = (session: Session): Column<RungResult>[] => [
   },
 ]
 
-/** Describes the model behind the times, and the missing data of each rejected rung. */
+/**
+ * Describes the model that predicted the times, and the missing data for each rung without a
+ * prediction.
+ */
 export function predictedEvidence({ prediction }: Session): string[] {
   if (!prediction) return []
   const { model, parameters } = prediction

@@ -1,5 +1,6 @@
 /**
- * Prints a session of a ladder of programs: wall times of processes, and times of their kernels.
+ * Prints a session of a ladder of programs as terminal text: the wall times of the processes, and
+ * the times of their kernels.
  */
 import { formatMs, formatShare, formatRatio } from '../../../domain/metrics/units'
 import type { RungResult, Session } from '../../../domain/session/session'
@@ -10,7 +11,7 @@ import { stepWords } from '../../../domain/analysis/climb'
 import { parseKernelName } from '../../../domain/programs/kernel-names'
 import { none } from './figure'
 
-/** The maximum number of kernels to name per rung, hottest first. */
+/** Maximum number of kernels to name per rung, hottest first. */
 const mostNamed = 3
 
 export function describePrograms(session: Session): string {

@@ -1,4 +1,4 @@
-/** Prints the facts that `init --from` found about a kernel, and its guesses. */
+/** Prints the facts that `init --from` found about a kernel, and its assumptions. */
 import { inEnglish } from '../../../domain/text/english'
 import { expressionText, isConstant, shapeText } from '../../../domain/proposal/counts'
 import { numberText } from '../../../domain/proposal/write'

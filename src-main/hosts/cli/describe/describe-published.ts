@@ -12,7 +12,8 @@ const figure = (value: number | undefined, unit: Unit): string =>
   value === undefined ? none : formatValue(value, unit)
 
 /**
- * Describes the published figures. Measured values appear next to them only for the same problem.
+ * Describes the published figures. Shows measured values next to them only if they are for the same
+ * problem.
  */
 export function describePublished(session: Session): string[] {
   const { published } = session.ladder

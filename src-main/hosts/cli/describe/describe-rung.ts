@@ -102,7 +102,7 @@ function describeBottleneck({ target }: Session, found: Bottleneck | null): stri
   ]
 }
 
-/** Describes the rung's instruction mix per thread, largest category first. */
+/** Describes the instruction mix of the rung per thread. The largest category comes first. */
 function describeMix(session: Session, rung: RungResult): string[] {
   const mix = mixOf(rung)
   if (!mix) return []
@@ -125,8 +125,8 @@ function describeMix(session: Session, rung: RungResult): string[] {
 }
 
 /**
- * The counters that rank lines, with their columns. Lines are ranked by samples. Without samples,
- * as on an emulated GPU, they are ranked by the main cost.
+ * Counters that lines are ranked by, with their columns. The ranking uses samples if available.
+ * Without samples, as on an emulated GPU, the ranking uses the main cost.
  */
 const rankings = [
   { by: 'samples', heading: 'Source lines by warp samples:', column: 'samples' },
@@ -170,8 +170,7 @@ function describeLines(profile: DeepProfile): string[] {
 }
 
 /**
- * Describes individual instructions, for machine code without line information, such as a
- * library's.
+ * Lists individual instructions, for machine code without line information, such as a library's.
  */
 function describeInstructions(profile: DeepProfile): string[] {
   const all = profile.kernels.flatMap((kernel) => kernel.instructions)
@@ -225,7 +224,7 @@ function describeRules(profile: DeepProfile): string[] {
   ]
 }
 
-/** Describes where the model predicts that warps spend their cycles. */
+/** Describes how warps spend their cycles, as predicted by the timing model. */
 function describeCycles(profile: DeepProfile): string[] {
   const lines = cycleLines(profile).slice(0, shownLines)
   if (lines.length === 0) return ['No cycles are predicted for its source lines.']
@@ -240,7 +239,7 @@ function describeCycles(profile: DeepProfile): string[] {
 }
 
 /**
- * Describes the changes that a rung's header expects relative to the previous rung, and the
+ * Describes the changes relative to the previous rung that a rung's header expects, and the
  * measured changes.
  */
 function describeExpected(session: Session, rung: RungResult): string[] {
@@ -248,7 +247,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
   if (!before || !isPredicted(before, rung)) return []
   const { metrics } = compareRungs({ session, rung: before }, { session, rung })
   const rows = metrics.filter(({ expected }) => expected !== null)
-  // The comparison has no row for a metric that the session's profiling level does not collect.
+  // The comparison has no row for a metric that the session's profile level does not collect.
   const absent = rung.expect.filter(({ metric }) => !rows.some(({ id }) => id === metric))
   return [
     `Expected relative to ${before.id}:`,
@@ -265,7 +264,7 @@ function describeExpected(session: Session, rung: RungResult): string[] {
   ]
 }
 
-/** Describes a rung. `profile` is null below the deep profiling level. */
+/** Describes a rung. Below the deep profile level, `profile` is null. */
 export function describeRung(
   session: Session,
   rung: RungResult,

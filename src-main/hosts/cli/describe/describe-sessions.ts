@@ -35,8 +35,8 @@ function kernelText({ title, kernel }: Pair['sideA']): string {
 }
 
 /**
- * Names a kernel. A ladder's rung is named by its id, because several rungs may have kernels of the
- * same name.
+ * Returns the name of a kernel. For a rung of a ladder, this is the rung's id, because several
+ * rungs may have kernels with the same name.
  */
 const briefText = ({ rung, title, kernel, launches }: Pair['sideA']): string =>
   launches === null ? rung : kernel ? briefName(kernel.name) : title
@@ -45,7 +45,7 @@ const timeNote = (ms: number | null): string => (ms === null ? '' : ` (${formatM
 
 const magnitude = ({ change }: { change: number | null }): number => Math.abs(change ?? 0)
 
-/** Returns the table for sessions that have counters but no times. */
+/** Returns the table for sessions with counters but without times. */
 function countedTable(pairs: readonly Pair[]): string {
   const columns: Column<Pair>[] = [
     { header: 'rung', align: 'left', cell: ({ a, b }) => (a === b ? a : `${a} = ${b}`) },
@@ -77,7 +77,7 @@ function pairTable(pairs: readonly Pair[]): string {
   return table(pairs, columns)
 }
 
-/** Describes the kernels that have no counterpart. */
+/** Lists the kernels that have no counterpart in the other session. */
 function changeLines({ changes, onlyA, onlyB }: SessionComparison): string[] {
   const byId = (list: readonly Only[]): Map<string, Only> =>
     new Map(list.map((one) => [one.id, one]))
@@ -106,7 +106,7 @@ export function describeSessions(a: Session, b: Session, comparison: SessionComp
     ...answer.map((sentence) => inEnglish(sentence)),
     ...notes.map((note) => `note: ${inEnglish(note)}`),
     '',
-    // The kernel with the largest contribution to the total comes first.
+    // Kernels are sorted by their contribution to the total, largest first.
     ...(pairs.length === 0
       ? []
       : [pairTable([...pairs].sort((one, other) => magnitude(other) - magnitude(one)))]),

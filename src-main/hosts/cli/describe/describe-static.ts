@@ -1,6 +1,6 @@
 /**
- * Prints a session that was built but not run: compiler figures, and metrics derived from the
- * launch.
+ * Prints a session that was built but not run. Shows compiler figures and metrics derived from the
+ * launches.
  */
 import { inEnglish } from '../../../domain/text/english'
 import { formatBytes, formatValue } from '../../../domain/metrics/units'
@@ -23,8 +23,8 @@ const bytes = (value: number | null | undefined): string =>
   value == null ? none : formatBytes(value)
 
 /**
- * Returns the number of spilled bytes. Returns null if ptxas reported no kernel, which is different
- * from zero spills.
+ * Returns the number of spilled bytes. Returns null if ptxas reported no kernel, because that is
+ * different from zero spills.
  */
 const spilled = ({ spillStoreBytes, spillLoadBytes }: Build): number | null =>
   spillStoreBytes === null || spillLoadBytes === null ? null : spillStoreBytes + spillLoadBytes

@@ -1,4 +1,4 @@
-/** Prints the path from the old time to the new time as text bars. */
+/** Prints the change from the old time to the new time as text bars, one per cause. */
 import { formatMs } from '../../../domain/metrics/units'
 import { message } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'

@@ -1,4 +1,4 @@
-/** Prints the reasons one rung is faster than another, as terminal text. */
+/** Prints the reasons that a rung is faster than another rung, as terminal text. */
 import { inEnglish, plain } from '../../../domain/text/english'
 import { formatRatio, formatShare } from '../../../domain/metrics/units'
 import type { Why } from '../../../domain/why/why'
@@ -21,7 +21,7 @@ function describeLines({ a, b }: CauseLines): string[] {
   ])
 }
 
-/** Lists the causes first, followed by counters that got worse without affecting the time. */
+/** Lists the causes, followed by counters that became worse without affecting the time. */
 export function describeWhy(why: Why): string[] {
   const { groups, unimportant, notes } = printedCauses(why)
   return [
@@ -42,8 +42,8 @@ export function describeWhy(why: Why): string[] {
 }
 
 /**
- * Returns one line per step with its main cause. If counters do not explain some steps, names the
- * required profiling level once.
+ * Returns one line per step with its main cause. If counters do not explain some steps, also
+ * returns a line with the required profile level.
  */
 export function describeSteps(steps: readonly WhyStep[]): string[] {
   const explained = steps.flatMap(({ a, b, why }) => {

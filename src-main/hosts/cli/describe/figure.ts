@@ -2,7 +2,7 @@
 import type { MetricValue } from '../../../domain/metrics/metrics'
 import { formatValue } from '../../../domain/metrics/units'
 
-/** The text for a missing value. */
+/** Text for a missing value. */
 export const none = '–'
 
 export const metric = (value: MetricValue | undefined): string =>

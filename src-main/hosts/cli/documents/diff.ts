@@ -18,13 +18,14 @@ export const diffDocument = documentKind({
     ...RungComparison.shape,
     ...whyShape,
     /**
-     * The path from the old time to the new time, in the order of the causes. Empty without causes.
+     * The bars from the old time to the new time, in the order of the causes. Empty if there are no
+     * causes.
      */
     path: z.array(Bar),
-    /** Facts that readers need in addition to the figures. */
+    /** Warnings about the figures. */
     warnings: z.array(Statement),
     source: z.object({ hunks: z.array(Hunk) }),
-    /** The deep comparison, or null if either rung lacks a deep profile. */
+    /** Deep comparison, or null if a rung has no deep profile. */
     deep: z
       .object({
         /** Whether the machine code is identical, or null if either code is unknown. */
@@ -32,8 +33,8 @@ export const diffDocument = documentKind({
         opcodes: z.array(HistogramDelta).nullable(),
         stalls: z.array(HistogramDelta).nullable(),
         /**
-         * The reason stall reasons are not compared. Null if they are compared, or if a rung has
-         * none.
+         * Reason that stall reasons are not compared. Null if they are compared, or if a rung has
+         * no stall reasons.
          */
         noStalls: Statement.nullable(),
       })

@@ -1,12 +1,12 @@
 /**
- * Defines JSON documents: each document's schema, its type, and its published form in docs/schemas.
+ * Defines JSON documents. Each document has a schema, a type, and a published form in docs/schemas.
  */
 import { z } from 'zod'
 
 export interface PublishedSchema {
-  /** The document's name, as in docs/schemas/<name>.json. */
+  /** Name of the document, as in docs/schemas/<name>.json. */
   readonly name: string
-  /** The document's version, or null for a file without a version. */
+  /** Version of the document, or null for a file without a version. */
   readonly version: number | null
   readonly title: string
   readonly description: string
@@ -15,7 +15,7 @@ export interface PublishedSchema {
 
 /**
  * A document that a command prints with `--json`. `fields` contains all fields except `schema`,
- * which holds the version.
+ * which is the version.
  */
 export interface DocumentKind<
   Fields extends z.ZodRawShape = z.ZodRawShape,

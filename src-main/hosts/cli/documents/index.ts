@@ -1,6 +1,6 @@
 /**
- * The schemas published in docs/schemas: every JSON document that a command prints, and every file
- * that the program reads.
+ * Lists the schemas published in docs/schemas. The schemas cover every JSON document that a command
+ * prints, and every file that the program reads.
  */
 import { CiDocument, ciSchemaVersion } from '../../../domain/analysis/baseline-document'
 import { LabFile } from '../../../domain/labs/lab'
@@ -52,7 +52,7 @@ const comparisonDocument: PublishedSchema = {
   schema: ComparisonJson,
 }
 
-/** Documents that commands print. The schemas describe the output form. */
+/** Documents that commands print. The schemas describe the form after defaults were applied. */
 export const printedDocuments: readonly PublishedSchema[] = [
   doctorDocument,
   laddersDocument,
@@ -81,8 +81,8 @@ export const printedDocuments: readonly PublishedSchema[] = [
 ]
 
 /**
- * Files that the program reads. The schemas describe the input form, in which fields with a default
- * may be omitted.
+ * Files that the program reads. The schemas describe the form before defaults are applied, so
+ * fields with a default may be omitted.
  */
 export const readFiles: readonly PublishedSchema[] = [
   {

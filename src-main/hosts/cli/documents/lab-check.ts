@@ -13,7 +13,7 @@ export const labCheckDocument = documentKind({
     'What `kernel-ladder lab check --json` prints: the outcome of an attempt, check by check. docs/guides/labs.md says what a lab is.',
   fields: {
     ...outcome,
-    /** The folder of the attempt. */
+    /** Folder of the attempt. */
     folder: z.string(),
   },
 })

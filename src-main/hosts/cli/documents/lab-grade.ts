@@ -10,14 +10,14 @@ export const labGradeDocument = documentKind({
   description: 'What `kernel-ladder lab grade --json` prints: one row per submission.',
   fields: {
     /**
-     * A description of the isolation: the actions that were blocked for submissions, and those that
-     * were not.
+     * Description of the isolation. Lists which actions of submissions were blocked and which were
+     * not.
      */
     isolation: z.string(),
     seconds: z.number(),
     /**
-     * Results of the labs' own solutions. The solutions are graded first, to test whether this
-     * machine can pass a solution.
+     * Results of the labs' own solutions. The solutions are graded first, to test whether a correct
+     * submission can pass on this machine.
      */
     solutions: z.array(GradeRow),
     rows: z.array(GradeRow),

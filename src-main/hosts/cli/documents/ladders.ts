@@ -8,9 +8,9 @@ import { Task } from '../../../domain/task/task'
 import { documentKind } from './document'
 
 const ListedRung = z.object({
-  /** The variant's name if the ladder sets one, or else the rung's id. */
+  /** Name of the variant if the ladder sets one, or otherwise the rung's id. */
   id: Identifier,
-  /** The rung's title. Every header field is null if the rung's file is unusable. */
+  /** Title of the rung. If the rung's file is unusable, every header field is null. */
   title: z.string().nullable(),
   idea: z.string().nullable(),
   expect: z.array(Expectation),
@@ -19,15 +19,15 @@ const ListedRung = z.object({
   params: z.array(RungParameter),
   /** Parameter values that differ from the defaults. */
   values: Parameters,
-  /** The values of the task's options in this ladder. */
+  /** Values of the task's options in this ladder. */
   options: Options,
-  /** The choices that the rung supports, by task option. */
+  /** Option values that the rung supports, by task option. */
   takes: z.record(z.string(), z.array(z.string())),
   flags: z.array(z.string()),
   requires: z.string().nullable(),
-  /** The command of a rung that is a program, as a list of words. */
+  /** Command of a rung that is a program, as a list of arguments. */
   program: z.array(z.string()).optional(),
-  /** The recorded measurement of the rung, or null if no recording contains the rung. */
+  /** Recorded measurement of the rung, or null if no recording contains the rung. */
   measured: RungMeasured.nullable(),
 })
 
@@ -41,9 +41,9 @@ export const laddersDocument = documentKind({
     tasks: z.array(Task),
     ladders: z.array(
       LadderFile.omit({ schema: true }).extend({
-        /** The id of the rungs' task, or null for a ladder of programs. */
+        /** Task id of the rungs, or null for a ladder of programs. */
         task: Identifier.nullable(),
-        /** The problem sizes. Empty for a ladder of programs. */
+        /** Problem sizes. Empty for a ladder of programs. */
         sizes: z.array(Sizes),
         rungs: z.array(ListedRung),
       }),

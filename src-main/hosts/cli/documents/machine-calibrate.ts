@@ -9,12 +9,12 @@ export const machineCalibrateDocument = documentKind({
   description:
     'What `kernel-ladder machine calibrate NAME --json` prints: the parameters of its GPU for the timing model. docs/guides/calibration.md explains them.',
   fields: {
-    /** The machine’s name, or `local`. */
+    /** Name of the machine, or `local`. */
     machine: z.string(),
-    /** The path of the parameter file. */
+    /** Path of the parameter file. */
     file: z.string(),
     parameters: GpuParametersFile,
-    /** The output of the microbenchmarks, one JSON object per line. */
+    /** Output of the microbenchmarks, one JSON object per line. */
     output: z.string(),
   },
 })

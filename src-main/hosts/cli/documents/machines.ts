@@ -10,7 +10,7 @@ export const machinesDocument = documentKind({
   description:
     'What `kernel-ladder machine list --json` prints: the machines of machines.yaml. docs/guides/machines.md explains it.',
   fields: {
-    /** The path of the machines file, even if the file does not exist. */
+    /** Path of the machines file. The file may not exist. */
     file: z.string(),
     machines: z.array(MachineEntry.extend({ name: z.string() })),
   },
@@ -26,13 +26,13 @@ export const machineCheckDocument = documentKind({
     name: z.string(),
     os: z.string(),
     arch: z.string(),
-    /** The remote folder for the program and its jobs. */
+    /** Remote folder for the program and its jobs. */
     root: z.string(),
-    /** The free space in the remote folder in KiB, or null if unknown. */
+    /** Free space in the remote folder in KiB, or null if unknown. */
     freeKiB: z.number().nullable(),
-    /** The lead of the remote clock over the local clock, in seconds. */
+    /** Seconds that the remote clock is ahead of the local clock. */
     clockAhead: z.number(),
-    /** The path of the machine's own Node.js, or null if a Node.js was sent. */
+    /** Path of the machine's own Node.js, or null if Node.js was copied to the machine. */
     node: z.string().nullable(),
     doctor: DoctorReport,
   },
@@ -48,13 +48,13 @@ export const machineRunsDocument = documentKind({
     name: z.string(),
     runs: z.array(
       z.object({
-        /** The run's id for `machine resume NAME ID`. An id begins with the start time in UTC. */
+        /** Id of the run for `machine resume NAME ID`. The id begins with the start time in UTC. */
         id: z.string(),
-        /** The run's state. An `ended` run has a session. A `gone` run does not. */
+        /** State of the run. An `ended` run has a session, and a `gone` run has none. */
         state: z.enum(['running', 'ended', 'gone']),
-        /** The ladder, or the words of a command. */
+        /** Id of the ladder, or the arguments of a command. */
         what: z.string(),
-        /** The Slurm job number, or null without Slurm. */
+        /** Slurm job number, or null without Slurm. */
         job: z.string().nullable(),
       }),
     ),
@@ -68,12 +68,12 @@ export const machineFetchDocument = documentKind({
   description:
     'What `kernel-ladder machine fetch SESSION --json` prints: where ncu’s own report of a session lies now. docs/guides/machines.md explains it.',
   fields: {
-    /** The session’s folder. */
+    /** Folder of the session. */
     session: z.string(),
-    /** The path of the report, which Nsight Compute can open. */
+    /** Path of the report, which Nsight Compute can open. */
     report: z.string(),
     bytes: z.number().int(),
-    /** The machine that had the report, or null if the report was already local. */
+    /** Machine that had the report, or null if the report was already local. */
     machine: z.string().nullable(),
   },
 })

@@ -11,16 +11,16 @@ export const runSeveralDocument = documentKind({
   description:
     'What `kernel-ladder run --target A,B --json` prints: a session for each target, and their rungs beside each other. docs/guides/machines.md explains it.',
   fields: {
-    /** The requested targets. Targets with a session appear in the same order in `rungs[].on`. */
+    /** Requested targets. `rungs[].on` lists the targets that have a session, in the same order. */
     targets: z.array(
       z.object({
         target: z.string(),
-        /** The session's folder, or null if nothing was saved. */
+        /** Folder of the session, or null if nothing was saved. */
         session: z.string().nullable(),
         gpu: z.string().nullable(),
-        /** The exit code of a run on this target alone. */
+        /** Exit code that a run on only this target would have. */
         code: z.number().int(),
-        /** The reason this target has no session. */
+        /** Reason that this target has no session. */
         error: ErrorShape.nullable(),
       }),
     ),

@@ -1,4 +1,7 @@
-/** The output of `run --json`, `import --json` and `show --json`: a session without its ladder. */
+/**
+ * The output of `run --json`, `import --json` and `show --json`. The document contains the fields
+ * of a session, without most of its ladder.
+ */
 import { z } from 'zod'
 import { type FieldsOf, documentKind } from './document'
 import { Identifier } from '../../../domain/ladder/rung'
@@ -9,14 +12,14 @@ import { stepShape, stepFields } from './why-fields'
 const { target, device, problem, ...rest } = Session.shape
 
 const fields = {
-  /** The session's folder. Null for a recording, or if nothing was saved. */
+  /** Folder of the session. Null for a recording, or if nothing was saved. */
   session: z.string().nullable(),
   target,
   device,
-  /** The host, if the run was on another machine. */
+  /** Host of the run, if it was a remote machine. */
   host: rest.host,
   problem,
-  /** The model and GPU that the predicted times are based on. */
+  /** Model and GPU that the predicted times are based on. */
   prediction: rest.prediction,
   ladder: Identifier,
   createdAt: rest.createdAt,
@@ -27,18 +30,18 @@ const fields = {
   elapsedSeconds: rest.elapsedSeconds,
   warnings: rest.warnings,
   rungs: rest.rungs,
-  /** The profiled program, for a session of a program. */
+  /** The profiled program, if the session is of a program. */
   program: rest.program,
   /**
-   * The reasons each rung is faster or slower than the previous one. The `diff` document also names
-   * source lines.
+   * Reasons that each rung is faster or slower than the previous rung. The `diff` document also
+   * contains source lines.
    */
   steps: z.array(z.object(stepShape)),
 }
 
 export const runDocument = documentKind({
   name: 'run',
-  // The remaining fields have the same schema as the session.
+  // Use the version of the session's schema, because the remaining fields have the same schema.
   version: sessionSchemaVersion,
   title: 'run, import, profile and show',
   description:
@@ -46,7 +49,9 @@ export const runDocument = documentKind({
   fields,
 })
 
-/** Returns the document fields of a session. `folder` is null if the session is not stored. */
+/**
+ * Returns the fields of the document for a session. `folder` is null if the session is not stored.
+ */
 export const sessionFields = (session: Session, folder: string | null): FieldsOf<typeof fields> => {
   const { target, device, problem, ladder, ...rest } = session
   return {

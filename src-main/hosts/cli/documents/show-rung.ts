@@ -14,19 +14,19 @@ export const showRungDocument = documentKind({
   description:
     'What `kernel-ladder show SESSION --rung R --json` prints: one rung, what limits it, its deep profile, and why it is faster or slower than the one before.',
   fields: {
-    /** The session's folder, or null for a recording. */
+    /** Folder of the session, or null for a recording. */
     session: z.string().nullable(),
     rung: RungResult,
-    /** The bottleneck, or null if the rung has no counters to determine one. */
+    /** The bottleneck, or null if the rung lacks the counters to determine it. */
     bottleneck: Bottleneck.nullable(),
-    /** The deep profile, or null below the deep profiling level. */
+    /** Deep profile. Null below the deep profile level. */
     deep: DeepProfile.nullable(),
     /**
-     * The recorded measurement of the rung. Null if no recording contains the rung, or if this
-     * session is that recording.
+     * Recorded measurement of the rung. Null if no recording contains the rung, or if this session
+     * is that recording.
      */
     measured: RungMeasured.nullable(),
-    /** The rung to compare with. Null for the first rung and for the reference. */
+    /** Rung that this rung is compared with. Null for the first rung and for the reference. */
     before: z.string().nullable(),
     ...whyShape,
   },

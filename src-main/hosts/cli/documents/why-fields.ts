@@ -1,4 +1,7 @@
-/** Fields that explain why one rung is faster than another, for documents that compare rungs. */
+/**
+ * Defines fields that explain why a rung is faster than another rung. Documents that compare rungs
+ * include these fields.
+ */
 import { z } from 'zod'
 import { Statement } from '../../../domain/messages/message'
 import { Why } from '../../../domain/why/why'
@@ -14,15 +17,15 @@ export const whyShape = {
   unexplained,
   unexplainedFactor,
   needs,
-  /** The reason no causes are given, or null if there are causes. */
+  /** Reason that there are no causes, or null if there are causes. */
   noCauses: Statement.nullable(),
-  /** The difference between the nvcc flags, or null if the flags are equal. */
+  /** Difference between the nvcc flags, or null if the flags are equal. */
   flags: Statement.nullable(),
-  /** A statement that times and causes are predicted. Absent if they were measured. */
+  /** Statement that times and causes are predicted. Absent if they were measured. */
   predicted: Statement.optional(),
 }
 
-/** Returns the fields. `why` is null for a rung without a comparison rung. */
+/** Returns the fields. If the rung has no rung to compare with, `why` is null. */
 export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
   limits: why?.limits ?? { a: null, b: null },
   causes: why?.causes ?? [],
@@ -36,7 +39,7 @@ export const whyFields = (why: Why | null): FieldsOf<typeof whyShape> => ({
 })
 
 export const stepShape = {
-  /** The rung that `b` is compared with. */
+  /** Rung that `b` is compared with. */
   a: z.string(),
   b: z.string(),
   verdict: Why.shape.verdict,

@@ -1,6 +1,5 @@
 /**
- * Chooses the kernel of a file that a ladder is made for, and the launch that the proposal is based
- * on.
+ * Chooses the kernel that a ladder is proposed for, and the launch that the proposal is based on.
  */
 import { inputError } from '../../../domain/errors'
 import type { Statement } from '../../../domain/messages/message'
@@ -25,12 +24,12 @@ interface ChooseCall {
   file: string
   /** Value of --kernel. */
   wanted: string | undefined
-  /** Kernels compiled from the file itself. Kernels of libraries are omitted. */
+  /** Kernels compiled from the file itself, without kernels of libraries. */
   compiled: readonly NamedKernel[]
   /** Functions of the file and its headers. */
   kernels: readonly SourceFunction[]
   launches: readonly RecordedLaunch[]
-  /** Reason that main() was stopped, or null if main() ended by itself or does not exist. */
+  /** Reason that main() was stopped. Null if main() ended by itself or does not exist. */
   stopped: Statement | null
 }
 
@@ -38,11 +37,14 @@ export interface ChosenKernel extends NamedKernel {
   source: SourceFunction
   /** First launch of the kernel, or null if no launch was recorded. */
   launch: RecordedLaunch | null
-  /** Number of different launches of the kernel. */
+  /** Number of distinct launches of the kernel. */
   launches: number
 }
 
-/** Returns the error for a kernel without an array. Results must be in an array. */
+/**
+ * Returns the error for a kernel without an array parameter. The ladder reads results only from
+ * arrays.
+ */
 export const noArray = (file: string, kernel: string) =>
   inputError(
     `${file}: ${kernel} has no array among its parameters, so a ladder could not check what it computes.`,
@@ -53,8 +55,8 @@ const plain = (text: string): string => text.replace(/\s+/g, '')
 const listed = (names: Iterable<string>): string => [...new Set(names)].join(', ')
 
 /**
- * Returns the chosen kernel. Throws an error if the file has no kernel, or several kernels and none
- * is named.
+ * Returns the chosen kernel. Throws an error if the file has no kernel, or if it has several and
+ * the user named none.
  */
 export function chooseKernel({
   file,
@@ -120,8 +122,8 @@ interface TypedParameter {
 }
 
 /**
- * Returns the kernel's parameters with their types. Throws an error for a parameter that a ladder
- * cannot pass.
+ * Returns the kernel's parameters with their types. Throws an error for a parameter type that a
+ * ladder cannot pass.
  */
 export function typedParameters(
   file: string,

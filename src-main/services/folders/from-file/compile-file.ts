@@ -1,5 +1,5 @@
 /**
- * Compiles a user's .cu file unchanged. The result has its host code as a library, its machine
+ * Compiles a user's .cu file unchanged. The result contains the host code as a library, the machine
  * code, and the included headers.
  */
 import { readdir, readFile, realpath } from 'node:fs/promises'
@@ -19,22 +19,22 @@ export interface CompiledFile {
   /** Absolute path of the file. */
   file: string
   library: string
-  /** Target architecture: `sm_90a` without the prefix `sm_`. */
+  /** Target architecture, such as `90a`, without the prefix `sm_`. */
   sm: string
   modules: MachineCode[]
   resources: PtxasKernel[]
-  /** Toolkit libraries whose headers the file includes, named as for `-l`. */
+  /** Toolkit libraries whose headers the file includes. The names are as for `-l`. */
   libraries: string[]
   /**
-   * Absolute paths of the file and its included files, without compiler and system headers. The
-   * file itself is first.
+   * Absolute paths of the file and the files that it includes, without headers of the compiler and
+   * the system. The file itself comes first.
    */
   sources: string[]
 }
 
 const timeoutMs = 5 * 60_000
 
-/** Returns the prerequisites of a make rule. */
+/** Returns the prerequisites in a Makefile rule. */
 const prerequisites = (rule: string): string[] =>
   rule
     .replace(/\\\n/g, ' ')
@@ -51,10 +51,7 @@ const isInstalled = (path: string, nvcc: string): boolean =>
   path.startsWith(`${dirname(dirname(nvcc))}/`) ||
   /^\/(?:usr\/(?:lib|include|local\/cuda|local\/include)|opt\/cuda|nix\/store)/.test(path)
 
-/**
- * Returns the toolkit libraries whose name matches an included header, such as `cufft` for
- * `cufft.h`.
- */
+/** Returns the toolkit libraries that match an included header, such as `cufft` for `cufft.h`. */
 async function toolkitLibraries(headers: readonly string[], nvcc: string): Promise<string[]> {
   const toolkit = dirname(dirname(await realpath(nvcc)))
   const places = ['lib64', 'lib64/stubs', 'targets/x86_64-linux/lib', 'targets/sbsa-linux/lib']
@@ -68,7 +65,7 @@ async function toolkitLibraries(headers: readonly string[], nvcc: string): Promi
 
 const missingHeader = /fatal error: ([^\s:]+): No such file or directory/
 
-/** Returns an undefined name that is probably a macro defined by the file's own build. */
+/** Returns an undefined name that is probably a macro defined by the user's build system. */
 const undefinedMacro = (diagnostics: readonly Diagnostic[]): string | undefined =>
   diagnostics.flatMap(
     ({ message: text }) => /^identifier "([A-Z][A-Z0-9_]+)" is undefined/.exec(text)?.[1] ?? [],

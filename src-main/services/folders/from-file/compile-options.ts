@@ -13,7 +13,8 @@ export interface CompileOptions {
   /** Build settings with absolute include directories. */
   settings: BuildSettings
   /**
-   * The compile_commands.json that some settings come from. Null if no such file names the source.
+   * Path of the compile_commands.json that provided settings. Null if no such file lists the
+   * source.
    */
   from: string | null
 }
@@ -29,7 +30,10 @@ function definesOf(words: readonly string[]): Record<string, string> {
   return defines
 }
 
-/** Returns the compile options. Options of the request are first. `file` is absolute. */
+/**
+ * Returns the compile options. Options from the request come before other options. `file` is
+ * absolute.
+ */
 export async function compileOptions(
   file: string,
   { include, define }: { include: readonly string[]; define: readonly string[] },

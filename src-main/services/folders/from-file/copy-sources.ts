@@ -1,10 +1,12 @@
-/** Copies a file and its headers into a ladder folder. The includes still resolve there. */
+/**
+ * Copies a file and its headers into a ladder folder. The include paths remain valid in the folder.
+ */
 import { copyFile, mkdir, stat } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { headerName, shownPath } from '../../../adapters/catalog/ladder-folder'
 import { inputError } from '../../../domain/errors'
 
-/** Subfolder for copies of a file and of headers that it includes by relative paths. */
+/** Subfolder for copies of a file and the headers that it includes by relative paths. */
 export const originalFolder = 'original'
 
 const mostHeaders = 150
@@ -27,13 +29,13 @@ function commonFolder(paths: readonly string[]): string {
 }
 
 /**
- * Returns a header name for a file. A .cu file must become a header, because each .cu file of a
+ * Returns the name of a file's copy. A .cu file must become a header, because each .cu file in a
  * ladder folder is a rung.
  */
 const asHeader = (path: string): string =>
   headerName.test(path) ? path : `${path.replace(/\.\w+$/, '')}.cuh`
 
-/** @returns every copy with its destination; the file itself is first */
+/** @returns every source with its destination in the folder; the file itself is first */
 export function placesOf(sources: readonly string[], folders: readonly string[]): Copy[] {
   const through = (path: string): string | null => {
     const found = folders.find((folder) => isBelow(path, folder))
@@ -62,7 +64,7 @@ export function largeFolders(sources: readonly string[], includes: readonly stri
   return includes.filter((folder) => below(folder) > mostHeaders / 2)
 }
 
-/** @param includes absolute; headers below those in `kept` stay where they are */
+/** @param includes absolute paths; headers below the paths in `kept` are not copied */
 export async function copySources(
   sources: readonly string[],
   includes: readonly string[],

@@ -4,7 +4,8 @@ import { dirname, join, relative } from 'node:path'
 import { pathExists } from '../../../adapters/disk/disk'
 
 /**
- * The search starts at the root of the source tree, but at most this many folders above the file.
+ * Maximum number of levels above the file at which the search starts. If the root of the source
+ * tree is nearer, the search starts at the root.
  */
 const mostAbove = 3
 const mostFolders = 5000
@@ -19,12 +20,12 @@ async function rootOf(folder: string): Promise<string> {
 }
 
 /**
- * Returns the absolute path of the nearby include directory that contains `header`, or null if
- * there is none.
+ * Returns the absolute path of a nearby include directory that contains `header`, or null if there
+ * is none.
  */
 export async function findHeader(file: string, header: string): Promise<string | null> {
   const folders = [await rootOf(dirname(file))]
-  // Search breadth first to find the folder nearest to the root.
+  // Search breadth first, because the result must be the folder nearest to the root.
   for (let at = 0; at < folders.length && at < mostFolders; at++) {
     const folder = folders[at]!
     if (await pathExists(join(folder, header))) return folder

@@ -66,23 +66,26 @@ export interface FromFile {
   proposal: Proposal
   launcher: Origin['launcher']
   reference: string | null
-  /** A CPU function with the kernel's parameters but a different result, and the difference. */
+  /**
+   * A CPU function that has the kernel's parameters but computes a different result, with the
+   * reason.
+   */
   refusedReference: { name: string; why: Statement } | null
-  /** Number of different launches of the kernel. Zero if none was recorded. */
+  /** Number of distinct launches of the kernel. Zero if none was recorded. */
   launches: number
   /** The recorded run of main(), or null if the file has no main(). */
   main: RecordedMain | null
   tried: Tried
   /**
-   * Whether the rung's launches equal the program's launches at the recorded sizes, or null if
-   * unknown.
+   * Whether the rung launches the kernel exactly like the user's program at the recorded sizes.
+   * Null if unknown.
    */
   isSameLaunch: boolean | null
-  /** Variables of type long that the program sets and the rung does not. */
+  /** Variables of type long that the user's program sets and the rung does not set. */
   unset: string[]
 }
 
-/** Time limit of main() in seconds. Launches before the limit count. */
+/** Time limit of main() in seconds. Launches recorded before the limit are used. */
 const mainSeconds = 20
 
 const mostFileBytes = 2 ** 20
@@ -142,7 +145,10 @@ async function write(folder: string, { proposal, origin, reference }: Draft): Pr
     await writeFile(join(folder, 'reference.cu'), referenceText(proposal, origin, reference))
 }
 
-/** Replaces the directions guessed from types with the directions observed in the machine code. */
+/**
+ * Replaces the buffer directions guessed from types with the directions observed in the machine
+ * code.
+ */
 function directed(proposal: Proposal, { observed }: Tried): Proposal {
   if (!observed || observed.stop) return proposal
   const seen = new Map(observed.buffers.map((buffer) => [buffer.name, buffer]))
@@ -186,7 +192,7 @@ const sameLaunch = (tried: Tried, chosen: ChosenKernel): boolean | null => {
 
 const rungName = (base: string): string => `01_${base.replace(/[^A-Za-z0-9_]/g, '')}`.slice(0, 80)
 
-/** Finds out by trial runs which of the equal values are different sizes. Marks undecided sizes. */
+/** Runs trials to find equal values that are different sizes. Marks sizes that remain undecided. */
 async function settleSizes(
   proposal: Proposal,
   fits: (proposal: Proposal, sizes: Sizes[]) => Promise<boolean | null>,
@@ -207,7 +213,7 @@ async function settleSizes(
   return found
 }
 
-/** Facts about the file that are collected before any file is written. */
+/** Facts about the file that are known before any file is written. */
 interface Learnt {
   settings: BuildSettings
   compiled: CompiledFile
@@ -271,8 +277,8 @@ async function learn(
 }
 
 /**
- * Replaces the start of a path with a matching environment variable such as CUTLASS_PATH, because
- * the library's location differs between machines.
+ * Replaces the beginning of a path with a matching environment variable such as CUTLASS_PATH. The
+ * library's location differs between machines.
  */
 function portable(directory: string): string {
   const named = Object.entries(process.env).flatMap(([name, value = '']) =>
@@ -286,7 +292,7 @@ function portable(directory: string): string {
   return longest ? `$${longest.name}${directory.slice(longest.value.length)}` : directory
 }
 
-/** Copies the original file and its headers, then writes the ladder's files. */
+/** Copies the user's file and its headers, and then writes the ladder's files. */
 async function writeFirst(
   folder: string,
   id: string,
@@ -322,8 +328,8 @@ async function writeFirst(
 }
 
 /**
- * Runs the ladder to find the directions of buffers, whether sizes may shrink, and whether the
- * launch matches the program's launch.
+ * Runs the proposed ladder. Finds the directions of buffers, whether sizes may shrink, and whether
+ * the launch matches the program's launch.
  */
 async function refine(
   bench: Bench,
@@ -418,7 +424,7 @@ export async function initFromFile(
       ),
     }
   } catch (error) {
-    // The folder was new or empty before this call.
+    // The folder was missing or empty before this call, so it can be removed.
     if (await pathExists(path))
       for (const name of await readdir(path))
         await rm(join(path, name), { recursive: true, force: true })

@@ -1,5 +1,5 @@
 /**
- * Finds functions of a file that a ladder can call unchanged. They are the kernel's launcher and a
+ * Finds functions in a user's file that a ladder can call unchanged: the kernel's launcher, and a
  * CPU function that computes the same result.
  */
 import type { Proposal } from '../../../domain/proposal/proposal'
@@ -19,9 +19,9 @@ const bare = (expression: string): string =>
 const isProgram = /\bcuda(?:Malloc\w*|Memcpy|Free)\s*\(/
 
 /**
- * Returns the function that launches the kernel and takes only values that the kernel receives.
- * Returns null if there is no such function. The arguments of its call are C++ expressions over the
- * launch struct.
+ * Returns the function that launches the kernel if its parameters are all values that the kernel
+ * receives. Otherwise returns null. The arguments of its call are C++ expressions over the launch
+ * struct.
  */
 export function ownLauncher(
   functions: readonly SourceFunction[],
@@ -63,8 +63,8 @@ const stem = (name: string | null): string =>
   (name ?? '').replace(/^(?:d|h|g|dev|host|device|cpu|gpu)_/i, '').toLowerCase()
 
 /**
- * Whether a caller can treat two types alike: pointers to the same element type, or numbers of the
- * same kind.
+ * Whether two types are interchangeable for a caller: pointers to the same element type, or numbers
+ * of the same kind.
  */
 function isAlike(a: string, b: string): boolean {
   const [one, other] = [parameterKind(a), parameterKind(b)]
@@ -79,8 +79,8 @@ export interface OwnReference {
 }
 
 /**
- * Returns a CPU function whose parameters match the kernel's by name, or by type in order. Returns
- * null if there is no such function.
+ * Returns a CPU function whose parameters match the kernel's parameters by name, or by type and
+ * order. Returns null if there is no such function.
  */
 export function ownReference(
   functions: readonly SourceFunction[],
@@ -107,7 +107,7 @@ export function ownReference(
       const [, buffer] = /\*\)p->(\w+)$/.exec(text) ?? []
       return buffer === undefined ? { text } : { buffer }
     })
-    // The function's body must assign the output.
+    // The body of the function must assign to the output.
     const assigned = parameters.filter((parameter) =>
       new RegExp(
         `\\b${parameter.name}\\s*\\[[^;=]*\\]\\s*[-+*/]?=(?!=)|\\*\\s*${parameter.name}\\s*[-+]?=(?!=)`,

@@ -1,6 +1,6 @@
 /**
- * Builds the proposed rung and executes it at a small size. The run shows how its machine code uses
- * the buffers.
+ * Builds the proposed rung and emulates it at a small size. The emulation shows how its machine
+ * code accesses the buffers.
  */
 import type { Catalog } from '../../../adapters/catalog/catalog'
 import { emulatorPool } from '../../../adapters/emulator/pool'
@@ -35,11 +35,11 @@ import { planRun } from '../../run/plan'
 import { wrongness } from '../../run/wrongness'
 
 export interface Tried {
-  /** Launches of the rung at the ladder's own size, or null if unknown. */
+  /** Launches of the rung at the ladder's default size, or null if unknown. */
   launched: Launched | null
-  /** The rung's accesses to its buffers at a smaller size, or null if the rung did not run. */
+  /** Buffer accesses of the rung at a smaller size, or null if the rung did not run. */
   observed: Observed | null
-  /** Reason that the rung did not build, launch or run. */
+  /** Reason that the rung failed to build, launch or run. */
   trouble: Statement | null
 }
 
@@ -78,11 +78,11 @@ async function prepare(
   return { plan, probe: probe.artifact, build: { ...build, artifact } }
 }
 
-/** Returns the plan's problem at a reduced size. */
+/** Returns the plan's problem with smaller sizes. */
 const smallProblem = ({ task, problem }: RunPlan): Problem =>
   shrunk(task, problem, (small) => bufferBytes(task, { flags: [], ...small }) <= mostBytes)
 
-/** Calls `work` with the rung for a problem and the emulation environment. */
+/** Calls `work` with the rung for a problem and an emulation environment. */
 async function emulated<T>(
   bench: Bench,
   { plan, probe, build }: Prepared,
@@ -171,7 +171,7 @@ export async function tryLadder(
     : { launched, ...found, trouble: null }
 }
 
-/** Maximum buffer size in a trial with unequal sizes. */
+/** Maximum buffer size in bytes in a trial with unequal sizes. */
 const mostTrialBytes = 2 ** 26
 
 /**
@@ -185,8 +185,8 @@ function isWritten(bytes: Uint8Array, elementBytes: number): boolean {
 }
 
 /**
- * Whether the rung stays within its buffers and writes its outputs completely at all sizes, or null
- * if unknown.
+ * Whether the rung accesses only its own buffers and writes its outputs completely at all sizes.
+ * Null if unknown.
  */
 export async function fitsAt(
   bench: Bench,

@@ -1,9 +1,9 @@
 /**
  * Formats a report as CSV. Figures have full precision.
  *
- * The long form has one row per figure, `rung,metric,value,unit,evidence,reason`. Rows without a
- * rung contain the provenance. The wide form has one row per rung, with units in the column names.
- * `timing.…`, `verify.…` and `build.…` are names from the session schema.
+ * The long form has one row per figure, `rung,metric,value,unit,evidence,reason`. Rows with an
+ * empty rung contain the provenance. The wide form has one row per rung, with units in the column
+ * names. `timing.…`, `verify.…` and `build.…` are names from the session schema.
  */
 import { message, type Statement } from '../../../domain/messages/message'
 import { inEnglish } from '../../../domain/text/english'
@@ -27,7 +27,7 @@ interface Field {
   why?: (rung: RungResult) => Statement | null | undefined
 }
 
-/** Fields of a session with predicted times. */
+/** Fields that only a session with predicted times has. */
 const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map((name) => ({
   id: `predicted.${name}`,
   unit: 'ms',
@@ -39,7 +39,7 @@ const ofPredictions: readonly Field[] = (['ms', 'lowMs', 'highMs'] as const).map
 const evidenceOf = (ms: number | null, predicted: object | null | undefined): string =>
   ms === null ? 'unavailable' : predicted ? 'predicted' : 'measured'
 
-/** Whether one side was predicted and the other measured. Such times have no ratio. */
+/** Whether one time was predicted and the other measured. Such times have no ratio. */
 const isMixed = ({ predicted }: TimeDelta): boolean =>
   predicted !== undefined && (predicted.a === null) !== (predicted.b === null)
 
@@ -104,7 +104,7 @@ const ofEverySession: readonly Field[] = [
   },
 ]
 
-/** Fields that older sessions lack. */
+/** Fields that are missing in older sessions. */
 const ofRecentSessions: readonly Field[] = [
   {
     id: 'timing.late',
@@ -181,8 +181,7 @@ const ofBursts: readonly Field[] = [
 ]
 
 /**
- * Returns the fields of a session. A memory-bound task has a figure that is not in the session
- * schema.
+ * Returns the fields of a session. For a memory-bound task, one field is not in the session schema.
  */
 function fieldsOf({ session }: ReportModel): readonly Field[] {
   const lead = leadOf(session)
@@ -257,7 +256,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
         ? [[id, metric, found.value, found.unit, found.evidence, reasonText(found.reason)]]
         : []
     }),
-    // An import keeps all values that ncu reported, under ncu's names.
+    // For an import, include all values that ncu reported, under ncu's names.
     ...Object.entries(rung.ncuMetrics ?? {}).map(([name, { value, unit }]): Cell[] => [
       id,
       name,
@@ -269,7 +268,7 @@ function rungLines(model: ReportModel, rung: RungResult): Cell[][] {
   ]
 }
 
-/** Returns the facts that apply to every figure of the session. */
+/** Returns the facts that apply to all figures of the session. */
 const sessionLines = ({ facts, session, date }: ReportModel): Cell[][] => [
   ...facts.map(({ id, value }): Cell[] => ['', id, value, '', '', '']),
   ...session.warnings.map((warning): Cell[] => ['', 'warning', inEnglish(warning), '', '', '']),

@@ -132,8 +132,8 @@ const troubleSection = ({ troubles }: ReportModel): string[] =>
       ]
 
 /**
- * Returns the table of source files. Kernels of a program or an import have no source and are
- * omitted.
+ * Returns the table of source files. Omits kernels of a program or an import, because they have no
+ * source file.
  */
 const sourceTable = ({ session }: ReportModel): string[] => {
   const rungs = session.rungs.filter(({ file }) => file !== '')
@@ -173,8 +173,8 @@ const isTold = ({ sections }: ReportModel, section: ReportSection): boolean =>
   sections.includes(section)
 
 /**
- * Returns the rungs with their times, and the matrix of their counters. A legend follows each
- * table.
+ * Returns the table of rungs with their times, and the table of their counters. A legend follows
+ * each table.
  */
 function ladderSection(model: ReportModel): string[] {
   const { notes, absent } = model
@@ -230,8 +230,8 @@ function publishedSection({ published }: ReportModel): string[] {
 }
 
 /**
- * Prints a session. `pictures` is the folder of the charts next to the file. Without a folder, the
- * charts are omitted.
+ * Prints a session. `pictures` is the folder of the charts, next to the file. Without this folder,
+ * the charts are omitted.
  */
 function printSession(model: ReportModel, pictures: string | null = null): string {
   const { session, summary, facts, steps, date } = model
@@ -287,8 +287,8 @@ const warningLines = ({ warnings }: ComparisonModel): string[] =>
   warnings.map((warning) => `> **Warning:** ${md(inEnglish(warning))}`)
 
 /**
- * Prints a comparison. `pictures` is the folder of the chart next to the file. Without a folder,
- * the chart is omitted.
+ * Prints a comparison. `pictures` is the folder of the chart, next to the file. Without this
+ * folder, the chart is omitted.
  */
 function printComparison(model: ComparisonModel, pictures: string | null = null): string {
   const ifWanted = (section: ReportSection, parts: () => string[]): string[] =>

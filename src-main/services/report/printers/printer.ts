@@ -1,13 +1,13 @@
-/** A printer converts a report model to text, independently of the machine. */
+/** A printer converts a report model to text. The text does not depend on the machine. */
 import type { ComparisonModel } from '../comparison'
 import type { ReportModel } from '../model'
 
 export interface PrintOptions {
-  /** Whether the CSV of a session has one row per rung instead of one row per figure. */
+  /** Whether a session's CSV has one row per rung instead of one row per figure. */
   wide?: boolean
   /**
-   * Folder of a Markdown report's pictures, next to the file. Without a folder, the report has no
-   * pictures.
+   * Folder next to the file for the images of a Markdown report. Without this folder, the report
+   * has no images.
    */
   pictures?: string
 }

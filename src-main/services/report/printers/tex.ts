@@ -1,6 +1,6 @@
 /**
  * Prints a ladder as a LaTeX booktabs table, followed by the meaning and provenance of the figures.
- * Further tables list the counters. The causes of each step follow as text.
+ * Further tables list the counters. Text paragraphs list the causes of each step.
  */
 import { ratioWarnings } from '../../../domain/analysis/comparability'
 import { inEnglish } from '../../../domain/text/english'
@@ -28,7 +28,7 @@ import { printedCauses } from '../printed-causes'
 import { tex, texCode, texComment, texSentence } from '../latex-markup'
 
 /**
- * Returns the counted metrics that fit next to a rung's name. The counter tables have the other
+ * Returns the counted metrics that fit next to a rung's name. The counter tables contain the other
  * metrics.
  */
 const countedHere = ({ counted }: ReportModel): number[] =>
@@ -39,8 +39,8 @@ const countedHere = ({ counted }: ReportModel): number[] =>
   )
 
 /**
- * Returns the headings of the figures. The figures belong to kernels under ncu, to rungs, or to
- * counted metrics if nothing was timed.
+ * Returns the column headings. The columns show kernel times under ncu, rung times, or counted
+ * metrics if nothing was timed.
  */
 const figureHeadings = (model: ReportModel): string[] =>
   model.rows[0]?.kernel
@@ -49,7 +49,7 @@ const figureHeadings = (model: ReportModel): string[] =>
       ? countedHere(model).map((index) => narrow(tex(model.counted[index]!.label), 16))
       : ['Time', '±', 'Throughput ○', 'Ref.', 'To ref. ○', 'Step ○'].map(tex)
 
-/** Returns a heading that wraps above its figures. */
+/** Returns a heading that wraps within a narrow column. */
 const narrow = (heading: string, mm: number): string =>
   `\\parbox[b]{${mm}mm}{\\raggedleft ${heading}}`
 
@@ -63,7 +63,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   }
   if (counted.length > 0 && rung.status === 'ok')
     return `    ${name} & ${joined(counted.map((index) => row.counted[index]!))} \\\\`
-  // A rung without figures shows the reason in its row.
+  // If a rung has no figures, its row shows the reason.
   const figures = rung.timing
     ? joined([time, spread, throughput, beside, ratio, step])
     : `\\multicolumn{${counted.length || 6}}{c}{${tex(rung.status)}}`
@@ -71,7 +71,7 @@ const rowLine = (row: LadderRow, counted: readonly number[]): string => {
   return `    ${name}${status} & ${figures} \\\\`
 }
 
-/** Returns the published figures as a second table, so that the first table keeps its width. */
+/** Returns the published figures as a second table. A combined table would be too wide. */
 function publishedTable({ published, session }: ReportModel): string[] {
   if (!published || published.rows.length === 0) return []
   const { title, origin, conclusion, columns, rows, hasOurs } = published
@@ -84,7 +84,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
     '    \\toprule',
     `    Rung & Figure & Published${hasOurs ? ' & Here' : ''} \\\\`,
     '    \\midrule',
-    // Print one row per figure, because two figures per row would not fit on a page.
+    // Print one figure per row, because two figures per row would not fit on a page.
     ...rows.flatMap(({ id, theirs, ours }) =>
       columns.flatMap((column, index) =>
         theirs[index] === dash
@@ -107,8 +107,7 @@ function publishedTable({ published, session }: ReportModel): string[] {
 }
 
 /**
- * Returns bursts and sustained launches as a separate table, so that the first table keeps its
- * width.
+ * Returns bursts and sustained launches as a separate table. A combined table would be too wide.
  */
 function waysTexTable(model: ReportModel): string[] {
   const ways = waysTable(model)
@@ -133,7 +132,7 @@ function waysTexTable(model: ReportModel): string[] {
 /** Returns a valid LaTeX label. */
 const label = (text: string): string => text.replaceAll(/[^A-Za-z0-9:.-]/g, '-')
 
-/** Returns the author's paragraphs as text before the tables. */
+/** Returns the author's paragraphs, which come before the tables. */
 const noteLines = (notes: readonly string[]): string[] =>
   notes.flatMap((note) => [
     ...note
@@ -150,8 +149,8 @@ const cellTex = ({ text, code, mark = '', note }: Cell): string =>
   `${code ? texCode(text) : tex(text)}${tex(mark)}${note === undefined ? '' : `\\textsuperscript{${note}}`}`
 
 /**
- * Returns every counter that at least one rung has, in as many tables as needed. Reasons follow the
- * last table.
+ * Returns every counter that at least one rung has, in as many tables as needed. The reasons for
+ * missing values follow the last table.
  */
 function counterTexTables(model: ReportModel): string[] {
   const tables = counterTables(model, mostAcross)
@@ -187,9 +186,7 @@ function counterTexTables(model: ReportModel): string[] {
   })
 }
 
-/**
- * Returns each step with its causes. The output uses LaTeX's built-in lists, which need no package.
- */
+/** Returns each step with its causes. Uses LaTeX's built-in lists, which need no package. */
 function stepLines({ steps }: ReportModel): string[] {
   if (steps.length === 0) return []
   return [
@@ -241,7 +238,7 @@ function ladderLines(model: ReportModel): string[] {
   const headings = figureHeadings(model)
   return [
     '\\begin{table}',
-    // These sizes fit 165 mm of text.
+    // With these sizes, the table fits a text width of 165 mm.
     '  \\centering\\footnotesize\\setlength{\\tabcolsep}{3pt}',
     `  \\caption{${tex(model.title)}.${subject} ${summary.best.map(texSentence).join(' ')}}`,
     `  \\label{tab:${label(session.id)}}`,
