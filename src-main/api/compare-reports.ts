@@ -9,8 +9,9 @@ export interface KernelPair {
   a: Kernel
   b: Kernel
   /**
-   * Properties that both kernels share, such as `function+template+grid+block`. `order` pairs
-   * otherwise equal kernels.
+   * Properties that are equal in both kernels, joined by `+`, such as
+   * `function+template+grid+block`. `order` means that otherwise identical kernels were paired in
+   * launch order.
    */
   by: string
   /** Time of `b` divided by time of `a`; null unless both were timed. */
@@ -32,13 +33,13 @@ export interface FusedKernels {
 }
 
 export interface Comparison {
-  /** Differences as sentences: fusions first, then the total. */
+  /** Sentences that describe the differences. Fusions come first, then the total. */
   answer: string[]
   fused: FusedKernels[]
   pairs: KernelPair[]
   onlyA: Kernel[]
   onlyB: Kernel[]
-  /** Total milliseconds; null if no kernel was timed. */
+  /** Total time in milliseconds; null if no kernel was timed. */
   total: { msA: number | null; msB: number | null; ratio: number | null }
 }
 

@@ -12,7 +12,7 @@ import { codeOf, decodesBy, deepOf } from './decoded'
 
 /** One ncu metric. The unit is ncu's base unit: `ns`, `byte`, `inst`, `%`, or empty. */
 export interface Metric {
-  /** Metric value; null if ncu has none for this launch. */
+  /** Metric value; null if ncu reports none for this launch. */
   value: number | string | null
   unit: string
 }

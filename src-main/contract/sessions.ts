@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { SessionRef } from '../domain/session/session-ref'
 
-/** A session title of one line; null removes the title. */
+/** A one-line session title; null removes the title. */
 const SessionTitle = z
   .string()
   .trim()
@@ -30,5 +30,5 @@ export type DeletedSession = z.infer<typeof DeletedSession>
 export const ImportAnswer = z.object({ ref: SessionRef })
 export type ImportAnswer = z.infer<typeof ImportAnswer>
 
-/** Maximum size of an uploaded file. The program reads reports up to this size into memory. */
+/** Maximum size of an uploaded file in bytes. The program reads whole reports into memory. */
 export const maxUploadBytes = 2 ** 30

@@ -118,7 +118,7 @@ export const claim = {
   sustained: 'sustained {ratio}',
 } as const
 
-/** Reasons that two sessions cannot be compared, and warnings for a comparison. */
+/** Reasons why two sessions cannot be compared, and warnings for a comparison. */
 export const guard = {
   ladder: 'The ladders differ: {a} and {b}.',
   problem: 'The problems differ: {a} and {b}.',
