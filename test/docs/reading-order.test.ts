@@ -1,6 +1,6 @@
 /**
- * Tests that docs/ARCHITECTURE.md's reading order can be followed. An earlier file must import each
- * file.
+ * Tests the reading order in docs/ARCHITECTURE.md. A file must be imported by an earlier file in
+ * the list.
  */
 import { readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -12,7 +12,7 @@ const text = readFileSync(join(root, 'docs/ARCHITECTURE.md'), 'utf8')
 const section = /^## Reading order\n([\s\S]*?)^## /m.exec(text)![1]!
 const walks = section.split(/^(?=\*\*)/m).filter((part) => part.startsWith('**'))
 
-/** The source files that each source file imports. */
+/** For each source file, the source files that it imports. */
 const imported = new Map<string, Set<string>>()
 for (const { from, specifier } of readImports())
   if (specifier.startsWith('.')) {

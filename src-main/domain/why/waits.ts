@@ -83,7 +83,7 @@ const leastMove = 0.03
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
 /**
- * Returns whether a change is significant. A change in bank conflicts is not if they are a
+ * Returns whether a change is significant. A change in bank conflicts is insignificant if they are a
  * negligible part of the passes.
  */
 const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>

@@ -1,4 +1,7 @@
-/** Tests the waterfall from the old time to the new. The milliseconds must add up. */
+/**
+ * Tests the waterfall from the old time to the new time. The milliseconds must add up to the
+ * difference.
+ */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readSession } from '../../../src-main/adapters/sessions/session-store'
