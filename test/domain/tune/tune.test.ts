@@ -197,7 +197,7 @@ describe('strategies', () => {
     return { order, best: Math.min(...order.map(time)) }
   }
 
-  it.each(strategyNames)('%s tries every allowed point once without a budget', (name) => {
+  it.each(strategyNames)('%s tries every allowed point once if the budget allows', (name) => {
     for (const atOnce of [1, 7]) {
       const { order } = search(name, 10_000, atOnce)
       expect(order).toHaveLength(allowed)

@@ -29,7 +29,7 @@ describe('a table', () => {
     expect(new Set(ends).size).toBe(1)
   })
 
-  it('that is wider than the terminal continues below, each part with the first column', () => {
+  it('that is wider than the terminal is split, and each part repeats the first column', () => {
     const rows = [['a', '1', '2', '3']]
     expect(table(rows, columns, 18).split('\n')).toEqual([
       ...['name  first', 'a         1', ''],

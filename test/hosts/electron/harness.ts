@@ -29,7 +29,9 @@ export const settle = (condition: () => boolean): Promise<void> =>
     if (!condition()) throw new Error('not yet')
   })
 
-/** Provides a desktop for each test of a file. The file itself must call `vi.mock('electron')`. */
+/**
+ * Provides a desktop for each test of a file. The test file must call `vi.mock('electron')` itself.
+ */
 export function useDesktop(): Desktop {
   const desktop = {} as Desktop
   let remove = (): void => {}
