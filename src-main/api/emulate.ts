@@ -47,7 +47,7 @@ export interface Emulation {
    * memory.
    */
   findings: Finding[]
-  /** Why a launch stopped early; null if all launches completed. */
+  /** Reason why a launch stopped early; null if all launches completed. */
   stopped: string | null
   /** Final buffer contents by name. */
   buffers: Readonly<Record<string, Uint8Array>>

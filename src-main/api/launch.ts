@@ -42,7 +42,7 @@ export interface Occupancy {
   limits: Readonly<Record<OccupancyLimiter, number | null>>
   /** The tightest limits. The list is empty if not even one block fits. */
   limiters: readonly OccupancyLimiter[]
-  /** One sentence that explains why no block can run. The field is absent if a block fits. */
+  /** One sentence that explains why no block can run. Absent if a block fits. */
   unlaunchable?: string
 }
 

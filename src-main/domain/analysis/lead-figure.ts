@@ -99,7 +99,8 @@ export interface LeadFigure {
   /** Percentage of the roof. Null if the roof is unknown or below the rate. */
   share: number | null
   /**
-   * Why a known roof does not limit the rate. Null if the share is known or the roof is unknown.
+   * Reason why a known roof does not limit the rate. Null if the share is known or the roof is
+   * unknown.
    */
   aboveRoof: AnyMessage | null
 }

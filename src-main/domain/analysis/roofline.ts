@@ -84,7 +84,7 @@ export const trafficMetric: Record<MemoryLevel, string> = {
   dram: 'dramBytes',
 }
 
-/** The reason that a value is missing. */
+/** The reason why a value is missing. */
 interface Gap {
   reason: Statement
 }

@@ -23,7 +23,7 @@ export const GradeRow = z.object({
   /** L2 state when the submission was timed; null without a time. */
   cacheState: CacheState.nullable().default(null),
   seconds: z.number(),
-  /** Why the submission did not pass; empty if it passed. */
+  /** Reason why the submission did not pass; empty if it passed. */
   reason: Statement,
   /** Other students with very similar code. A person must decide whether the code was copied. */
   similarTo: z.array(z.object({ student: z.string(), share: z.number() })),

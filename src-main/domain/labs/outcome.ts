@@ -78,10 +78,7 @@ export const PredictionResult = z.object({
   given: PredictionGiven.nullable(),
   before: MetricValue,
   after: MetricValue,
-  /**
-   * New value divided by the old value. The value is null if either is unknown or the old value is
-   * 0.
-   */
+  /** New value divided by the old value. Null if either is unknown or the old value is 0. */
   factor: z.number().nullable(),
   direction: Direction.nullable(),
   status: z.enum(['met', 'missed', 'not-given', 'unavailable']),
@@ -118,12 +115,9 @@ export const LabOutcome = z.object({
   target: Target,
   /** The GPU; null if none was available. */
   device: z.object({ name: z.string(), computeCapability: z.string() }).nullable(),
-  /**
-   * L2 state when the attempt was timed. The value is null without a time; absent in older
-   * outcomes.
-   */
+  /** L2 state when the attempt was timed. Null without a time; absent in older outcomes. */
   cacheState: CacheState.nullable().optional(),
-  /** Why part of the attempt could not be measured; null if all of it was measured. */
+  /** Reason why part of the attempt could not be measured; null if all of it was measured. */
   reason: Statement.nullable(),
   /** SHA-256 of the submission in hex. */
   sourceHash: z.string(),

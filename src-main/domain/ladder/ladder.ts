@@ -118,7 +118,7 @@ export const LadderRung = z.object({
 export type LadderRung = z.infer<typeof LadderRung>
 
 export const Ladder = LadderFile.omit({ schema: true, order: true, rungs: true }).extend({
-  /** Path of the ladder folder. The field is absent for built-in ladders and in older sessions. */
+  /** Path of the ladder folder. Absent for built-in ladders and in older sessions. */
   folder: z.string().min(1).optional(),
   /** The task. Null in an import, whose task is unknown, and in a ladder of programs. */
   task: Task.nullable(),

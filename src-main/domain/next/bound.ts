@@ -3,8 +3,8 @@
  * and each warp needs cycles for its instructions and stalls. The launch takes the longest of these
  * times:
  *
- * time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
- *  remaining idle time of SMs, time of an empty launch)
+ *   time left = max(unit work left / highest utilization, instructions left × (1 − waits removed),
+ *                   remaining idle time of SMs, time of an empty launch)
  *
  * The result is relative to the current time. If the timing model simulated the kernel without the
  * cause, the simulated time is another lower limit. A bound is not a forecast. ./landing computes

@@ -41,7 +41,7 @@ export function verdictOf(a: UnitTime | null, b: UnitTime | null): SessionVerdic
   const uncertainty = Math.hypot(a.uncertainty ?? unmeasured, b.uncertainty ?? unmeasured)
   const change = Math.log(b.ms / a.ms)
   if (Math.abs(change) > threshold + uncertainty) return change > 0 ? 'slower' : 'faster'
-  // Two single launches count as equal if they differ by less than their assumed variation.
+  // Two single launches are treated as equal if they differ by less than their assumed variation.
   const near = isMeasured ? threshold : 2 * Math.hypot(unmeasured, unmeasured)
   return Math.abs(change) + uncertainty <= near ? 'same' : 'unresolved'
 }

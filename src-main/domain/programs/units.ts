@@ -50,8 +50,7 @@ export interface Unit {
   rung: string
   title: string
   /**
-   * The kernel. The value is null for a ladder's rung that was not profiled or that launches
-   * several kernels.
+   * The kernel. Null for a ladder's rung that was not profiled or that launches several kernels.
    */
   kernel: UnitKernel | null
   time: UnitTime | null

@@ -62,7 +62,7 @@ export interface Proposal {
   grid: { count: Count; guesses: string[] }[]
   block: Extent
   dynamicSharedBytes: number
-  /** Why the sizes must not change; null if they may shrink. */
+  /** Reason why the sizes must not change; null if they may shrink. */
   fixed: string | null
   /** Groups of sizes that must be equal. */
   equal: string[][]

@@ -26,7 +26,10 @@ export const SessionSummary = z.object({
   /** L2 state when the launches were timed; absent if nothing was timed. */
   cacheState: CacheState.optional(),
   rungCount: z.number().int(),
-  /** Why the folder cannot be read. If set, the other fields are derived from the folder name. */
+  /**
+   * Reason why the folder cannot be read. If set, the other fields are derived from the folder
+   * name.
+   */
   damaged: Statement.optional(),
 })
 

@@ -312,7 +312,7 @@ export const VerifiedAt = z.object({
   problem: Problem,
   /** Result of the verification; null if it did not run. */
   verify: Verify.nullable(),
-  /** Why the verification did not pass. */
+  /** Reason why the verification did not pass. */
   reason: Statement.optional(),
 })
 export type VerifiedAt = z.infer<typeof VerifiedAt>
@@ -358,7 +358,7 @@ export const RungResult = z.object({
    * model could not predict a time.
    */
   predicted: PredictedTime.optional(),
-  /** Why the model could not predict a time. */
+  /** Reason why the model could not predict a time. */
   notPredicted: Statement.optional(),
   /** The program's run; only for program rungs. */
   program: ProgramRun.optional(),

@@ -1,7 +1,7 @@
 /**
- * Splits the ratio of two times into parts, one for each possible cause. For any unit of the GPU
+ * Splits the ratio of two times into parts, one for each possible cause. For any unit of the GPU:
  *
- * time = work / (its peak × how busy it was × the rate of active cycles)
+ *   time = work / (its peak × how busy it was × the rate of active cycles)
  *
  * The logarithm of the ratio of two times is therefore the sum of the log ratios of these factors.
  * The chosen unit is the unit that limits the slower side. If the FMA pipe does the work, "how

@@ -73,7 +73,7 @@ export const Why = z.object({
   unexplainedFactor: z.number().nullable(),
   /** The profile level that would show more; null if no higher level would help. */
   needs: z.object({ level: ProfileLevel, statement: Statement }).nullable(),
-  /** Why there are no causes; absent if there are causes. */
+  /** Reason why there are no causes; absent if there are causes. */
   reason: Statement.optional(),
   /** Difference in nvcc flags; absent if the flags are equal. */
   flags: Statement.optional(),

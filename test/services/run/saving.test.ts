@@ -78,8 +78,8 @@ describe('saving a session', () => {
   )
 
   /**
-   * Returns a function that runs a ladder with `out` and calls `meddle` on its hidden folder after
-   * the build.
+   * Returns an event listener that calls `meddle` with the hidden folder of a run in `dir` after the
+   * build.
    */
   const meddling = (dir: string, meddle: (staged: string) => void) =>
     eventLog((event) => {
