@@ -20,7 +20,7 @@ export interface KernelPair {
 }
 
 /**
- * A group of kernels that was fused into fewer kernels or split into more. These kernels are not
+ * A group of kernels that was fused into fewer kernels or split into several. These kernels are not
  * listed in `pairs`, `onlyA` or `onlyB`.
  */
 export interface FusedKernels {
@@ -95,8 +95,8 @@ export function compareReports(a: Report, b: Report): Comparison {
 }
 
 /**
- * Returns the work counters in the report. Kernels without them are matched by grid, block and
- * time.
+ * Returns the work counters in the report. Kernels without work counters are matched by grid, block
+ * and time.
  */
 function workOf({ metrics }: Kernel): Unit['work'] {
   const executed = metrics['smsp__inst_executed.sum']?.value

@@ -38,8 +38,8 @@ export interface EmulatedLaunch {
 export interface Emulation {
   /**
    * One kernel per completed launch, with counters per instruction. Metrics are keyed by the ids in
-   * docs/reference/metrics.md. Only metrics that depend just on the code and the launch shape are
-   * included.
+   * docs/reference/metrics.md. Only metrics that are determined by the code and the launch shape
+   * are included.
    */
   kernels: Kernel[]
   /**

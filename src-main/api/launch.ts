@@ -33,7 +33,7 @@ export interface Occupancy {
   blocksPerSm: number
   warpsPerSm: number
   warpsPerSmMax: number
-  /** Resident warps in percent of the SM's maximum. */
+  /** Resident warps as a percentage of the SM's maximum. */
   percent: number
   /**
    * Maximum blocks per SM for each resource considered on its own. Null if the resource sets no

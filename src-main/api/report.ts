@@ -139,8 +139,8 @@ export interface HotLine {
   text: string | null
   value: number
   /**
-   * Fraction of the kernel's total, 0 to 1. Inlined code counts for its own line and for the
-   * calling line.
+   * Fraction of the kernel's total, 0 to 1. Inlined code counts toward its own line and the calling
+   * line.
    */
   share: number
 }

@@ -10,7 +10,7 @@ import { SessionRef } from '../domain/session/session-ref'
 /** A rung of a session. */
 const OpenDraft = z.object({ session: SessionRef, rung: Identifier })
 
-/** The edited copy. `savedAt` is the version that the edit started from; null for a new draft. */
+/** The edited draft. `savedAt` is the version that the edit started from; null for a new draft. */
 const EditedDraft = Draft.omit({ schema: true })
 
 const DraftSummary = Draft.omit({ schema: true, source: true, params: true })

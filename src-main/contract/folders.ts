@@ -1,4 +1,4 @@
-/** Calls about ladder folders: opening, editing in place, building, and rerunning on every save. */
+/** Calls that open, edit, build and watch ladder folders. */
 import { z } from 'zod'
 import { Statement } from '../domain/messages/message'
 import { Build, Diagnostic } from '../domain/session/session'

@@ -1,4 +1,4 @@
-/** Calls and data for labs: the student's view, and the work that the core saves. */
+/** Calls and data for labs: the student's view of a lab, and the student's saved work. */
 import { CacheState } from '../domain/session/session'
 import { z } from 'zod'
 import { LabCheck, LabFile, LabSource } from '../domain/labs/lab'
@@ -107,7 +107,7 @@ export const LabView = LabFile.pick({
     z.object({ id: z.string(), ask: z.string(), unit: z.string(), explain: z.string().nullable() }),
   ),
   source: LabSource.nullable(),
-  /** Text shown once predictions are locked. */
+  /** Text that is shown after the predictions are locked. */
   surprise: z.string().nullable(),
   starter: z.string(),
   draft: z.string(),
@@ -157,7 +157,7 @@ export const labCalls = {
   'labs.get': { input: one, output: LabView },
   /**
    * Saves the draft, some answers or both. `replaces` is the version that the edit started from. If
-   * another version was saved since, the draft is not saved and `other` is that version.
+   * another version was saved in the meantime, the draft is not saved and `other` is that version.
    */
   'labs.save': {
     input: one.extend({

@@ -39,7 +39,7 @@ export const RunRequest = z.object({
   draft: DraftId.optional(),
   /** Rungs to measure but not to profile. */
   profileSkip: z.array(Identifier).optional(),
-  /** Skips profiling of rungs with an expected profiling time above this many seconds. */
+  /** Skips profiling of rungs whose expected profiling time exceeds this many seconds. */
   profileLimitSeconds: z.number().positive().optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>

@@ -20,7 +20,7 @@ describe('the source', () => {
 })
 
 describe('the command line', () => {
-  it("loads each command's code only when it runs, so that help and completion start at once", () => {
+  it("loads a command's code only when the command runs, so that help and completion start immediately", () => {
     const definitions = [
       'src-main/hosts/cli/program.ts',
       'src-main/hosts/cli/commands/lab-commands.ts',

@@ -122,7 +122,7 @@ describe('in both themes', () => {
   })
 })
 
-describe('by keyboard alone', () => {
+describe('with only the keyboard', () => {
   const arrived = (page: Page, part: string) =>
     page.waitForURL((url) => decodeURIComponent(url.hash).includes(part))
 
@@ -191,7 +191,7 @@ describe('by keyboard alone', () => {
     await arrived(page, `/edit/${last}`)
   })
 
-  it('the focus is visible wherever Tab moves', async () => {
+  it('the focus is always visible when Tab moves it', async () => {
     const { page } = await harness.visit('/doctor')
     const unseen: string[] = []
     for (const name of ['ladder', 'compare', 'sessions', 'run']) {

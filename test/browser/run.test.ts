@@ -93,7 +93,7 @@ describe('replays and the doctor', () => {
       )
     })
 
-    it('keeps the choices when a run ends', async () => {
+    it("preserves the user's choices after a run", async () => {
       const { page } = await harness.open('/run')
       const box = page.getByRole('checkbox', { name: session.rungs.at(-1)!.title })
       await box.uncheck()
@@ -206,7 +206,7 @@ describe('live runs', () => {
   })
 
   describe('a machine with a compiler and no GPU', () => {
-    it('offers an emulated GPU first on Run and Edit, and shows nothing of another session there', async () => {
+    it('offers an emulated GPU first on Run and Edit, and shows no data of another session there', async () => {
       const { setup } = await fakeMachine(['nvidia-smi', 'ncu'])
       harness = await startHarness(setup.machine)
       const { ref } = await shippedSession(harness.core)

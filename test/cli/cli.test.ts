@@ -134,7 +134,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     expect(stdout).toBe('')
   })
 
-  it('a damaged session file, which stays unchanged', async () => {
+  it('a damaged session file, which is not changed', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'session.json'), '{"schema": 1, "rungs": [')
     const { code, stderr } = await run(['show', dir])
@@ -150,7 +150,7 @@ describe('invalid usage and input exit with 2 and an error message, and print no
     expect(stderr).toMatch(/needs 900 GiB.*smaller size/s)
   })
 
-  it('a rung whose header lacks a key', async () => {
+  it('a rung with a missing key in its header', async () => {
     const { kernelsDir, dir } = await withKernels(async (gemm) => {
       const path = join(gemm, '02_coalesced.cu')
       await writeFile(path, (await readFile(path, 'utf8')).replace(/^\/\/ @idea.*\n/m, ''))

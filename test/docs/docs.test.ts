@@ -136,7 +136,7 @@ describe('test/fakes/README.md', () => {
   })
 })
 
-describe('names of files and links', () => {
+describe('file names and links', () => {
   const root = join(import.meta.dirname, '../..')
   const folders = [
     'cuda-kernels',

@@ -113,7 +113,7 @@ describe('a stored statement', () => {
       expect(Statement.safeParse(wrong).success, JSON.stringify(wrong)).toBe(false)
   })
 
-  it('identifies its message, whatever values it contains', () => {
+  it('identifies its message, with any values', () => {
     expect(says(nested, 'summary.jump')).toBe(true)
     expect(says(nested, 'summary.best')).toBe(false)
     for (const other of ['summary.jump', undefined, null, together(nested, 'More.')])

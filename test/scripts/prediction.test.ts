@@ -36,7 +36,7 @@ const published = JSON.parse(readFileSync(join(root, publishedPath), 'utf8')) as
 const ablation = JSON.parse(readFileSync(join(root, ablationPath), 'utf8')) as AblationFile
 
 describe('predictions of recorded rungs', () => {
-  it('are tabulated in docs/evidence/prediction.md by `npm run prediction`', async () => {
+  it('match the table in docs/evidence/prediction.md from `npm run prediction`', async () => {
     const written = readFileSync(join(root, accuracyDocument), 'utf8')
     expect(await documentWith(accuracyDocument, documentBlocks(rows, ablation, published))).toBe(
       written,
@@ -49,7 +49,7 @@ describe('predictions of recorded rungs', () => {
     expect(figuresOf(own).median).toBeLessThanOrEqual(0.075)
   })
 
-  it('order 95 of 100 pairs of one recording that differ by more than 5 %', () => {
+  it('have the right order for 95 of 100 pairs of one recording that differ by more than 5 %', () => {
     const { pairs, right } = orderOf(rows, 0.05)
     expect(right / pairs).toBeGreaterThanOrEqual(0.95)
   })

@@ -150,7 +150,7 @@ describe.skipIf(nvcc === null)('a ladder from a file', { tags: ['thorough'] }, a
     expect(ran.code, ran.stderr).toBe(0)
   })
 
-  describe('of a matrix product whose sizes were all equal', () => {
+  describe('of a matrix product with equal sizes', () => {
     const product = (b: string): string => `
 #include <cstdlib>
 __global__ void sgemm(const float* A, const float* B, float* C, int N, int M, int K) {

@@ -18,8 +18,8 @@ const Side = z.object({
   /** L2 contents during timing, or null without a time. */
   cacheState: CacheState.nullable(),
   /**
-   * Operations or bytes per second, depending on what bounds the task on this GPU. Null without a
-   * time.
+   * Operations per second for a compute-bound task, or bytes per second for a memory-bound task on
+   * this GPU. Null without a time.
    */
   rate: MetricValue.nullable(),
   /** Rate as a percentage of this GPU's peak, or null if the peak is unknown. */

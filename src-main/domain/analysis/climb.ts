@@ -6,7 +6,7 @@ import { climbs, rungBefore, type RungResult, type Session } from '../session/se
 import { code } from '../messages/sentence'
 
 interface Climb {
-  /** Timed rungs, each of which builds on the previous one. There are at least two. */
+  /** At least two timed rungs, each of which builds on the previous rung. */
   rungs: RungResult[]
   /**
    * Time of the first rung divided by the time of the last rung. It is the product of the step
@@ -16,7 +16,7 @@ interface Climb {
 }
 
 /**
- * Returns the chain to the fastest rung, or null if there is none. Branches are excluded, so all
+ * Returns the chain to the fastest rung, or null if no chain exists. Branches are excluded, so all
  * steps belong to one chain.
  */
 export function climbOf(session: Session): Climb | null {

@@ -149,8 +149,8 @@ function expectationMet(
 }
 
 /**
- * Returns whether b's header predicts the step from a to b. If the header names a rung with @after,
- * a must be that rung.
+ * Returns whether b's header predicts the step from a to b. If the header has an @after rung, that
+ * rung must be a.
  */
 export const isPredicted = (a: RungResult, b: RungResult): boolean =>
   b.expect.length > 0 && (b.after === null || b.after === a.id)

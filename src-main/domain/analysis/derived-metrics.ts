@@ -1,4 +1,4 @@
-/** Metrics that need no counters. They are derived from a launch and the limits of its GPU. */
+/** Computes metrics that require no counters, from a launch and the limits of its GPU. */
 import { message, says, type AnyMessage } from '../messages/message'
 import { unavailable, type MetricValue } from '../metrics/metrics'
 import { occupancy, type Occupancy } from '../gpu/occupancy'
@@ -113,7 +113,7 @@ function registers({ resources }: LaunchLike): Answer {
 
 /**
  * Returns the figure of a rung. For several kernels, the figure is available only if all of them
- * have the same value. The longest kernel is unknown.
+ * have the same value. Otherwise it is unavailable, because the longest kernel is unknown.
  */
 function overall(unit: Unit, answers: readonly Answer[]): MetricValue {
   const values = answers.map((answer) => ('value' in answer ? answer.value : null))

@@ -1,9 +1,8 @@
 /**
  * Determines whether a rung can be called faster than the reference.
  *
- * Interleaved launches heat each other. Bursts run on a GPU that was idle before. Sustained
- * launches run at a clock that their power consumption limits. The code is faster only if all three
- * timings agree.
+ * Interleaved launches heat each other. Bursts run on a GPU that was idle before. Power consumption
+ * limits the clock of sustained launches. The code is faster only if all three timings agree.
  */
 import { message, type AnyMessage, type Statement } from '../messages/message'
 import { formatRatio } from '../metrics/units'

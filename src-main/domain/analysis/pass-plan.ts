@@ -91,8 +91,8 @@ interface PlannedRung {
   /** Number of kernels per launch, 1 by default. */
   kernels?: number | undefined
   /**
-   * Set for a rung that compiles its kernels when it is loaded. The rung compiles them again under
-   * ncu.
+   * Preparation of a rung that compiles its kernels when it is loaded. The rung compiles them again
+   * under ncu.
    */
   prepared?: Preparation | undefined
 }

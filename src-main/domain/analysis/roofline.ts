@@ -3,10 +3,10 @@
  * of L1, L2 and device memory. The chart also shows the roofs of the GPU. Every figure includes its
  * origin.
  *
- * Operations are the FP32 operations counted by ncu, if available. These exclude the tensor pipe
- * and are missing below the standard level. The task's operation count replaces them in both cases.
- * Each point includes the origin of its count. An imported session has no problem, and its time was
- * measured under ncu.
+ * Operations are the FP32 operations counted by ncu, if available. These counts exclude the tensor
+ * pipe and are missing below the standard level. The task's operation count replaces them in both
+ * cases. Each point includes the origin of its count. An imported session has no problem, and its
+ * time was measured under ncu.
  */
 import { ceilingsOf, memoryLevels, type MemoryLevel, type SessionCeilings } from '../gpu/ceilings'
 import { message, type Statement } from '../messages/message'

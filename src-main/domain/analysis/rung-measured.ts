@@ -143,9 +143,9 @@ const is4096 = ({ session }: MeasuredRecording): boolean => {
 }
 
 /**
- * Returns the recordings of a rung. The first one has both rungs if possible, and otherwise only
- * this rung. Other recordings of the same problem on the same GPU follow, because they may have
- * additional counters. Recordings on the GPU of the first given recording are preferred.
+ * Returns the recordings of a rung. The first recording has both rungs if possible, and otherwise
+ * only this rung. Other recordings of the same problem on the same GPU follow, because they may
+ * have additional counters. Recordings on the GPU of the first given recording are preferred.
  */
 function findRung(
   ladder: string,

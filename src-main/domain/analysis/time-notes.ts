@@ -1,4 +1,4 @@
-/** Short notes that a reader needs next to a time. */
+/** Short notes that are shown next to a time. */
 import { message, type AnyMessage } from '../messages/message'
 import { formatMs } from '../metrics/units'
 import type { Timing } from '../session/session'

@@ -1,7 +1,7 @@
 /**
- * The effect of a save on the rungs of a watched ladder. Each rung of a round is compared with its
- * last successful run. A round may cover only some rungs. If a rung fails, its earlier result
- * remains the baseline.
+ * Computes the effect of a save on the rungs of a watched ladder. Each rung of a round is compared
+ * with its last successful run. A round may cover only some rungs. If a rung fails, its earlier
+ * result remains the baseline.
  */
 import { z } from 'zod'
 import { Statement } from '../messages/message'

@@ -79,7 +79,7 @@ describe('an owned folder', () => {
     })
 
     it.each(['.keep-me', 'session', '.session.partial', 'session.partial-1-0123abcd'])(
-      'is recognized by its name: %s is left alone',
+      'is recognized by its name: %s is not removed',
       async (name) => {
         const dir = await tempDir()
         await mkdir(join(dir, name))

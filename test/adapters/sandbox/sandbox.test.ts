@@ -226,7 +226,7 @@ describe('the sandbox', async () => {
       expect(execFileSync('ls', [work], { encoding: 'utf8' })).toBe('lab.cu\n')
     })
 
-    it('cannot exceed its disk limit or file size limit, wherever it writes', async () => {
+    it('cannot exceed its disk limit or file size limit in any folder', async () => {
       const { stdout } = await attempt(
         found,
         `for at in . /tmp /dev/shm; do for part in 1 2 3; do dd if=/dev/zero of="$at/file$part" bs=1M count=20; done; done 2>/dev/null

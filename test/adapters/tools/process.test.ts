@@ -120,7 +120,7 @@ describe('a program that does not end normally', () => {
 })
 
 describe('lines', () => {
-  it('arrive whole, however the bytes are split', async () => {
+  it('arrive complete, regardless of how the bytes are split', async () => {
     const lines: string[] = []
     const { outcome } = await run(
       "const put = (t) => new Promise((d) => process.stdout.write(t, d)); (async () => { for (const t of ['a', 'b\\r\\n', '', 'ü'.repeat(3), '\\n\\nlast']) { await put(t); await new Promise((d) => setTimeout(d, 20)) } })()",

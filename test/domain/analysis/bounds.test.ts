@@ -517,7 +517,7 @@ describe('the instruction mix', async () => {
     expect(bottleneckOf(session, rung)).toMatchObject({ class: expected, missing: [] })
   })
 
-  describe('operations of a rung whose work is on the tensor pipe', () => {
+  describe('operations of a rung that uses the tensor pipe', () => {
     const onTensor = (tensor: number): Session => ({
       ...session,
       rungs: session.rungs.slice(0, 1).map((rung) => ({

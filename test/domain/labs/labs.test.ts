@@ -215,7 +215,7 @@ const taskOf = (lab: Lab) =>
   catalog.tasks.get(catalog.ladders.find(({ id }) => id === lab.ladder)!.task)!
 
 describe('a lab for the emulator', () => {
-  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes seconds', (_, lab) => {
+  it.each(labs.map(({ lab }) => [lab.id, lab] as const))('%s takes only seconds', (_, lab) => {
     const task = taskOf(lab)
     const small = emulatedLab(lab, task)
     const sizes = [

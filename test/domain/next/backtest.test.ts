@@ -33,7 +33,7 @@ describe('the backtest', () => {
       )
   })
 
-  it('covers every step whose previous rung has counters of the standard level', () => {
+  it('covers every step from a rung with counters of the standard level', () => {
     expect(groups.all.length).toBeGreaterThan(200)
     expect(groups.deep.length).toBeGreaterThan(30)
   })
@@ -47,7 +47,7 @@ describe('the backtest', () => {
     expect(scoreOf(groups.all).inRange).toBeGreaterThanOrEqual(0.85)
   })
 
-  it('has ranges whose median is no wider than 1.65', () => {
+  it('has ranges with a median width of at most 1.65', () => {
     expect(scoreOf(groups.all).medianWidth).toBeLessThanOrEqual(1.65)
   })
 

@@ -58,7 +58,7 @@ describe('the steps', () => {
     expect(ids(await advise('transpose-h200-8191x4097', '09_tma_sectors'))[0]).not.toBe('precision')
   })
 
-  it('include nothing that cannot save one percent', async () => {
+  it('include no step that saves less than one percent', async () => {
     for (const name of ['gemm-fp32-h200-4096', 'reduction-h200', 'gemm-bf16-h200-4096'])
       for (const { id } of (await recorded(name)).rungs)
         for (const step of (await advise(name, id)).steps)

@@ -26,7 +26,7 @@ const pairs = (kernel: { instructions: Instruction[] }) =>
   tracedStalls(kernel).map(({ waiting, producer }) => [waiting.line, producer.line])
 
 describe('a stall', () => {
-  it('leads to the load whose register is read', () => {
+  it('leads to the load that wrote the register', () => {
     const kernel = code(
       ['LDG.E R4, desc[UR4][R2.64]'],
       ['LDG.E R5, desc[UR4][R2.64+0x4]'],

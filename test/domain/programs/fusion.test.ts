@@ -131,7 +131,7 @@ describe('nine elementwise kernels that were replaced by one GELU', () => {
   })
 })
 
-describe('a kernel that was replaced by several, one of them with the same name,', () => {
+describe('a kernel that was replaced by several kernels, one of them with the same name,', () => {
   const reduce = (ms: number, instructions?: number): Sample => ({
     ...{ name: 'reduce(const float *, float *, int)', ms },
     ...(instructions === undefined ? {} : { instructions }),

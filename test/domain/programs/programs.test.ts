@@ -306,7 +306,7 @@ describe('a verdict', () => {
     expect(verdict(around(1, 1), around(1, 1))).toBe('unresolved')
   })
 
-  it('is open if nothing was timed', () => {
+  it('is open without times', () => {
     expect(verdict(0, 1)).toBe('unresolved')
   })
 })
@@ -335,7 +335,7 @@ describe('kernels without a counterpart', () => {
     ])
   })
 
-  it('in one NVTX range belong together wherever they are', () => {
+  it('in one NVTX range belong together at any position', () => {
     const [x, y] = ['x', 'y'].map((range) => [
       { name: `${range}1()`, ms: 1, range },
       { name: `${range}2()`, ms: 1, range },

@@ -62,7 +62,7 @@ describe('a GELU of several operators that was replaced by one operator', () => 
   })
 })
 
-describe('kernels of one name that a program launches in the opposite order', () => {
+describe('kernels of the same name that a program launches in the opposite order', () => {
   it('are paired by their grids', () => {
     const { pairs, fused } = compareSessions(session('many-forward'), session('many-reversed'))
     expect(fused).toEqual([])

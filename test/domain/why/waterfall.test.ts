@@ -20,7 +20,7 @@ const between = (a: string, b: string) => {
 }
 
 describe('a waterfall', () => {
-  it('goes from the old time to the new without a gap, for every recorded step with causes', () => {
+  it('leads from the old time to the new time without a gap, for every recorded step with causes', () => {
     const falls = whyOfSteps(session).flatMap(
       ({ a, b, why }) => waterfallOf(why, a.timing!.medianMs, b.timing!.medianMs) ?? [],
     )

@@ -49,7 +49,7 @@ describe('sessions', () => {
     expect(stdout.indexOf('older')).toBeLessThan(stdout.indexOf('recorded:'))
   })
 
-  it('keeps its columns aligned for titles in any script', async () => {
+  it('has aligned columns for titles in any script', async () => {
     const createdAt = '2026-11-20T10:00:00.000Z'
     const titles = ['矩阵乘法', 'مصفوفة', '👩🏽‍🔬', 'é̂', 'two\nlines']
     const machine = await machineWith(

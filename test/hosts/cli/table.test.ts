@@ -17,7 +17,7 @@ describe('a table', () => {
     ['combining marks', 'é̂e'],
     ['a control sequence', '\u001b[31mred\u001b[0m'],
     ['a direction mark', '\u202eabc'],
-  ])('keeps its columns aligned with %s', (_, name) => {
+  ])('has aligned columns with %s', (_, name) => {
     const lines = table(
       [
         [name, '1', '2', '3'],

@@ -188,7 +188,7 @@ describe('app://kernel-ladder', () => {
     'app://kernel-ladder.evil.example/index.html',
     'app://kernel-ladder:1/index.html',
     'app:///index.html',
-  ])('serves nothing under %s', async (url) => {
+  ])('serves no content under %s', async (url) => {
     expect((await ask(url)).status).toBe(404)
   })
 

@@ -56,7 +56,7 @@ describe('calls', () => {
       },
     )
 
-    it('whose input breaks the contract is a typed error', async () => {
+    it('with input that violates the contract is a typed error', async () => {
       for (const body of ['{"ref":"../../etc"}', '{}', 'null', '[]', '1']) {
         const answer = await at.call('sessions.get', body)
         expect(answer.status).toBe(200)
@@ -280,7 +280,7 @@ describe('uploads', () => {
       expect(dirname(dirname(seen[0]!.path))).toBe(tmpdir())
     })
 
-    it("with a name longer than the file system's limit keeps its extension", async () => {
+    it("with a name longer than the file system's limit still has its extension", async () => {
       await send(`name=${encodeURIComponent('커'.repeat(300))}.ncu-rep`)
       expect(basename(seen[0]!.path)).toMatch(/…커*\.ncu-rep$/)
     })

@@ -710,7 +710,7 @@ describe('access', () => {
       })
     })
 
-    describe('nothing outside the folder is served', () => {
+    describe('files outside the folder are not served', () => {
       /** Sends a request on a bare socket, because clients normalize a path before sending it. */
       const rawGet = async (path: string): Promise<{ status: number; text: string }> => {
         const text = await at.raw(
@@ -776,7 +776,7 @@ describe('access', () => {
         expect((await at.ask('/%ZZ')).status).toBe(400)
       })
 
-      it('but a link that stays inside is served', async () => {
+      it('but a link to a file inside the folder is served', async () => {
         expect((await get('/alias.svg')).headers['content-type']).toContain('image/svg+xml')
       })
 

@@ -283,7 +283,7 @@ describe('damaged machine code', () => {
     ).toBe('The machine code is for sm_100, whose encoding is not known.')
   })
 
-  it('never causes another error or a hang when bytes are changed or cut off', () => {
+  it('never causes another error or a hang when bytes are changed or removed', () => {
     let state = 12345
     const random = (below: number): number => {
       state = (state * 1103515245 + 12345) % 2 ** 31

@@ -114,7 +114,7 @@ describe('whole tables', () => {
       expect(metric(bare, 0, 'gpu__time_duration.sum')).toEqual({ value: 434208, unit: '' })
     })
 
-    it('nowhere if ncu profiled nothing', () => {
+    it('nowhere if ncu profiled no kernels', () => {
       expect(parseNcuRawCsv(ncuCapture('no-kernels')).launches).toEqual([])
       expect(parseNcuRawCsv('')).toEqual({ launches: [], messages: [], notes: [] })
     })

@@ -88,7 +88,7 @@ describe('cells', () => {
 describe('launches', () => {
   const { launches } = parseNcuRawCsv(ncuCapture('import-set-full'))
 
-  it('describes the resources of one block of a launch, in bytes and counts', () => {
+  it('has the resources of one block of a launch, in bytes and counts', () => {
     expect(launches.map(launchResources)[0]).toEqual({
       registersPerThread: 32,
       staticSharedBytes: 8192,
@@ -128,7 +128,7 @@ describe('metric lists', () => {
     metrics: { ...kernel.metrics, [name]: { value, unit } },
   })
 
-  describe('a rung of one kernel', () => {
+  describe('a rung with one kernel', () => {
     const metrics = toMetrics(onlyKernel, 'card')
 
     it('has every metric of the level', () => {
@@ -205,7 +205,7 @@ describe('metric lists', () => {
   })
 
   describe('unavailable is not zero, and has its reason', () => {
-    it('none of the names was reported', () => {
+    it('ncu reported none of the names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
         'smsp__sass_inst_executed_op_shared_ld.sum',

@@ -157,7 +157,7 @@ describe('against a session', () => {
     expect(notes).toContain('Measuring 02_coalesced again…')
   })
 
-  it('stores the variation of identical code, and ignores anything below', async () => {
+  it('stores the variation of identical code, and ignores smaller changes', async () => {
     const machine = await withBaseline()
     await slow(machine, '02_coalesced', 1.02)
     await start(machine)

@@ -188,7 +188,7 @@ describe('two printed sessions', () => {
 })
 
 describe('a printed diff', () => {
-  it('joins lines of one kind, and separates one that wraps', () => {
+  it('joins consecutive lines of the same kind, except lines that wrap', () => {
     const long = `+${'x'.repeat(200)}`
     const lines = [' a', '-b', '-c', '+d', long, '+e']
     expect(htmlDiff([{ oldStart: 1, oldLines: 3, newStart: 4, newLines: 4, lines }])).toBe(

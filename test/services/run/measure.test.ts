@@ -132,7 +132,7 @@ describe('measuring', () => {
       expect(folder).not.toBeNull()
     })
 
-    it('is not profiled, and its counters say why they are missing', async () => {
+    it('is not profiled, and its counters have a reason', async () => {
       const machine = await fakeMachine()
       await machine.addFault('02_coalesced', 'crash')
       const { session } = await machine.run()
@@ -365,7 +365,7 @@ describe('measuring', () => {
       await expect.poll(() => isAlive(child), { timeout: 60_000 }).toBe(false)
     })
 
-    it('during a build stops the compilers, and saves nothing if nothing is finished', async () => {
+    it('during a build stops the compilers, and saves no session without finished rungs', async () => {
       const machine = await fakeMachine([], { processes: true })
       const rungs = ['00_cublas', '01_naive', '02_coalesced', '03_shared_tile']
       for (const id of rungs) await machine.addFault(id, 'slow-build')

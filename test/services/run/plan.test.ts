@@ -70,7 +70,7 @@ describe('a run request', () => {
   )
 })
 
-describe('a rung whose header lacks a key', () => {
+describe('a rung with a missing key in its header', () => {
   it('is reported with its file and the key, and other ladders and rungs still work', async () => {
     const machine = await fakeMachine()
     await machine.editRung('03_shared_tile', (text) => text.replace(/^\/\/ @idea.*\n/m, ''))

@@ -211,7 +211,7 @@ describe('a save', () => {
     ])
   })
 
-  it("that changes only the ladder's texts runs nothing", async () => {
+  it("that changes only the ladder's texts starts no run", async () => {
     const { folder, asked, save } = await watched()
     await writeFile(join(folder, 'ladder.yaml'), sumsYaml.replace('Of rows.', 'Of columns.'))
     await save('c.cu', rungText('c', '// 2'))
@@ -221,7 +221,7 @@ describe('a save', () => {
     ])
   })
 
-  it('of a rung that is not watched runs nothing', async () => {
+  it('of a rung that is not watched starts no run', async () => {
     const { folder, asked, save } = await watched(['b'])
     await writeFile(join(folder, 'c.cu'), rungText('c', '// 2'))
     await save('b.cu', rungText('b', '// 2'))

@@ -116,7 +116,7 @@ describe('a rung with a fault', () => {
     expect(check(report, '01_naive', 'memcheck').status).toBe('clean')
   })
 
-  it('whose check crashes is not reported as clean; the partial report is stored', async () => {
+  it('with a crashed check is not reported as clean; the partial report is stored', async () => {
     const machine = await fakeMachine()
     await machine.addFault('02_coalesced', 'sanitizer-cut')
     const report = await start(machine, { tools: ['memcheck'] })

@@ -86,7 +86,7 @@ describe('a history', () => {
     expect(series!.changes[0]!.relative).toBeCloseTo(1, 2)
   })
 
-  it('separates environments, sizes and parameters, and compares nothing across them', async () => {
+  it('separates environments, sizes and parameters, and does not compare across them', async () => {
     const { read } = await store(
       ...days(9, {}),
       ...days(9, {
