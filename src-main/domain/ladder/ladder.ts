@@ -46,7 +46,7 @@ export type LadderEntry = z.infer<typeof LadderEntry>
  * Figures that the author of a published ladder measured. They are shown next to our measurements.
  */
 export const Published = z.object({
-  /** The author; absent if the document names none. */
+  /** The author; absent if the document has none. */
   author: z.string().min(1).optional(),
   title: z.string().min(1),
   url: z.url().optional(),
@@ -107,7 +107,7 @@ export const LadderRung = z.object({
   file: z.string(),
   /** Launch description of the kernel, for machine code or PTX. */
   launch: LaunchDescription.optional(),
-  /** Build settings, merged with the ladder's. */
+  /** Build settings, including those of the ladder. */
   build: BuildSettings.optional(),
   /** Command of a program rung, one word per element. */
   program: z.array(z.string()).min(1).optional(),

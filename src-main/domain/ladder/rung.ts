@@ -1,4 +1,4 @@
-/** The contents of a rung's header comment. Rungs have no other registry. */
+/** The contents of a rung's header comment. These headers are the only registry of rungs. */
 import { z } from 'zod'
 import { PythonPackage } from '../task/python-rung'
 

@@ -10,7 +10,7 @@ import type { Piece } from './sentence'
 
 type Templates = typeof templates
 
-/** A key names a table and one of its templates, such as `guard.gpu`. */
+/** A message key. It consists of a table and one of its templates, such as `guard.gpu`. */
 export type MessageKey = {
   [Table in keyof Templates]: `${Table}.${keyof Templates[Table] & string}`
 }[keyof Templates]
@@ -144,7 +144,7 @@ export const messageOf = (text: string): Statement =>
  */
 const StoredKey = z
   .string()
-  // Stops validation here, because an unknown key has no value names.
+  // Stop validation here, because an unknown key has no value names.
   .refine(isMessageKey, { abort: true })
   .meta({
     get enum() {

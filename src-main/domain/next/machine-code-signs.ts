@@ -1,4 +1,7 @@
-/** Detects how a kernel moves its tiles. Uses machine code if available, otherwise counters. */
+/**
+ * Detects how a kernel loads and multiplies tiles, and whether it uses atomics. Uses machine code
+ * if available, otherwise counters.
+ */
 import type { Facts } from './facts'
 
 const has = ({ opcodes }: Facts, pattern: RegExp): boolean | null =>

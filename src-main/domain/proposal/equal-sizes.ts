@@ -1,6 +1,6 @@
 /**
  * Handles sizes with equal values in the recorded launch. Their values do not show which size an
- * extent depends on. Trials with unequal sizes decide.
+ * extent depends on. Trials with unequal sizes determine the correct size.
  */
 import type { Count } from './counts'
 import type { Proposal } from './proposal'

@@ -14,7 +14,9 @@ export const RegressRung = z.object({
   id: Identifier,
   title: z.string(),
   verdict: z.enum(regressVerdicts),
-  /** Verdict from only the times, even if both builds are identical. Null for an untimed rung. */
+  /**
+   * Verdict based only on the times, even if both builds are identical. Null for an untimed rung.
+   */
   byTimes: z.enum(measuredVerdicts).nullable(),
   /**
    * New time divided by old time, with the 99 % interval. Null if the rung was not timed against

@@ -82,8 +82,8 @@ export function pBeyond(values: readonly number[], bound: number): number {
 }
 
 /**
- * Returns the hypotheses that the Benjamini-Hochberg procedure rejects. The expected fraction of
- * false rejections is at most `share`.
+ * Returns for each hypothesis whether the Benjamini-Hochberg procedure rejects it. The expected
+ * fraction of false rejections is at most `share`.
  */
 export function rejected(pValues: readonly number[], share: number): boolean[] {
   const sorted = [...pValues].sort((a, b) => a - b)

@@ -151,7 +151,10 @@ export type DeepProfile = z.infer<typeof DeepProfile>
 /** Deep profiles by rung. Implementations may load the profiles on demand. */
 export type DeepProfiles = Pick<ReadonlyMap<string, DeepProfile>, 'get' | 'keys' | 'values'>
 
-/** Counters that are counted per instruction instead of sampled. The emulator provides them too. */
+/**
+ * Counters that are counted per instruction instead of sampled. The emulator also provides these
+ * counters.
+ */
 export const counted = [
   'executed',
   'threadExecuted',

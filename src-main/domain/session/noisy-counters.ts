@@ -22,7 +22,7 @@ export function withoutNoise(
 }
 
 /**
- * Returns the metric for a table column. Rungs without the counter, such as failed ones, are
+ * Returns the metric for a table column. Rungs without the counter, such as failed rungs, are
  * ignored.
  */
 export const columnFor = (metric: string, rungs: readonly Measured[]): string =>

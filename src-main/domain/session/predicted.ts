@@ -68,7 +68,7 @@ export const LaunchPrediction = z.object({
   utilization: z.partialRecord(z.enum(limiters), share),
   /** Average warps stalled per issued instruction, by reason. */
   stalls,
-  /** Average number of warps on an SM while it has any, as a fraction of the SM's maximum. */
+  /** Average number of resident warps on an active SM, as a fraction of the SM's maximum. */
   achievedOccupancy: share,
   l1HitRate: share.nullable(),
   l2HitRate: share.nullable(),

@@ -50,7 +50,7 @@ export type Build = z.infer<typeof Build>
 /**
  * An element of a result. JSON cannot represent NaN and infinity. NaN is therefore null, and
  * strings represent infinities and integers beyond 2^53. If an exact check compares NaN bits, NaN
- * is a string too.
+ * is also a string.
  */
 const Element = z
   .union([

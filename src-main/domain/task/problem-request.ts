@@ -5,7 +5,7 @@ import { inputError } from '../errors'
 import { message, type MessageValue } from '../messages/message'
 import { Sizes, Problem, inputDefaults, usualProblem } from './problem'
 
-/** Sizes, scalars and options by name. No two of them have the same name in a task. */
+/** Sizes, scalars and options by name. All names in a task are distinct. */
 export const At = z.record(z.string(), z.union([z.number(), z.string()]))
 
 export type At = z.infer<typeof At>

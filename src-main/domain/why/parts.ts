@@ -15,10 +15,10 @@ import { limiterOf, ownUnit, type Load, units, type Unit } from './units'
 import { activeCycles, clock, gridOf, kernelCount, positive, type Side, type Times } from './side'
 
 /**
- * Ids of the parts. `work`: the unit's work. `instructions`: the instructions around a pipe's
- * unchanged work. `busy`: the unit's utilization. `sms`: the share of SMs with a block. `clock`:
- * the SM clock. `launches`: the number of kernels. `active`: active cycles per second, for other
- * reasons. `gpu`: the unit's peak.
+ * Ids of the parts. `work`: the unit's work. `instructions`: the instructions in addition to a
+ * pipe's unchanged work. `busy`: the unit's utilization. `sms`: the share of SMs with a block.
+ * `clock`: the SM clock. `launches`: the number of kernels. `active`: active cycles per second, for
+ * other reasons. `gpu`: the unit's peak.
  */
 export const partIds = [
   'work',

@@ -19,7 +19,7 @@ export interface Unit {
   busy: string
   /** Time span of the percentage: cycles in which an SM was active, or the whole launch. */
   of: 'active' | 'elapsed'
-  /** Utilization in percent at which the unit counts as saturated. */
+  /** Utilization in percent at which the unit is considered saturated. */
   full: number
   /** Registry ids of the counters for the unit's work, most direct first. */
   work: readonly string[]

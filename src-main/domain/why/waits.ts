@@ -83,8 +83,8 @@ const leastMove = 0.03
 const isConflict = (id: string): boolean => /BankConflicts$/.test(id)
 
 /**
- * Returns whether a change is significant. A change in bank conflicts is insignificant if they are a
- * negligible part of the passes.
+ * Returns whether a change is significant. A change in bank conflicts is insignificant if the
+ * conflicts are a negligible part of the passes.
  */
 const matters = (a: Side, b: Side, { id, ...move }: Move): boolean =>
   !isConflict(id) || !isBelowFloor(id, move.b - move.a, a.rung, b.rung)
