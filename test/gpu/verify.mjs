@@ -3,14 +3,15 @@
 /**
  * Verifies every rung of every ladder on a GPU at twelve shapes, some of them ragged. Each rung
  * runs with each input type in its header. Uses alpha 1.5 with beta 0.5, and alpha 1 with beta 0 (C
- * poisoned). Also runs compute-sanitizer's four checkers at two small shapes. A variant that
- * several ladders share is verified once. Run by hand. Prints one line per rung and type, and exits
- * 1 if one fails.
+ * poisoned). Also runs compute-sanitizer's four tools at two small shapes. A variant that several
+ * ladders share is verified once. Run this script manually. Prints one line per rung and type, and
+ * exits with 1 if a rung fails.
  *
  *     node verify.mjs path/to/kernel-ladder.mjs [ladder | ladder:rung,rung …]
  *
- * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Needs nvcc, and compute-sanitizer
- * for the second part. The last output is verified-<gpu>.txt next to this file.
+ * Builds into a new cache, or into $KERNEL_LADDER_CACHE if set. Requires nvcc, and
+ * compute-sanitizer for the second part. verified-<gpu>.txt next to this file contains the last
+ * output.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -30,7 +31,7 @@ const shapes = [
   [520, 776, 336],
   [1023, 1023, 1023],
   [1025, 1024, 1025],
-  // On 132 SMs, this shape has enough blocks for 14_shape_dispatch to use its kernel for many
+  // On 132 SMs, this shape has so many blocks that 14_shape_dispatch selects its kernel for many
   // waves.
   [5000, 7000, 33],
 ]
@@ -162,8 +163,9 @@ function problem(rungs, reference, shape, scalar, dtype) {
 }
 
 /**
- * Returns the verdicts for rungs at one problem, by id: null if correct, else the reason. Runs all
- * rungs in one process. If the process did not finish, runs each rung in its own process.
+ * Returns the verdicts for rungs at one problem, by id. A verdict is null if the rung is correct,
+ * otherwise the reason. Runs all rungs in one process. If the process did not finish, runs each
+ * rung in its own process.
  * @param {string} runner
  * @param {Rung[]} rungs
  * @param {(rungs: Rung[]) => string[]} argsOf
@@ -199,8 +201,8 @@ function verdicts(runner, rungs, argsOf) {
 }
 
 /**
- * Returns the findings of compute-sanitizer's checkers by id and checker. Each is a count, or the
- * reason there is none.
+ * Returns the findings of compute-sanitizer's tools by id and tool. Each entry is a count, or the
+ * reason why there is no count.
  * @param {string} ladder
  * @param {string[]} ids
  * @param {string} dtype
@@ -239,8 +241,8 @@ try {
     `${shapes.length} shapes × ${scalars.length}: ${shapes.map((shape) => shape.join('×')).join(', ')}`,
   )
   let bad = 0
-  // The keys of verified rungs: artifact and input type. Ladders share rungs, but sometimes with
-  // different types.
+  // The keys of verified rungs: artifact and input type. Several ladders may contain the same rung,
+  // sometimes with different types.
   const done = new Set()
   for (const ladder of listed.ladders) {
     if (wanted.size > 0 && !wanted.has(ladder.id)) continue
@@ -254,7 +256,7 @@ try {
         if (status !== 'unsupported') bad += 1
         continue
       }
-      // If the ladder gives a rung its own type, the rung has only that type in the ladder.
+      // If the ladder sets a rung's type, the rung has only that type in the ladder.
       const listedRung = ladder.rungs.find((/** @type {any} */ rung) => rung.id === id)
       const own = listedRung.options.dtype !== ladder.options.dtype
       for (const dtype of own ? [listedRung.options.dtype] : listedRung.takes.dtype) {
@@ -274,10 +276,10 @@ try {
           by: verdicts(runner, own, (some) => problem(some, reference, shape, scalar, dtype)),
         })),
       )
-      // cuBLAS itself is not checked.
+      // Do not check cuBLAS itself.
       const ids = own.map(({ id }) => id).filter((id) => !id.includes('cublas'))
       // Check the usual small shape and a shape with unaligned rows. Rungs with wide accesses use
-      // another code path there.
+      // another code path for unaligned rows.
       const findings = [[], ['--m', '131', '--n', '141', '--k', '45']].map((size) =>
         sanitize(ladder.id, ids, dtype, size),
       )
