@@ -218,7 +218,7 @@ describe('with only the keyboard', () => {
     expect(unseen).toEqual([])
   })
 
-  it('letters in a field stay letters', async () => {
+  it('typing letters in a field triggers no shortcut', async () => {
     const { page } = await harness.visit('/sessions')
     await page.locator('tr[data-session]').first().waitFor()
     await page.getByRole('searchbox').focus()

@@ -58,7 +58,7 @@ describe('the code of a lab', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
-  it('saved by another tab is not replaced until the user decides', async () => {
+  it('saved by another tab is not overwritten until the user decides', async () => {
     const page = await lab()
     const { page: other } = await harness!.open('/labs/01-coalescing', { locale: 'en-GB' })
     await codeTab(other).click()

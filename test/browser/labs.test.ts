@@ -204,7 +204,7 @@ describe('a student', () => {
     },
   )
 
-  it('without a GPU builds, and learns why the rest is unavailable', async () => {
+  it('without a GPU can build, and sees why other features are unavailable', async () => {
     const machine = await fakeMachine(['nvidia-smi', 'ncu', 'compute-sanitizer'])
     const folder = await foreignLab(machine.dir, machine.kernelsDir)
     harness = await startHarness(machine.setup.machine)

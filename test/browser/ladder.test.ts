@@ -24,7 +24,7 @@ const pair = () => {
 }
 
 describe('the first view', () => {
-  it('shows every rung with the figures of the session, and that it is a recording', async () => {
+  it('shows every rung with the figures of the session, and marks it as a recording', async () => {
     const { page, faults } = await harness.visit(ladderRoute(ref))
     await page.locator(row(session.rungs[0]!.id)).waitFor()
     await expect.poll(() => page.locator('tr[data-rung]').count()).toBe(session.rungs.length)

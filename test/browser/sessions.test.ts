@@ -88,7 +88,7 @@ describe("a user's own session", () => {
     await page.keyboard.press('Escape')
   })
 
-  it('keeps its name if Escape ends the renaming', async () => {
+  it('keeps its name if the user cancels renaming with Escape', async () => {
     const { page } = await open()
     await row(page, imported).getByRole('button', { name: 'Rename' }).click()
     await page.keyboard.type('other')

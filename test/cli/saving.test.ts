@@ -52,7 +52,7 @@ const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
     KERNEL_LADDER_CACHE: join(dir, 'cache-hanging'),
   })
 
-describe('programs at the same time', () => {
+describe('simultaneous programs', () => {
   it('each save their complete session under separate names', async () => {
     const { store, env } = await machine()
     await run(short, env)
@@ -96,7 +96,7 @@ describe.skipIf(!mayUnshare)('a program in a container that shares the store', (
       env: { ...process.env, KERNEL_LADDER_PATH_ONLY: '1', ...env },
     }).status
 
-  it('does not touch the folder that a run outside of it is filling', async () => {
+  it('does not touch the folder that a run outside the container is writing', async () => {
     const shared = await machine()
     const { store, env } = shared
     const running = startHanging(shared)

@@ -316,7 +316,7 @@ describe('child processes', () => {
       },
     )
 
-    it('shares ^C with a terminal', () => {
+    it('receives ^C from the terminal together with its parent', () => {
       expect(passesInterruptOn([{ isTTY: false }, {}])).toBe(true)
       expect(passesInterruptOn([{}, { isTTY: true }])).toBe(false)
     })

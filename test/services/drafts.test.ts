@@ -131,7 +131,7 @@ describe('a copy of a rung', () => {
     ['../../etc/passwd', 'drafts.delete'],
     ['draft-0123456789abcdef/../x', 'drafts.delete'],
     ['', 'drafts.delete'],
-  ])('cannot be named %j', async (id, call) => {
+  ])('cannot have the name %j', async (id, call) => {
     const { core } = await setUp()
     expect(await dispatch(core, call, { id })).toMatchObject({
       ok: false,

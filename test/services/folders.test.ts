@@ -324,7 +324,7 @@ describe('a watched folder', () => {
   })
 })
 
-describe('a rung of a session of a folder', () => {
+describe('a rung in the session of a ladder folder', () => {
   async function ran(options: Parameters<typeof sumsFolder>[1] = {}) {
     const { machine, path, core } = await machineWith(options)
     await machine.run({ ladder: path, size: undefined, profile: 'none' })

@@ -178,7 +178,7 @@ describe('the sandbox', async () => {
       for (const file of files) expect(await readFile(file, 'utf8')).toBe('not theirs\n')
     })
 
-    it('sees a tool among temporary files without the files next to it', async () => {
+    it('can use a tool in a temporary folder, but not see the files next to it', async () => {
       const dir = await tempDir()
       await mkdir(join(dir, 'bin'))
       const tool = join(dir, 'bin/nvcc')

@@ -52,7 +52,7 @@ describe('figures', async () => {
       withMetric(rung('02_coalesced'), id, b),
     ).metrics.find((delta) => delta.id === id)?.verdict
 
-  describe('comparing two rungs', () => {
+  describe('the comparison of two rungs', () => {
     it('computes how much faster b is than a', () => {
       const { time } = compare(rung('01_naive'), rung('02_coalesced'))
       expect(time.verdict).toBe('better')
@@ -202,7 +202,7 @@ describe('figures', async () => {
     })
   })
 
-  describe('the rung before', () => {
+  describe('the previous rung', () => {
     it('is the rung in the header, and never the reference', () => {
       expect(rungBefore(session, '03_shared_tile')?.id).toBe('02_coalesced')
       expect(rungBefore(session, '01_naive')).toBeUndefined()
@@ -228,13 +228,13 @@ describe('limits and chains', () => {
       rungs: session.rungs.map((rung) => (rung.id === fused.id ? fused : rung)),
     }
 
-    describe('what two rungs compute', () => {
-      it('is not mentioned if it is the same', () => {
+    describe('the results that two rungs compute', () => {
+      it('are not mentioned if they are the same', () => {
         expect(rungWarnings(task, plain, plain)).toEqual([])
         expect(rungWarnings(task, fused, fused)).toEqual([])
       })
 
-      it('is stated for both if it differs', () => {
+      it('are described for both rungs if they differ', () => {
         expect(rungWarnings(task, plain, fused).map(inEnglish)).toEqual([
           '01_naive computes the product only, and 02_coalesced computes the product, a bias and ReLU; that accounts for part of the difference in time.',
         ])
@@ -245,7 +245,7 @@ describe('limits and chains', () => {
         ])
       })
 
-      it('causes a warning if a rung with the same name computes a different result in another session', () => {
+      it('cause a warning if a rung with the same name computes a different result in another session', () => {
         expect(comparability(session, withFused).warnings.map(inEnglish)).toEqual([
           'In one session 02_coalesced computes the product only, in the other the product, a bias and ReLU.',
         ])

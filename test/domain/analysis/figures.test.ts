@@ -45,7 +45,7 @@ describe('derived metrics', () => {
   })
   const h200 = { computeCapability: '9.0', smCount: 132 }
 
-  describe.each(captured.rungs)('what $rung launches on an H200', ({ runner, ncu, metrics }) => {
+  describe.each(captured.rungs)('the launch of $rung on an H200', ({ runner, ncu, metrics }) => {
     it('is the same according to the runner and ncu: grid, block, registers, shared memory, clusters', () => {
       const told = (launches: Launch[]) =>
         launches.map(({ grid, block, resources }) => {
@@ -248,7 +248,7 @@ describe('planned passes', () => {
     { id: '07_unknown', medianMs: null },
   ]
 
-  describe('what profiling will cost', () => {
+  describe('the cost of profiling', () => {
     it("is a number of passes and seconds per rung, which increases with the level and the rung's time", () => {
       const seconds = (['card', 'standard', 'deep'] as const).map((level) =>
         planProfile({ level, computeCapability: '9.0', rungs }),

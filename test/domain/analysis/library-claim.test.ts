@@ -38,7 +38,7 @@ describe('a rung', () => {
     expect(claimWords(made)).toBeNull()
   })
 
-  it('is not judged against a reference of other types', () => {
+  it('is not judged against a reference with other types', () => {
     const made = beside({ single: 2, burst: 2, sustained: 2 })
     const { ladder } = made
     const [reference, own] = ladder.rungs
@@ -50,7 +50,7 @@ describe('a rung', () => {
   })
 })
 
-describe('the words about a session', () => {
+describe('the claims about a session', () => {
   const words = (ratios: Ratios) => inEnglish(claimWords(beside(ratios))!)
 
   it('have the ratio for every kind of timing', () => {
@@ -75,7 +75,7 @@ describe('the words about a session', () => {
     )
   })
 
-  it('are the only words in a summary that claim which one is faster', () => {
+  it('are the only sentences in a summary that claim which one is faster', () => {
     const summary = (ratios: Ratios) => {
       const { best, claim } = summarize(beside(ratios), [])
       return [inEnglish(best), claim && inEnglish(claim)]

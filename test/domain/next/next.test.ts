@@ -265,7 +265,7 @@ describe('the bound', () => {
   })
 })
 
-describe('the landing', () => {
+describe('the forecast', () => {
   const step = (over: Partial<Landed>): Landed => ({
     ...{ move: 'pad', ladder: 'a', recording: 'r', from: '01', to: '02' },
     ...{ isMain: true, unit: 'l1Data', bound: 2, gain: 1.5 },

@@ -127,7 +127,7 @@ describe('versions', () => {
       return readDeep(dir, rung)
     }
 
-    it('of a newer program, or none, is rejected with the reason', async () => {
+    it('with a newer or missing version is rejected with the reason', async () => {
       const profile = { rung, kernels: [kernel], notes: [] }
       await expect(opened({ schema: 3, ...profile })).rejects.toThrow(
         /it has schema 3 but this version reads up to 2; it was written by a newer kernel-ladder/,

@@ -1,6 +1,7 @@
 // Kernels for measuring counter rules of Hopper's shared and global memory. They run under ncu with the metrics in
 // run.sh. `counters patterns FILE` performs one access of one warp per line of FILE. `counters kernels` and
-// `counters tiles` perform one launch per rule. `counters launches` needs no ncu and prints the errors of launches that a GPU rejects.
+// `counters tiles` perform one launch per rule. `counters launches` needs no ncu and prints the errors of launches that
+// a GPU rejects.
 #include <cstdint>
 #include <cstdio>
 #include <cstring>

@@ -435,7 +435,7 @@ it('every document of --json has a test above', () => {
 })
 
 describe('docs/schemas', () => {
-  it('is what the program prints and reads today', async () => {
+  it('matches what the program currently prints and reads', async () => {
     const schemas = await publishedSchemas(documents)
     expect(publishedNames.map((name) => `${name}.json`).sort()).toEqual([...schemas.keys()].sort())
     for (const [file, text] of schemas)

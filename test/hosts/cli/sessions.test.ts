@@ -35,7 +35,7 @@ async function machineWith(own: Record<string, Own>): Promise<HostMachine> {
 }
 
 describe('sessions', () => {
-  it('lists own sessions, newest first, then recordings, with date, level, GPU and ladder', async () => {
+  it("lists the user's sessions, newest first, then recordings, with date, level, GPU and ladder", async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },
@@ -87,7 +87,7 @@ describe('sessions', () => {
 })
 
 describe('show without a name', () => {
-  it('prints the newest own session', async () => {
+  it('prints the newest session of the user', async () => {
     const machine = await machineWith({
       older: { createdAt: '2026-10-01T10:00:00.000Z' },
       newer: { createdAt: '2026-11-20T10:00:00.000Z' },

@@ -159,7 +159,7 @@ describe('lines', () => {
     expect(placesOf(lines, offset).map(({ line }) => line)).toEqual([lineOf('float called(')])
   })
 
-  it('end at a damaged table with endless inlining', () => {
+  it('stop at a damaged table with endless inlining', () => {
     const rows = [{ address: 0, file: 'a.cu', line: 1, inlined: null } as (typeof lines)[number]]
     for (let line = 2; line <= 5_000; line += 1)
       rows.push({ address: 0, file: 'a.cu', line, inlined: { function: 'f', at: rows.at(-1)! } })

@@ -13,7 +13,7 @@ describe('whole tables', () => {
   const metric = (text: string, launch: number, name: string) =>
     parseNcuRawCsv(text).launches[launch]?.metrics[name]
 
-  describe('ncu -o REPORT --csv --page raw over a program that also prints', () => {
+  describe('ncu -o REPORT --csv --page raw with a program that also prints', () => {
     const { launches, messages, notes } = parseNcuRawCsv(twoRungs)
 
     it('gives one launch per row, with its kernel, extents, device and passes', () => {

@@ -204,7 +204,7 @@ describe('metric lists', () => {
     })
   })
 
-  describe('unavailable is not zero, and has its reason', () => {
+  describe('an unavailable metric is not zero, and has a reason', () => {
     it('ncu reported none of the names', () => {
       const names = [
         'smsp__inst_executed_op_shared_ld.sum',
@@ -284,7 +284,7 @@ describe('failures', () => {
       expect(recognizeNcuFailure(ncuCapture(name), 0)).toBeNull(),
     )
 
-    it('with a metric that ncu 2025.3 does not know: it profiles without it, silently', () => {
+    it('with a metric that ncu 2025.3 does not support: ncu profiles without it and prints no message', () => {
       expect(recognizeNcuFailure(ncuCapture('unknown-metric'), 0)).toBeNull()
     })
 

@@ -251,7 +251,7 @@ describe('distinct messages exist for', () => {
     )
   })
 
-  it('an ncu that may not read the counters', async () => {
+  it('an ncu without permission to read the counters', async () => {
     const [kind, text] = await failure('twelve', anything, {}, { FAKE_NCU: 'counter-permission' })
     expect(kind).toBe('missing')
     expect(text).toMatch(/not permitted/)

@@ -100,7 +100,7 @@ describe('printers', () => {
       expect(text).toContain('\n1. It did not run.\n')
     })
 
-    it('mentions once, with the reason, a counter that no rung has', () => {
+    it('mentions a counter that no rung has only once, with the reason', () => {
       const sample = recording()
       for (const { metrics } of sample.session.rungs)
         metrics.sharedLoads = {

@@ -245,7 +245,7 @@ describe('reading a session', () => {
     },
   )
 
-  it('uses no source through a link out of the session', async () => {
+  it('uses no source through a link that leads outside the session', async () => {
     const dir = await tempDir()
     await writeFile(join(dir, 'private'), 'not for a report')
     const session = await readSession(shipped)

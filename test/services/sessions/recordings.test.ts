@@ -60,7 +60,7 @@ describe('recordings', async () => {
   }
 
   describe('the shipped recordings', () => {
-    it('are every ladder at its intended sizes', () => {
+    it('cover every ladder at its intended sizes', () => {
       const found = recordings.map(
         ({ session }) =>
           `${session.ladder.id} ${problemLabel(session.problem!)} ${session.settings.profile}`,
