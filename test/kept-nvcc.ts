@@ -1,10 +1,11 @@
 /**
- * Stored output of a real nvcc for shipped code, by content, in test/captures/nvcc. The same
- * source, headers, flags and compiler version give the same output, so nothing is compiled twice.
- * Other code is compiled if there is an nvcc, and cached in .cache until it changes.
+ * Replays stored output of a real nvcc for built-in code. The output is stored by content in
+ * test/captures/nvcc. The same source, headers, flags and compiler version give the same output, so
+ * no code is compiled twice. Other code is compiled if nvcc is available, and cached in .cache until
+ * it changes.
  *
  * A file of stored outputs belongs to one test file. After a change to kernels or flags, use an
- * nvcc of the stored version:
+ * nvcc of the stored version to update the outputs:
  *
  *     KERNEL_LADDER_KEEP=1 npx vitest run --project=unit <that test file>
  *
@@ -33,7 +34,7 @@ import { localMachine } from '../src-main/adapters/machine/local-machine'
 
 const cache = join(root, '.cache', 'nvcc')
 
-/** The nvcc version that produced the stored outputs. */
+/** nvcc version that produced the stored outputs. */
 const keptVersion = '13.0.88'
 
 interface Kept {

@@ -155,7 +155,7 @@ describe('charts', async () => {
         const box = (await host.locator('.lit.ring').boundingBox())!
         return { x: box.x + box.width / 2, y: box.y + box.height / 2 }
       }
-      // The reference is drawn last, but it comes first in the ladder.
+      // The reference is drawn last, but it is first in the ladder.
       const naive = await ringAt('Home')
       const coalesced = await ringAt('ArrowDown')
       const [x, y] = [(naive.x + coalesced.x) / 2, (naive.y + coalesced.y) / 2]

@@ -1,4 +1,7 @@
-/** Tests that an HTML report opens years later, from disk and without a network. */
+/**
+ * Tests that an HTML report is self-contained. It must open from disk, without a network, even
+ * years later.
+ */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

@@ -59,7 +59,10 @@ export interface OpenPage {
   faults: string[]
 }
 
-/** Keeps Playwright from ending this process. Other tests in the process may send it signals. */
+/**
+ * Prevents Playwright from ending this process on a signal, because other tests in the process may
+ * send signals.
+ */
 export const ignoringSignals = { handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false }
 
 /**

@@ -41,8 +41,8 @@ async function machine() {
 type Machine = Awaited<ReturnType<typeof machine>>
 
 /**
- * Starts a run that hangs in the second rung until it is interrupted. Other programs can run
- * meanwhile.
+ * Starts a run that hangs in the second rung until it is interrupted. Other programs can run in the
+ * meantime.
  */
 const startHanging = ({ dir, env }: Machine, ...more: string[]): Running =>
   start([...short, '--timeout', '600', ...more], {

@@ -48,7 +48,7 @@ function misread(value: unknown, depth = 0): string | null {
   return null
 }
 
-/** One input in this many is large, for readers that have large inputs. */
+/** Frequency of large inputs: one in this many, for readers with large inputs. */
 const oneInLarge = 500
 
 /**

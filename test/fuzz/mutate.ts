@@ -318,7 +318,7 @@ const sized = (bytes: Uint8Array): Uint8Array => {
   return concat([length, bytes])
 }
 
-/** Encodes a `uint32` field in five bytes, whatever the value. */
+/** Encodes a `uint32` field in five bytes, for any value. */
 const uint32Field = (number: number, value: number): Uint8Array =>
   Uint8Array.from([
     number << 3,

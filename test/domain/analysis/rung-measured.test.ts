@@ -38,7 +38,7 @@ const tile = '05_thread_tile_2d'
 const alike = await readSameCode(recordingsDir)
 const measured = measuredOf(ladder, today, recordings, alike)
 
-/** Returns a setup with the shipped recordings and an empty cache. */
+/** Returns a setup with the built-in recordings and an empty cache. */
 const keeping = async () => ({
   assets: { recordingsDir },
   machine: { folders: { cache: await tempDir() } },

@@ -1,4 +1,4 @@
-/** Tests that the `--json` output of commands on shipped data matches the published schemas. */
+/** Tests that the `--json` output of commands on built-in data matches the published schemas. */
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'

@@ -186,7 +186,7 @@ describe('foreign bytes', () => {
   })
 
   it('in the middle of a report neither hang nor crash', () => {
-    // A simple seeded generator, so a failure can be reproduced.
+    // A simple seeded generator, so that failures can be reproduced.
     let seed = 7
     const random = (below: number): number => {
       seed = (seed * 1103515245 + 12345) % 2 ** 31
@@ -287,7 +287,7 @@ it('inlined code belongs to its own line and to the lines of its callers', () =>
 
 it('damaged machine code yields no code, without a hang or an exception', () => {
   const bytes = ncuReport('five-kernels').slice()
-  // A simple seeded generator, so a failure can be reproduced.
+  // A simple seeded generator, so that failures can be reproduced.
   let seed = 11
   const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below
   for (let n = 0; n < 20_000; n += 1) bytes[2000 + random(30_000)] = random(256)

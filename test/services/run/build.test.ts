@@ -240,7 +240,7 @@ describe('nvcc', async () => {
           .filter(({ id }) => id !== plan.ladder.id)
           .flatMap(({ id }) => {
             const own = planRun(catalog, { ladder: id, params: {}, profile: 'none' })
-            // nvcc builds no kernel for a Python rung. python-rung.test.ts covers these.
+            // nvcc builds no kernel for a Python rung. python-rung.test.ts covers Python rungs.
             return own.rungs
               .filter((entry) => !isPythonFile(entry.rung.file))
               .map((entry) => ({ own, entry }))
